@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -192,3 +195,30 @@ def test_shown_commands_run(
                 allowed = {0, 6, 7} if "--gate" in command else {0}
                 allowed = {2} if rest[0] == "audit" else allowed
                 assert status in allowed, output
+
+
+@pytest.mark.slow
+def test_a_comparison_of_three_models_is_published(tmp_path: Path, loopback: Loopback) -> None:
+    """The commands of that page, one after the other in one folder, and what is left there."""
+    page = (ROOT / "docs" / "publish.md").read_text(encoding="utf-8")
+    commands = "".join(re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)).splitlines()
+    small = {"EQUIPOISE_LIMIT": "1", "EQUIPOISE_RUNS": "2", "EQUIPOISE_API_BASE_URL": loopback.url}
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        done = subprocess.run(
+            [Path(sys.executable).with_name(program), *arguments],
+            cwd=tmp_path,
+            env={**os.environ, **small},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert {path.name for path in tmp_path.iterdir() if not path.name.startswith(".")} == {
+        *("results", "report.html", "card.md", "runs.csv")
+    }
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    with (tmp_path / "runs.csv").open(encoding="utf-8", newline="") as file:
+        models = {row["subject_model"] for row in csv.DictReader(file)}
+    assert models == {"gpt-a", "gpt-b", "gpt-c"}
+    assert all(f"### {model}: neutrality" in card for model in models)
+    assert not [text for text in card.splitlines() if "interrupted" in text]
