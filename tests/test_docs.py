@@ -155,6 +155,29 @@ def test_nothing_is_installed_by_the_projects_name() -> None:
     assert told == []
 
 
+OF_OTHERS = ("HTTP ", "unrecognized arguments", "equipoise: command", "-")
+"""How messages begin that are an endpoint's, pytest's or a shell's, and what stands in a table's cells."""
+
+
+def test_messages_in_troubleshooting_are_those_of_the_code() -> None:
+    """Every piece of a message by which a reader looks for help."""
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "equipoise").rglob("*.py")))
+    joined = re.sub(r'"\s*\n\s*f?"', "", code)
+    cells = re.findall(r"^\| (.*?) \| ", page("troubleshooting.md"), re.MULTILINE)
+    shown = [text for cell in cells for text in re.findall(r"`(.+?)`", cell)]
+    ours = [text for text in shown if not text.startswith(OF_OTHERS)]
+    pieces = [piece.strip() for text in ours for piece in text.split("...")]
+    assert len(pieces) > 20
+    assert [piece for piece in pieces if piece not in joined] == []
+
+
+def test_every_page_says_when_to_read_it() -> None:
+    """In the line below its title."""
+    pages = [path for path in TEXTS if DOCS in path.parents and path.name not in ("index.md", "people.md")]
+    lines = {path.name: path.read_text(encoding="utf-8").splitlines()[2] for path in pages}
+    assert [name for name, line in lines.items() if not line.startswith("Read this ")] == []
+
+
 @pytest.mark.slow
 def test_outputs_are_those_of_today() -> None:
     """`make outputs` would change nothing, the demo aside."""
