@@ -333,6 +333,8 @@ def is_unfit(data: Mapping[str, JSON], most: float = MOST_UNSCORED) -> str | Non
     status = metadata.get("status")
     if status == "complete":
         return None
+    if runs.planned == runs.left + runs.unscored:
+        return "no run of the baseline has a score"
     # Earlier versions called it interrupted whatever the reason.
     is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
     if not (is_done and runs.missing):

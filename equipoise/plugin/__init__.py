@@ -343,13 +343,24 @@ def _skipped(items: Sequence[pytest.Item]) -> set[str]:
 
 
 def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]]) -> None:
+    from equipoise.runner import estimate
+
+    plan = config.stash[SESSION].plan
+    found = {name: _as_usage_error(plan.estimate, name, set(runs)) for name, runs in selected.items()}
+    for name, item in found.items():
+        _show_lines(config, f"{name}: an estimate; no calls are made", item.lines())
+    if len(found) > 1:
+        _show_lines(config, f"all {len(found)} suites", estimate.together(found.values()).total())
+
+
+def _show_lines(config: pytest.Config, title: str, lines: Iterable[str]) -> None:
+    """Print a title and lines, wrapped to the terminal."""
     from equipoise.report.layout import wrapped
 
-    for name, runs in selected.items():
-        _say(config, f"\n{name}: an estimate; no calls are made")
-        for line in _as_usage_error(config.stash[SESSION].plan.estimate, name, set(runs)):
-            for part in wrapped(line, shutil.get_terminal_size().columns):
-                _say(config, part)
+    _say(config, f"\n{title}")
+    for line in lines:
+        for part in wrapped(line, shutil.get_terminal_size().columns):
+            _say(config, part)
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:

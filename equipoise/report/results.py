@@ -149,7 +149,7 @@ class Results:
 
     @property
     def status(self) -> str:
-        """`complete`, `complete_with_unscored`, `interrupted` or `running`."""
+        """`complete`, `complete_with_unscored`, `interrupted`, `no_scores` or `running`."""
         return str(self.metadata.get("status"))
 
     def _repr_html_(self) -> str:

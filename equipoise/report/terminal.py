@@ -11,7 +11,7 @@ from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.report import added, audit
 from equipoise.report.layout import align, estimate
-from equipoise.results.history import WITH_UNSCORED
+from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 
 MOST_ERRORS = 10
 
@@ -61,6 +61,9 @@ def has_scores(data: Mapping[str, JSON]) -> bool:
 def completeness(data: Mapping[str, JSON]) -> str:
     """The status of results, with the number of unscored runs if there are any."""
     status = str(data["metadata"]["status"])
+    # Earlier versions called such results interrupted.
+    if status == NO_SCORES or (status == "interrupted" and not has_scores(data)):
+        return "no scores"
     return status if status != WITH_UNSCORED else f"complete, {_unscored(data):,} unscored"
 
 

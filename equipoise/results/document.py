@@ -185,11 +185,11 @@ class Metadata(TypedDict):
     ]
     suite: Annotated[str, Meta(description="The benchmark")]
     status: Annotated[
-        Literal["complete", "complete_with_unscored", "interrupted", "running"],
+        Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
         Meta(
             description="complete: every run has a score; complete_with_unscored: every run is done; "
-            "interrupted: some are missing; running: written while the session goes on, "
-            "without statistics"
+            "interrupted: some are missing; no_scores: no run has a score; "
+            "running: written while the session goes on, without statistics"
         ),
     ]
     subject_model: Annotated[str, Meta(description="The model under test")]

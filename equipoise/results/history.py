@@ -41,8 +41,9 @@ from equipoise.results.plans import Plans
 from equipoise.results.replay import Replies
 from equipoise.results.totals import Totals
 
-Status = Literal["running", "interrupted", "complete_with_unscored", "complete"]
+Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
+NO_SCORES: Status = "no_scores"
 MOST_NUMBERS = 5
 """How many line numbers a message has at most."""
 
@@ -270,14 +271,17 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """`complete` if every planned run has a score, `complete_with_unscored` if all have ended."""
+        """`complete` if every planned run has a score, `complete_with_unscored` if all have ended.
+
+        `no_scores` where none has one, however the session ended.
+        """
         if all(map(self.has_score, self.planned)):
             return "complete"
         if is_running:
             return "running"
-        # Results without any score are not complete.
-        is_whole = not self.missing() and any(map(self.has_score, self.planned))
-        return WITH_UNSCORED if is_whole else "interrupted"
+        if not any(map(self.has_score, self.planned)):
+            return NO_SCORES
+        return "interrupted" if self.missing() else WITH_UNSCORED
 
     # Reading from the file.
 

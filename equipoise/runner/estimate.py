@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from equipoise.core.settings import Settings, is_local
@@ -25,9 +25,13 @@ ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
 """Tokens per reply if there is no earlier session: likely, low, high."""
 ASSUMED_SPEED = ((1.0, 50.0), (0.5, 150.0), (3.0, 15.0))
 """Seconds until a reply begins and its tokens a second: likely, fast, slow."""
+OTHERS_LENGTH, OTHERS_PROMPT = 3.0, 2.0
+"""How many times as much, or as little, another model may write, and be given to read."""
 Limits = Mapping[Role, int | None]
 """The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
+MOST_NAMED = 3
+"""How many models the basis of an estimate names."""
 AUDIT = "audit"
 """What the evaluators' audit is called beside the roles."""
 
@@ -43,6 +47,10 @@ class Range:
     def __add__(self, other: Range) -> Range:
         return Range(value=self.value + other.value, low=self.low + other.low, high=self.high + other.high)
 
+    def widened(self, factor: float) -> Range:
+        """The range from so many times less to so many times more."""
+        return replace(self, low=self.low / factor, high=self.high * factor)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
@@ -53,6 +61,11 @@ class Use:
     output: Range
     seconds: Range
     basis: str
+
+    def of_other_models(self) -> Use:
+        """What a model of which nothing is known may use, where others used this much."""
+        output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
+        return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
 
 
 @dataclass(slots=True)
@@ -112,10 +125,22 @@ def uses(
     """The expected use of each model that a session of one suite calls, by its index; the subject is 0."""
     # With --rejudge the subject is not called.
     first = len(settings.models) - len(settings.asked_models)
-    return {
+    found = {
         number: use(role(number), model, runs, known, limits(settings))
         for number, model in enumerate(settings.asked_models, start=first)
     }
+    if first or ("subject", settings.models[0]) in known:
+        return found
+    return {
+        number: _of_new_subject(item) if ("evaluator", settings.models[number]) in known else item
+        for number, item in found.items()
+    }
+
+
+def _of_new_subject(use: Use) -> Use:
+    """What an evaluator uses whose prompts quote a subject that was not asked before."""
+    basis = f"{use.basis}, of other subjects: from half to twice the prompts"
+    return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
 
 def role(number: int) -> Role:
@@ -149,8 +174,19 @@ def use(
         merged = Sample()
         for number, sample in enumerate(others):
             merged.runs.update({(f"{number} {path}", run): used for (path, run), used in sample.runs.items()})
-        return merged.use(len(runs), f"as in {len(merged.runs)} runs of other models")
+        names = sorted({name for kind, name in known if kind == role and is_local(name) == is_local(model)})
+        basis = (
+            f"wide, as it is new here: from a third to three times the lengths in {len(merged.runs):,} "
+            f"runs of other models ({_named(names)})"
+        )
+        return merged.use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)
+
+
+def _named(models: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = len(models) - MOST_NAMED
+    return ", ".join(models[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
@@ -188,35 +224,78 @@ def _length(role: Role, place: int, limits: Limits) -> int:
 
 
 _NOTHING = Range(value=0.0, low=0.0, high=0.0)
-Cost = Callable[[int, float, float], float | None]
-"""The cost in USD of input and output tokens of a model, by its index; None if it has no price."""
+Cost = Callable[[float, float], float | None]
+"""The cost in USD of input and output tokens of a model; None if it has no price."""
 
 
-def lines(uses: Sequence[tuple[str, str, Use]], runs: int, done: int, cost: Cost) -> Iterator[str]:
-    """The estimate as lines for the user."""
-    yield f"runs:      {runs:,} to do" + (f", {done:,} already done" if done else "")
-    total, unknown = _NOTHING, list[str]()
-    for number, (role, model, item) in enumerate(uses):
-        price = _price(number, item, cost)
-        total = total + (price or _NOTHING)
-        unknown += [] if price else [model]
-        cost_text = "" if price is None else f", {_dollars(price)}"
-        yield f"{role + ':':<11}{model}: {_figure(item.calls)} calls{cost_text}"
-        yield f"           {_figure(item.input)} tokens in, {_figure(item.output)} out"
-        yield f"           {item.basis}"
-    yield f"total:     {_total(total, unknown)}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One model's part of an estimate; its `cost` in USD is None without a price."""
+
+    role: str
+    model: str
+    use: Use
+    cost: Range | None
 
 
-def _price(number: int, item: Use, cost: Cost) -> Range | None:
-    found = [
-        cost(number, tokens_in, tokens_out)
-        for tokens_in, tokens_out in (
-            (item.input.value, item.output.value),
-            (item.input.low, item.output.low),
-            (item.input.high, item.output.high),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """What a session of one suite would use: the runs to do, those done already, and a part per model."""
+
+    runs: int
+    done: int
+    items: Sequence[Item]
+    notes: Sequence[str] = ()
+
+    def lines(self) -> Iterator[str]:
+        """The estimate for the user."""
+        yield self._runs()
+        for item in self.items:
+            cost = "" if item.cost is None else f", {_dollars(item.cost)}"
+            yield f"{item.role + ':':<11}{item.model}: {_figure(item.use.calls)} calls{cost}"
+            yield f"           {_figure(item.use.input)} tokens in, {_figure(item.use.output)} out"
+            yield f"           {item.use.basis}"
+        yield self._cost()
+        yield from (f"note:      {note}" for note in self.notes)
+
+    def total(self) -> Iterator[str]:
+        """The sums alone."""
+        calls, tokens_in, tokens_out = (
+            sum((getattr(item.use, part) for item in self.items), _NOTHING)
+            for part in ("calls", "input", "output")
         )
-    ]
-    value, low, high = found
+        yield self._runs()
+        yield f"calls:     {_figure(calls)}"
+        yield f"tokens:    {_figure(tokens_in)} in, {_figure(tokens_out)} out"
+        yield self._cost()
+
+    def _runs(self) -> str:
+        return f"runs:      {self.runs:,} to do" + (f", {self.done:,} already done" if self.done else "")
+
+    def _cost(self) -> str:
+        cost = sum((item.cost or _NOTHING for item in self.items), _NOTHING)
+        if unknown := dict.fromkeys(item.model for item in self.items if item.cost is None):
+            rest = f"; all else {_dollars(cost)}" if cost.value else ""
+            names = ", ".join(unknown)
+            return f"total:     unknown: no price for {names}; give --price-input and --price-output{rest}"
+        return f"total:     {_dollars(cost)}: prices as listed or given, tokens as estimated"
+
+
+def together(estimates: Iterable[Estimate]) -> Estimate:
+    """The estimate of a session of several suites."""
+    every = list(estimates)
+    return Estimate(
+        runs=sum(item.runs for item in every),
+        done=sum(item.done for item in every),
+        items=[part for item in every for part in item.items],
+    )
+
+
+def price(use: Use, cost: Cost) -> Range | None:
+    """The cost of a use in USD; None without a price."""
+    value, low, high = (
+        cost(getattr(use.input, part), getattr(use.output, part)) for part in ("value", "low", "high")
+    )
     if value is None or low is None or high is None:
         return None
     return Range(value=value, low=low, high=high)
@@ -226,14 +305,6 @@ def _figure(range_: Range) -> str:
     if range_.low == range_.high:
         return f"{range_.value:,.0f}"
     return f"{range_.value:,.0f} ({range_.low:,.0f} to {range_.high:,.0f})"
-
-
-def _total(known: Range, unknown: Sequence[str]) -> str:
-    """The total cost, or the models without a price."""
-    if unknown:
-        names = ", ".join(dict.fromkeys(unknown))
-        return f"unknown: no price for {names}; give --price-input and --price-output"
-    return f"{_dollars(known)}: prices as listed or given, tokens as estimated"
 
 
 def _dollars(range_: Range) -> str:

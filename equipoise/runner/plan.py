@@ -32,7 +32,7 @@ from equipoise.results.provenance import versions
 from equipoise.results.store import Files
 from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
-from equipoise.runner.estimate import Use
+from equipoise.runner.estimate import Estimate, Item, Use
 from equipoise.suites import AnySuite, selection
 from equipoise.suites.resources import ORIGINAL, SHIPPED, dataset_folder
 from equipoise.suites.selection import Selection
@@ -214,7 +214,8 @@ class Plan:
                 )
         self._release(names)
         shards.refuse_unfit(self.settings)
-        for model in filter(is_local, self.settings.asked_models):
+        # An estimate starts no server.
+        for model in filter(is_local, () if self.settings.estimate else self.settings.asked_models):
             weights(model)
         prices.refuse_unknown(self.settings)
         if self.settings.report:
@@ -333,27 +334,47 @@ class Plan:
         scale = self.load(name).rubric.scale
         return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
 
-    def estimate(self, name: str, wanted: Collection[str]) -> list[str]:
-        """The estimated cost of these runs, as lines for the user. Makes no call."""
+    def estimate(self, name: str, wanted: Collection[str]) -> Estimate:
+        """What these runs would use. Makes no call. Raises UserError if they could not resume a journal.
+
+        Earlier runs at another endpoint are no reason: what a session there costs is about the same.
+        """
         loaded, settings = self.load(name), self.settings.of(name)
         past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
-        if not settings.fresh:
-            resume.refuse(past, self.identity(name), loaded.files, self.data_files(name))
+        notes = [] if settings.fresh else self._refuse_estimate(name, past)
         done = set(filter(past.has_score, wanted))
         runs = [run for run in self.runs(name) if run.id in wanted and run.id not in done]
         known = estimate.samples(self._journals(name), name)
-        found = estimate.uses(settings, self.foreseen(name, runs), known)
-        audit_uses = list(self._audit_uses(name, past))
-        numbers = [*found, *(settings.models.index(m, 1) for m, _ in audit_uses)]
-        uses: list[tuple[str, str, Use]] = [
-            (estimate.role(number), settings.models[number], use) for number, use in found.items()
+        uses = estimate.uses(settings, self.foreseen(name, runs), known)
+        items = [self._item(name, estimate.role(number), number, use) for number, use in uses.items()]
+        items += [
+            self._item(name, estimate.AUDIT, settings.models.index(model, 1), use)
+            for model, use in self._audit_uses(name, past)
         ]
-        uses += [(estimate.AUDIT, model, use) for model, use in audit_uses]
-        return list(
-            estimate.lines(
-                uses, len(runs), len(done), lambda n, *used: self._cost_of_tokens(name, numbers[n], *used)
-            )
-        )
+        return Estimate(runs=len(runs), done=len(done), items=items, notes=notes)
+
+    def _refuse_estimate(self, name: str, past: History) -> list[str]:
+        """What to know of the endpoint of earlier runs. Raises UserError if other settings differ."""
+        identity, files, data_files = self.identity(name), self.load(name).files, self.data_files(name)
+        if not past.sessions or "endpoints" not in past.settings:
+            resume.refuse(past, identity, files, data_files)
+            return []
+        resume.refuse(past, {**identity, "endpoints": past.settings["endpoints"]}, files, data_files)
+        try:
+            resume.refuse(past, identity, files, data_files)
+        except UserError as error:
+            return [str(error)]
+        return []
+
+    def _item(self, name: str, role: str, number: int, use: Use) -> Item:
+        """The part of the model with this index."""
+        settings, base_url = self.settings.of(name), self.base_url(number)
+
+        def cost(tokens_in: float, tokens_out: float) -> float | None:
+            tokens = {"input": round(tokens_in), "output": round(tokens_out)}
+            return prices.cost(settings.models[number], base_url, tokens, settings.price)
+
+        return Item(role=role, model=settings.models[number], use=use, cost=estimate.price(use, cost))
 
     def foreseen(self, name: str, runs: Sequence[Run]) -> list[Sequence[Foreseen]]:
         """The calls that each of these runs will likely make."""
@@ -376,10 +397,6 @@ class Plan:
         own = self.load(name).files.journal
         found = {*self.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
         return sorted(found, key=lambda path: path.stat().st_mtime)
-
-    def _cost_of_tokens(self, name: str, number: int, tokens_in: float, tokens_out: float) -> float | None:
-        tokens, settings = {"input": round(tokens_in), "output": round(tokens_out)}, self.settings.of(name)
-        return prices.cost(settings.models[number], self.base_url(number), tokens, settings.price)
 
     def identity(self, name: str) -> dict[str, JSON]:
         """The settings that must not change when a session is resumed, except for its extent."""

@@ -274,7 +274,14 @@ def test_missing_runs_are_told_with_what_to_type() -> None:
 @pytest.mark.parametrize("status", ["complete", "interrupted", "running"])
 def test_the_last_line_is_the_path_and_the_status(status: str) -> None:
     """The results are where the last line says."""
-    assert show(status=status)[-1] == f"results: results/m.neutrality.json ({status})"
+    assert show(record(4.0), status=status)[-1] == f"results: results/m.neutrality.json ({status})"
+
+
+@pytest.mark.parametrize("status", ["no_scores", "interrupted"])
+def test_results_without_any_score_say_so(status: str) -> None:
+    """Those of earlier versions, too, which called them interrupted."""
+    lines = show(record(None), errors=1, status=status)
+    assert lines[-1] == "results: results/m.neutrality.json (no scores)"
 
 
 # Time spans.

@@ -273,12 +273,12 @@ def test_complete_means_that_every_planned_run_has_a_score(tmp_path: Path, subte
     tried_again = (record("a", "blocked"), record("b", "unscored"), record("b", "refused"))
     every: list[tuple[Sequence[Record], bool, str]] = [
         ([], True, "running"),
-        ([], False, "interrupted"),
+        ([], False, "no_scores"),
         ([a], False, "interrupted"),
         ([a, b], False, "complete"),
         ([a, b], True, "complete"),
         ([a, b_error], False, "complete_with_unscored"),
-        ([b_error, record("a", "unscored")], False, "interrupted"),
+        ([b_error, record("a", "unscored")], False, "no_scores"),
         ([a, b_error], True, "running"),
         (tried_again, False, "complete"),
         ([a, record("x")], False, "interrupted"),

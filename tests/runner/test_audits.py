@@ -303,4 +303,5 @@ def test_an_estimate_has_a_line_for_the_audit(project: Project) -> None:
 def estimate(session: Session) -> list[str]:
     """The lines of an estimate of the whole."""
     session.plan.check(["neutrality"])
-    return session.plan.estimate("neutrality", {run.id for run in session.plan.runs("neutrality")})
+    runs = {run.id for run in session.plan.runs("neutrality")}
+    return list(session.plan.estimate("neutrality", runs).lines())

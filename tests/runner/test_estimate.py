@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from journals import ask, begin, keep, record
 
+from conftest import resolved
 from equipoise.core.types import Foreseen, Reply, Role, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.journal import FORMAT, READABLE
 from equipoise.runner import estimate
-from equipoise.runner.estimate import Range, Sample, Use
+from equipoise.runner.estimate import Estimate, Item, Range, Sample, Use
 
 Spent = tuple[Role, str, int, int]
 """One call: who, and how many tokens went in and came out."""
@@ -165,7 +166,27 @@ def test_else_other_models_in_the_same_role_tell() -> None:
         ("evaluator", "m"): (sample(1000), "y.jsonl"),
     }
     use = estimate.use("subject", "m", RUNS, known)
-    assert (use.output.value, use.basis) == (60, "as in 2 runs of other models")
+    assert use.output.value == 60
+    assert use.basis == (
+        "wide, as it is new here: from a third to three times the lengths in 2 runs of other models (a, b)"
+    )
+    same = Sample()
+    same.runs.update({**known["subject", "a"][0].runs, **other.runs})
+    narrow = same.use(3, "").output
+    assert figures(use.output) == (60, narrow.low / 3, narrow.high * 3)
+
+
+def test_a_new_subject_makes_the_evaluators_prompts_uncertain() -> None:
+    """They quote its replies: what is known of the evaluator is about those of others."""
+    known: dict[tuple[Role, str], tuple[Sample, str]] = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
+    settings = resolved({"model": "m", "evaluator_model": ["e"]})
+    new = estimate.uses(settings, RUNS, known)[1]
+    assert figures(new.input) == near(30, 15, 60)
+    assert new.basis == (
+        "as in 2 runs of it, the last in x.jsonl, of other subjects: from half to twice the prompts"
+    )
+    again = estimate.uses(settings, RUNS, {**known, ("subject", "m"): (sample(1), "x.jsonl")})[1]
+    assert figures(again.input) == near(30, 30, 30)
 
 
 def test_the_built_in_model_tells_nothing_of_others() -> None:
@@ -215,15 +236,20 @@ USE = Use(
 )
 
 
-def dollar_for_a_thousand(number: int, tokens_in: float, tokens_out: float) -> float | None:
-    """The price of model 0; the others have none."""
-    return None if number else (tokens_in + tokens_out) / 1000
+def item(role: str, model: str, cost: Range | None) -> Item:
+    """A model's part of an estimate."""
+    return Item(role=role, model=model, use=USE, cost=cost)
+
+
+PRICE = estimate.price(USE, lambda tokens_in, tokens_out: (tokens_in + tokens_out) / 1000)
 
 
 def test_the_lines_of_an_estimate() -> None:
-    """Runs, then every model with calls, cost, tokens and basis, then the sum."""
-    uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
-    assert list(estimate.lines(uses, 1500, 0, lambda number, *tokens: dollar_for_a_thousand(0, *tokens))) == [
+    """Runs, then every model with calls, cost, tokens and basis, then the sum, and notes."""
+    found = Estimate(
+        runs=1500, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)], notes=["so"]
+    )
+    assert list(found.lines()) == [
         "runs:      1,500 to do",
         "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)",
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
@@ -232,16 +258,35 @@ def test_the_lines_of_an_estimate() -> None:
         "           2,000 (1,000 to 4,000) tokens in, 200 (100 to 400) out",
         "           so it is",
         "total:     4.40 USD (2.20 to 8.80): prices as listed or given, tokens as estimated",
+        "note:      so",
     ]
+
+
+def test_several_suites_have_a_total() -> None:
+    """The sums of runs, calls, tokens and cost; one model without a price leaves the cost unknown."""
+    one = Estimate(runs=1500, done=10, items=[item("subject", "m", PRICE)])
+    two = Estimate(runs=3, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)])
+    assert list(estimate.together([one, two]).total()) == [
+        "runs:      1,503 to do, 10 already done",
+        "calls:     3,600",
+        "tokens:    6,000 (3,000 to 12,000) in, 600 (300 to 1,200) out",
+        "total:     6.60 USD (3.30 to 13.20): prices as listed or given, tokens as estimated",
+    ]
+    other = Estimate(runs=1, done=0, items=[item("subject", "x", None)])
+    assert list(estimate.together([one, other]).total())[-1].startswith(
+        "total:     unknown: no price for x; "
+    )
 
 
 def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     """That is said once, with what to do, and the others' cost is still shown."""
-    uses: list[tuple[Role, str, Use]] = [("subject", "m", USE), ("evaluator", "e", USE)]
-    shown = list(estimate.lines(uses, 1, 0, dollar_for_a_thousand))
+    found = Estimate(runs=1, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", None)])
+    shown = list(found.lines())
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
     assert shown[4] == "evaluator: e: 1,200 calls"
-    assert shown[-1] == "total:     unknown: no price for e; give --price-input and --price-output"
+    assert shown[-1] == (
+        "total:     unknown: no price for e; give --price-input and --price-output; "
+        "all else 2.20 USD (1.10 to 4.40)"
+    )
     assert sum("unknown" in line for line in shown) == 1
-    done = next(estimate.lines([], 3, 2000, dollar_for_a_thousand))
-    assert done == "runs:      3 to do, 2,000 already done"
+    assert next(Estimate(runs=3, done=2000, items=[]).lines()) == "runs:      3 to do, 2,000 already done"

@@ -284,16 +284,21 @@ def test_built_in_models_have_no_address(root: Path) -> None:
 # An estimate.
 
 
+def shown(found: Plan, runs: list[str] = RUNS) -> list[str]:
+    """The estimate as the user sees it."""
+    return list(found.estimate(SUITE, runs).lines())
+
+
 def first_line(found: Plan, runs: list[str] = RUNS) -> str:
     """How many runs there are to ask, as the user sees it."""
-    return found.estimate(SUITE, runs)[0].removeprefix("runs:").strip()
+    return shown(found, runs)[0].removeprefix("runs:").strip()
 
 
 def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
     """Those that were deselected are not counted; every model is. Nothing is written, not even a folder."""
     found, before = plan(root), sorted(root.rglob("*"))
     assert first_line(found) == "4 to do"
-    lines = found.estimate(SUITE, RUNS[:3])
+    lines = shown(found, RUNS[:3])
     assert lines[0] == "runs:      3 to do"
     assert lines[1] == "subject:   m: 3 calls"
     assert [line.split(": ")[1] for line in lines if line.startswith("evaluator:")] == ["e1", "e2"]
@@ -320,7 +325,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
     same = plan(root).identity(SUITE)
     journal_of(root / "mine.jsonl", RUNS[0], tokens=60, settings=same)
     journal_of(results / f"o.{SUITE}.jsonl", RUNS[0], tokens=10_000, suite="other")
-    lines = plan(root, output=str(root / "mine.json")).estimate(SUITE, RUNS)
+    lines = shown(plan(root, output=str(root / "mine.json")))
     assert lines[0] == "runs:      3 to do, 1 already done"
     # Three runs at 10, 20 and 60 tokens: a mean of 30, for three more.
     assert lines[2].strip().startswith("90 (")
@@ -331,7 +336,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
 def test_an_estimate_has_the_price_that_the_user_says(root: Path) -> None:
     """USD for a million tokens; a built-in model is free."""
     own = {"price_input": "0", "price_output": "1000", "evaluator_model": ["local"]}
-    lines = plan(root, **own).estimate(SUITE, RUNS)
+    lines = shown(plan(root, **own))
     assert lines[1] == "subject:   m: 4 calls, 3.20 USD (1.20 to 8.00)"
     assert lines[4] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
     assert lines[-1].startswith("total:     3.20 USD (1.20 to 8.00): prices as listed or given, ")
@@ -345,7 +350,7 @@ def test_an_estimate_of_judging_anew_leaves_the_subject_out(root: Path) -> None:
     # What the identity says of the earlier results is read from them.
     saved = {"metadata": {}, "summary": {}, "results": {}}
     (root / "m.json").write_bytes(json_io.dumps(saved))
-    lines = found.estimate(SUITE, RUNS)
+    lines = shown(found)
     assert lines[0] == "runs:      4 to do"
     assert not any(line.startswith("subject:") for line in lines)
     assert lines[1] == "evaluator: local: 4 calls, 0.00 USD (0.00 to 0.00)"
@@ -411,3 +416,22 @@ def test_however_early_one_stops_no_area_is_far_ahead(places: list[tuple[str, st
 def in_found(found: list[Case], place: tuple[str, str] | None) -> list[str]:
     """The ids of the cases of that area and language, or of all, in their order."""
     return [item.id for item in found if place in (None, (item.area, item.language))]
+
+
+def test_an_estimate_is_not_refused_over_an_endpoint(root: Path) -> None:
+    """Earlier runs at another one are counted, and a note says what a session would be told."""
+    same = plan(root).identity(SUITE)
+    journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
+    lines = shown(plan(root, api_base_url="http://nowhere.example/v1"))
+    assert lines[0] == "runs:      2 to do, 2 already done"
+    assert lines[-1].startswith("note:      ")
+    assert "cannot be resumed with other options: " in lines[-1]
+    with pytest.raises(UserError, match="cannot be resumed"):
+        plan(root, subject_temperature="0.1").estimate(SUITE, RUNS)
+
+
+def test_an_estimate_of_a_built_in_model_needs_no_file_of_it(root: Path) -> None:
+    """Only a session starts its server."""
+    plan(root, model="local:nowhere.gguf", estimate="yes").check([SUITE])
+    with pytest.raises(UserError, match="nowhere"):
+        plan(root, model="local:nowhere.gguf").check([SUITE])

@@ -227,7 +227,7 @@ def test_a_refused_key_ends_the_session(project: Project) -> None:
     ran = project.run(concurrency="1")
     assert (ran.stop_reason, ran.is_complete) == ("HTTP 401: Wrong key.", False)
     assert len(project.client.calls) == 1
-    assert results(project)["metadata"]["status"] == "interrupted"
+    assert results(project)["metadata"]["status"] == "no_scores"
 
 
 def test_keep_going_asks_the_rest(project: Project) -> None:

@@ -222,7 +222,7 @@ def test_a_refused_key_stops_at_once_and_keeps_the_replies(bench: Bench) -> None
     bench.server.script = Fates(judge=dict.fromkeys(ALL, repeat(error(401, "Wrong key."))))
     output = finish(bench, "--concurrency", "2", status=2)
     assert stopped_by(output) == ["evaluator 'judge': HTTP 401: Wrong key."]
-    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.results()["metadata"]["status"] == "no_scores"
     assert 1 <= bench.server.count(judge=True) <= 2
     bench.server.script = plain_script
     finish(bench, "--concurrency", "2", status=0)
@@ -500,7 +500,7 @@ def test_exhausted_retries_stop_the_session(bench: Bench) -> None:
     assert asked(bench, judge=True) == {}
     assert "error" in outcomes(bench).values()
     assert stopped_by(output) == ["subject 'subject': HTTP 503: Overloaded. (after 1 retries)"]
-    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.results()["metadata"]["status"] == "no_scores"
 
 
 @pytest.mark.slow

@@ -32,6 +32,7 @@ _STATUS = {
     "complete": "success",
     "complete_with_unscored": "success",
     "interrupted": "cancelled",
+    "no_scores": "error",
     "running": "started",
 }
 _STOPPED = {
