@@ -85,7 +85,7 @@ def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
     """What is done is saved, and the same call resumes it."""
     with pytest.raises(SessionStopped, match=r"finished work is saved.* \(\d of 8 runs\)$"):
         equipoise.run("neutrality", **OPTIONS, max_calls=3)
-    assert equipoise.load(project.results_path).status == "interrupted"
+    assert equipoise.load(project.results_path).status == "no_scores"
     asked = len(project.client.calls)
     assert equipoise.run("neutrality", **OPTIONS).status == "complete"
     assert len(project.client.calls) < asked + 2 * ALL * 2 // 5

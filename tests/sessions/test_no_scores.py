@@ -37,7 +37,7 @@ def test_results_without_a_score_are_nowhere_called_interrupted(
     assert "(no scores)" in said["show"]
     assert "(no scores)" in said["recover"]
     assert "no run of the baseline has a score" in said["compare"]
-    assert "no run has a score" in (bench.folder / "page.html").read_text(encoding="utf-8")
+    assert "No scores: no run of " in (bench.folder / "page.html").read_text(encoding="utf-8")
     assert "status no_scores" in next(bench.folder.glob("table*")).read_text(encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
 from equipoise.report.page.names import languages
+from equipoise.report.terminal import has_scores
 from equipoise.suites import AnySuite
 
 _ENDED: Mapping[str, str] = {
@@ -23,7 +24,7 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
     """The headline, what differs between languages, how runs ended, what the gate says."""
     summary = data["summary"]
     if metric := next(iter(summary.get("metrics", {}).values()), None):
-        yield _headline(suite, data["metadata"]["subject_model"], metric)
+        yield _headline(suite, data, metric)
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
     yield from _ended(ended)
@@ -31,11 +32,13 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
         yield f"The release gate says: {gate['verdict'].upper()}."
 
 
-def _headline(suite: AnySuite, model: str, metric: Mapping[str, JSON]) -> str:
-    words, unit = suite.headline, _unit(metric["unit"])
-    if metric["value"] is None:
-        return f"{_capital(words)} of {model} is not known: {metric['reason'] or 'no run has a score'}."
-    return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."
+def _headline(suite: AnySuite, data: Mapping[str, JSON], metric: Mapping[str, JSON]) -> str:
+    words, unit, model = suite.headline, _unit(metric["unit"]), data["metadata"]["subject_model"]
+    if metric["value"] is not None:
+        return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."
+    if not has_scores(data):
+        return f"No scores: no run of {model} has one."
+    return f"{_capital(words)} of {model} is not known: {metric['reason']}."
 
 
 def alike(data: Mapping[str, JSON]) -> list[str]:
