@@ -44,9 +44,7 @@ outputs: setup  ## Paste the output of commands into README.md and docs/ again
 	$(RUN) python docs/outputs.py
 
 screenshots: setup  ## Make the pictures in docs/images from real runs of the built-in model; needs chromium
-	-$(RUN) pytest tests_benchmark --model local --limit 2 --subject-max-tokens 80 --evaluator-max-tokens 120 -q
-	$(RUN) equipoise report results -o results/report.html
-	$(RUN) python docs/images/make.py results/report.html docs/images
+	$(RUN) python docs/images/make.py docs/images
 
 benchmark: setup  ## Measure the engine's own cost
 	$(RUN) python benchmarks/sdk.py

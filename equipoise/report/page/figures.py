@@ -125,7 +125,7 @@ _CONFIG: Spec = {
         "labelLimit": 260,
         "domain": False,
         "ticks": False,
-        "labelPadding": 6,
+        "labelPadding": 8,
     },
     "legend": {"labelColor": INK, "title": None, "orient": "top", "labelFontSize": 12, "labelLimit": 260},
     "header": {"labelColor": INK, "title": None, "labelFontSize": 12, "labelFontWeight": "bold"},
@@ -171,7 +171,7 @@ def _stacked(figure: Figure, layout: Layout) -> Spec:
                 "type": "quantitative",
                 "stack": "normalize",
                 "title": f"share of {figure.unit}",
-                "axis": {"format": ".0%", "tickCount": 5},
+                "axis": {"format": ".0%", "tickCount": 5, "labelFlush": False},
             },
             "order": {"field": "place", "type": "quantitative"},
             "color": {**colour, "legend": {"symbolType": "square", "columns": layout.legend}},
@@ -343,7 +343,8 @@ def _value_axis(figure: Figure, field: str) -> Spec:
     ends = [figure.low, figure.high]
     scale = {"domain": ends} if None not in ends else {"zero": figure.low == 0, "nice": True}
     title = {"%": "percent", "pp": "percentage points"}.get(figure.unit, figure.unit)
-    return {"field": field, "type": "quantitative", "title": title, "scale": scale}
+    axis = {"tickCount": 6, "labelFlush": False}
+    return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 
 
 def _names(rows: Sequence[Mapping[str, JSON]], column: str) -> list[str]:

@@ -329,10 +329,12 @@
     return make("div", { class: "beside", tabindex: "0", role: "region", "aria-label": "Sides of the pair" }, ...labels.map((label) => side(label, messages.filter((item) => (item.conversation ?? "") === label), data.about.details)));
   }
 
+  const spaced = (value) => (typeof value === "string" && /^[a-z0-9]+(_[a-z0-9]+)+$/.test(value) ? value.replaceAll("_", " ") : value);
+
   // One conversation of a pair, below those details of the question whose names end in its label.
   function side(label, messages, details) {
     const own = Object.entries(details).filter(([name, value]) => name.endsWith(`_${label}`) && !messages.some((item) => item.content === value));
-    return make("section", {}, make("h4", {}, `Side ${label}`), facts(own.map(([name, value]) => [name.slice(0, -label.length - 1).replaceAll("_", " "), value])), conversation(messages));
+    return make("section", {}, make("h4", {}, `Side ${label}`), facts(own.map(([name, value]) => [name.slice(0, -label.length - 1).replaceAll("_", " "), spaced(value)])), conversation(messages));
   }
 
   function listed(item, left = []) {

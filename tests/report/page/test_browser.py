@@ -11,12 +11,15 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+import sixth_suite
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
+from regression import figures
 
 import pages
 from browser import CHROMIUM, Opened, chromium, opened
 from conftest import PYTEST, ROOT
+from equipoise import suites
 from equipoise.report.page import page, reviews, shades
 from hostile import HostileReply, replies
 
@@ -217,6 +220,25 @@ def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Pat
         seen.keyboard.press("Escape")
         expect(seen.locator("#reviews tbody tr")).to_have_count(21)
         expect(seen.locator("#reviews tbody")).to_contain_text("row, not ruw")
+
+
+def test_the_example_suite_has_every_view(browser: Browser, tmp_path: Path) -> None:
+    """A suite of a user's own: its areas and languages have names, its runs can be read and marked."""
+    with sixth_suite.project(tmp_path / "project") as folder:
+        suites.add_project(folder)
+        path = figures.restore("attribution", "panel", folder / "results")
+        figures.printed("report", str(path), "-o", "page.html")
+    with opened(browser, folder / "page.html", "#models") as found:
+        seen = found.page
+        expect(seen.locator(".result.shown h2")).to_have_text("model-e: Attribution")
+        expect(seen.locator(".result.shown .heat tbody th").first).to_have_text("Housing")
+        expect(seen.locator(".result.shown .heat thead th")).to_have_text(["English", "Portuguese"])
+        seen.get_by_role("link", name="its lowest ten answers").click()
+        expect(seen.locator("#lowest-runs > li")).to_have_count(10)
+        found.see("#review")
+        seen.get_by_role("button", name="Start").click()
+        seen.keyboard.press("r")
+        expect(seen.locator("#run .progress label")).to_have_text("Run 2 of 20, 1 marked")
 
 
 def hostile_page(folder: Path, corpus: list[HostileReply]) -> Path:
