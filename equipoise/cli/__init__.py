@@ -38,7 +38,7 @@ _MODULES: Mapping[str, str] = {
     "export": "results",
     "run": "run",
     "suites": "suites",
-    "init": "run",
+    "init": "init",
     "docs": "docs",
 }
 """The module of each command, which is imported when the command is used."""

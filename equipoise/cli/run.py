@@ -1,4 +1,4 @@
-"""`equipoise run` and `equipoise init`: the suites from any folder, and a project of one's own.
+"""`equipoise run`: the suites from any folder.
 
 A project's own tests, topics and rubrics come before those of the package. Knows pytest by its command line.
 """
@@ -6,7 +6,6 @@ A project's own tests, topics and rubrics come before those of the package. Know
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,12 +14,9 @@ import click
 
 from equipoise import suites
 from equipoise.cli import help
-from equipoise.cli.output import say
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
 
-PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
-"""The files of a new project."""
 ALL = "all"
 _HELP = ("--help", "-h")
 
@@ -40,6 +36,7 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
             f"{ctx.get_help()}\n\nSuites, which `equipoise suites` describes: {', '.join(suites.names())}"
         )
         return
+    suites.refuse_half_renamed(Path.cwd())
     names = list(suites.names()) if suite == ALL else suite.split(",")
     for name in names:
         suites.require(name, ALL)
@@ -75,26 +72,3 @@ def _located(tests: Sequence[str]) -> list[str]:
         ),
         *(part for setting in settings for part in ("-o", setting)),
     ]
-
-
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-def init(folder: Path) -> None:
-    """Make FOLDER a project of your own, with the tests, topics and rubrics of Equipoise to edit."""
-    taken = [name for name in PROJECT if (folder / name).exists()]
-    if taken:
-        raise UserError(f"{folder}: has {', '.join(taken)} already; nothing was written")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in PROJECT:
-            _copy(SHIPPED / name, folder / name)
-    except OSError as error:
-        raise UserError(f"{folder}: cannot be written to ({error.strerror})") from None
-    say(f"{folder}: {', '.join(PROJECT)}; now: pytest --model M")
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir():
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "original"))
-    else:
-        shutil.copy(source, target)

@@ -81,11 +81,7 @@ class Option:
     @property
     def described(self) -> str:
         """The help, with the words that it takes if it takes no others."""
-        words: list[str] = []
-        try:
-            self.parse("?")
-        except ValueError as error:
-            words = str(error).partition("is not one of ")[2].split(", ")
+        words = self.parse.words if isinstance(self.parse, _OneOf) else ()
         return self.help if all(word in self.help for word in words) else f"{self.help}: {', '.join(words)}"
 
     @property
@@ -147,15 +143,21 @@ def parse_fraction(value: str) -> float:
     return number
 
 
-def one_of(*words: str) -> Callable[[str], str]:
-    """A parser of one of these words."""
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """A value, so that two suites can declare the same option."""
 
-    def parse(value: str) -> str:
-        if value.strip() not in words:
-            raise ValueError(f"is not one of {', '.join(words)}")
+    words: tuple[str, ...]
+
+    def __call__(self, value: str) -> str:
+        if value.strip() not in self.words:
+            raise ValueError(f"is not one of {', '.join(self.words)}")
         return value.strip()
 
-    return parse
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """A parser of one of these words."""
+    return _OneOf(words)
 
 
 def parse_seconds(value: str) -> float:

@@ -63,6 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     # The rootdir is unknown until options are parsed.
     suites.add_project(Path.cwd())
     try:
+        suites.refuse_half_renamed(Path.cwd())
         takers = suites.options()
     except UserError as error:
         raise pytest.UsageError(str(error)) from None

@@ -98,14 +98,25 @@ class Plan:
         if dataset is not None and dataset not in suite.datasets:
             known = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
             raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {known}")
-        return dataset_folder(suite.name, dataset, self.root)
+        folder = dataset_folder(suite.name, dataset, self.root)
+        self._refuse_missing(folder)
+        return folder
 
     def _rubric(self, suite: AnySuite, dataset: str | None, topics: Path) -> Path:
         if suite.rubric_in_data and self.settings.rubric:
             raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
         if suite.rubric_in_data:
             return topics
-        return self.settings.rubric or suites.rubric_path(suite, dataset, self.root)
+        if self.settings.rubric:
+            return self.settings.rubric
+        path = suites.rubric_path(suite, dataset, self.root)
+        self._refuse_missing(path)
+        return path
+
+    def _refuse_missing(self, path: Path) -> None:
+        """Raise UserError if it is missing because it has an earlier name of the suite."""
+        if not path.exists():
+            suites.refuse_half_renamed(self.root, with_data=True)
 
     def misjudged(self, name: str) -> str | None:
         """A warning if the rubric says what questions are about, and the folder of these does not."""

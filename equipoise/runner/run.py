@@ -39,6 +39,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
     """
     require_posix()
     suites.add_project(root)
+    suites.refuse_half_renamed(root)
     suites.require(suite)
     variables = env_file.load(Path.cwd(), os.environ)
     try:

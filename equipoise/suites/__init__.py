@@ -10,6 +10,7 @@ from equipoise.suites.registry import (
     names,
     options,
     parts,
+    refuse_half_renamed,
     require,
     rubric_path,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "names",
     "options",
     "parts",
+    "refuse_half_renamed",
     "require",
     "rubric_path",
 ]

@@ -16,8 +16,9 @@ from typing import Any
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
+from equipoise.suites import naming
 from equipoise.suites.contract import AnySuite, Suite
-from equipoise.suites.resources import dataset_folder, nearest
+from equipoise.suites.resources import SHIPPED, dataset_folder, nearest
 
 TESTS = "tests_benchmark"
 """The folder of a project that contains a test file for each suite."""
@@ -51,12 +52,28 @@ def add_project(below: Path) -> None:
 
     The project is the nearest folder with benchmark tests, from `below` upwards.
     """
-    root = next((folder for folder in (below, *below.parents) if (folder / TESTS).is_dir()), below)
-    folder = root / "suites"
+    folder = _project(below) / "suites"
     if folder.is_dir() and str(folder) not in suites.__path__:
         suites.__path__.append(str(folder))
         for function in (names, load, options):
             function.cache_clear()
+
+
+def _project(below: Path) -> Path:
+    return next((folder for folder in (below, *below.parents) if (folder / TESTS).is_dir()), below)
+
+
+def refuse_half_renamed(below: Path, *, with_data: bool = False) -> None:
+    """Raise UserError, saying what to rename, if parts of a suite of the project have another name.
+
+    The project is that of `add_project`; rubric and data count only `with_data`.
+    """
+    folder = _project(below)
+    if (folder / "suites").is_dir():
+        rubrics = {path.stem for path in (SHIPPED / "rubric").glob("*.toml")}
+        own = {path.parent.name for path in (folder / "suites").glob("*/__init__.py")}
+        others = {*names(), *rubrics} - own
+        naming.refuse_half_renamed(folder, TESTS, others, with_data=with_data)
 
 
 def _package(name: str) -> ModuleType:

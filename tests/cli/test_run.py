@@ -1,4 +1,4 @@
-"""`equipoise run` and `equipoise init`: what they hand to pytest, and what they write."""
+"""`equipoise run` and `equipoise suites`: what is handed to pytest, and what there is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.cli.run import PROJECT
 from equipoise.core.options import OPTIONS
 
 
@@ -154,19 +153,3 @@ def test_a_project_s_own_suite_is_listed(tmp_path: Path) -> None:
         assert "12 cases x 1 = 12 runs, 12 calls of the model, 12 of " in " ".join(listed.output.split())
         unknown = CliRunner().invoke(main, ["suites", "atribution"])
     assert (unknown.exit_code, "did you mean 'attribution'?" in unknown.output) == (4, True)
-
-
-def test_a_project_has_all_that_can_be_edited(tmp_path: Path) -> None:
-    """And is written nowhere where there is one."""
-    folder = tmp_path / "mine"
-    assert CliRunner().invoke(main, ["init", str(folder)]).exit_code == 0
-    assert sorted(path.name for path in folder.iterdir()) == sorted(PROJECT)
-    for name in ("conftest.py", "pytest.ini", "rubric/neutrality.toml", "topics/neutrality/en-US.txt"):
-        assert (folder / name).read_bytes() == (ROOT / name).read_bytes()
-    assert not list(folder.rglob("original"))
-    again = CliRunner().invoke(main, ["init", str(folder)])
-    assert again.exit_code == 4
-    assert (
-        "has conftest.py, pytest.ini, tests_benchmark, topics, rubric already; nothing was written"
-        in again.output
-    )

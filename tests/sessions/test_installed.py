@@ -17,7 +17,7 @@ from installed import SUPPORTED, Environment, pythons, uv
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.cli.run import PROJECT
+from equipoise.cli.init import PROJECT
 from loopback import JUDGE, SUBJECT, Loopback, plain_script
 
 pytestmark = pytest.mark.slow
@@ -94,7 +94,8 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
         assert tracked() - names == set()
     with subtests.test("wheel"), zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-        shipped = [path for path in tracked() if path.split("/")[0] in PROJECT]
+        own = (*PROJECT, "examples/sixth_suite")
+        shipped = [path for path in tracked() if path.startswith(own)]
         assert {f"equipoise/shipped/{path}" for path in shipped} - names == set()
         assert {f"equipoise/shipped/{path}" for path in tracked() if is_page(path)} - names == set()
         assert [name for name in names if "/original/" in name or "__pycache__" in name] == []
@@ -179,6 +180,14 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
             0, "equipoise", "run", "neutrality", *models, "--runs", "1", folder=mine
         )
         assert "no findings in" in said(0, "equipoise", "validate", folder=mine)
+    with subtests.test("init of one suite, and of a new one"):
+        for kind, name in (("--suite", "neutrality"), ("--new-suite", "budget")):
+            said(0, "equipoise", "init", kind, name, name)
+            own = empty / name
+            told = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=own)
+            assert " passed" in told
+            assert "no findings in" in said(0, "equipoise", "validate", folder=own)
+            assert f"{name}: " in said(0, "equipoise", "suites", name, folder=own) + ": "
     with subtests.test("nothing else"):
         other = tmp_path / "other"
         other.mkdir()

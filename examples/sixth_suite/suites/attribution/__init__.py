@@ -1,4 +1,4 @@
-"""Attribution: are contested claims attributed to those who make them? Scored 1 to 5 by the evaluators."""
+"""Are contested claims attributed to those who make them? Evaluators score each reply from 1 to 5."""
 
 from __future__ import annotations
 
