@@ -52,8 +52,8 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     `evaluator_model=["a", "b"]`. Files of the project in `folder` come before those of the package; results
     and journal are written to its `results`. The same call resumes a session, and never pays twice.
 
-    Raises UserError before anything is asked, SessionStopped where the session ended early. A run without a
-    score raises nothing: it is in `errors` of the results.
+    Raises UserError before anything is asked, SessionStopped where the session ended early, BatchWaiting
+    where batches are not done. A run without a score raises nothing: it is in `errors` of the results.
     """
     from pathlib import Path
 

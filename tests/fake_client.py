@@ -13,7 +13,7 @@ from typing import Any
 from journals import entries
 
 from conftest import SMALL_DATASET, resolved
-from equipoise.core.errors import NotNeeded, SessionStopped
+from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Reply, Run, Usage
 from equipoise.runner.calls import CallSlot
@@ -101,6 +101,9 @@ class Ran:
     begun: str
     records: list[Record] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    batches: Sequence[str] = ()
+    notices: list[str] = field(default_factory=list)
     stop_reason: str | None = None
     is_complete: bool = False
     summary: list[str] = field(default_factory=list)
@@ -172,6 +175,9 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
         except NotNeeded:
             ran.left_out.append(run.id)
             continue
+        except BatchWaiting:
+            ran.waiting.append(run.id)
+            continue
         except SessionStopped:
             break
         progress.note(SUITE, run.id)
@@ -181,5 +187,6 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
     session.close_engine()
     progress.finish()
     ran.is_complete = progress.is_complete
+    ran.batches, ran.notices = session.batches, session.counters.take_notices()
     ran.summary = [" ".join(line.split()) for _, lines in progress.summary() for line in lines]
     return ran

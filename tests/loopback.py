@@ -188,14 +188,17 @@ class Loopback(Threaded):
         self._released = asyncio.Event()
         self._released.set()
         app = web.Application(client_max_size=2**26)
-        app.router.add_post("/v1/chat/completions", self._answer)
-        app.router.add_post("/v1/completions", self._continue)
+        self._routes(app)
         # Whoever still waits for an answer when a test ends has been killed, or is not meant to get one.
         self._runner = web.AppRunner(app, shutdown_timeout=0.05)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self.tls)
         await site.start()
         self.port = self._runner.addresses[0][1]
+
+    def _routes(self, app: web.Application) -> None:
+        app.router.add_post("/v1/chat/completions", self._answer)
+        app.router.add_post("/v1/completions", self._continue)
 
     async def _stop(self) -> None:
         await self._runner.cleanup()

@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = {
     "robustness": "compare",
     "merge": "merge",
     "sweep": "sweep",
+    "batch": "batch",
     "audit": "audit",
     "backtranslate": "backtranslate",
     "report": "page",

@@ -6,6 +6,7 @@ EquipoiseError
 ├── CannotSave       the results cannot be written; the journal has everything
 ├── InvalidVerdict   an evaluator's text is not a verdict of its rubric
 ├── NotNeeded        this run's round was not asked for: the figures are precise enough
+├── BatchWaiting     this run's calls are in a batch that is not done; the same command fetches them
 └── SessionStopped   the session ended before this case was done
     └── CannotKeep   because the journal cannot be written to
 
@@ -79,6 +80,10 @@ class InvalidVerdict(EquipoiseError):  # noqa: N818 - as above
 
 class NotNeeded(EquipoiseError):  # noqa: N818 - as above
     """A run is skipped because `--until` was satisfied before its round."""
+
+
+class BatchWaiting(EquipoiseError):  # noqa: N818 - as above
+    """A run is skipped because its calls are in a batch that is not done yet; it can be resumed."""
 
 
 class SessionStopped(EquipoiseError):  # noqa: N818 - as above

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from equipoise.core.types import JSON
 
-GATE_INCONCLUSIVE, GATE_FAILED = 6, 7
+GATE_INCONCLUSIVE, GATE_FAILED, BATCHES_WAITING = 6, 7, 8
 MEANINGS = {
     0: "every run has a score, and every gate passes",
     1: "a run has no score, or a check or a job found something wrong",
@@ -15,6 +15,7 @@ MEANINGS = {
     5: "nothing was selected",
     GATE_INCONCLUSIVE: "a gate is inconclusive",
     GATE_FAILED: "a gate fails",
+    BATCHES_WAITING: "batches are not done; the same command, later, fetches what is there",
 }
 TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items())
 """The table that help texts show, one line per status."""
@@ -44,7 +45,7 @@ def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> i
     return GATE_INCONCLUSIVE if "inconclusive" in found else 0
 
 
-PRECEDENCE = (4, 2, GATE_FAILED, 1, 8, GATE_INCONCLUSIVE, 0)
+PRECEDENCE = (4, 2, GATE_FAILED, 1, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
 """Of several statuses the first of these is that of the whole."""
 
 

@@ -66,6 +66,8 @@ def text(where: str, option: Option, value: Any) -> Any:
         return value
     if isinstance(value, list) and option.many:
         return [str(item) for item in value]
+    if isinstance(value, bool) and option.words:
+        return str(value)
     if isinstance(value, bool | list | dict):
         raise UserError(f"{where}: is one text or number")
     return [str(value)] if option.many else str(value)

@@ -19,6 +19,8 @@ from equipoise.core.types import Shard
 
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
+BATCH_DISCOUNT = 50.0
+"""What batches cost less than other calls, in percent, at nearly all endpoints that have them."""
 
 
 def parse_text(value: str) -> str:
@@ -37,7 +39,8 @@ def parse_name(value: str) -> str:
 class Option:
     """One option.
 
-    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. What is
+    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. With
+    `words`, the flag stands alone, or has one of them after an equals sign, never after a space. What is
     `recorded` stands in the metadata though it changes no reply.
 
     With `by_suite` the suites of one session may have different defaults for it.
@@ -60,6 +63,7 @@ class Option:
     switch: bool = False
     is_secret: bool = False
     recorded: bool = False
+    words: tuple[str, ...] = ()
     by_suite: bool = False
     comparable: Literal["must", "study", "free"] = "free"
     label: str = ""
@@ -76,7 +80,7 @@ class Option:
     @property
     def spelled(self) -> str:
         """The flag with the name of its value, as help shows it."""
-        return self.flag if self.switch else f"{self.flag} {self.metavar}"
+        return self.flag if self.switch or self.words else f"{self.flag} {self.metavar}"
 
     @property
     def described(self) -> str:
@@ -166,6 +170,39 @@ def parse_seconds(value: str) -> float:
     if number == 0:
         raise ValueError("is not a number of seconds above 0")
     return number
+
+
+def parse_duration(value: str) -> float:
+    """Parse a duration such as 90, 90s, 15m or 2h into seconds."""
+    text = value.strip().lower()
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:])
+    number = text[:-1] if unit else text
+    if not _is_number(number) or not 0 <= float(number) < float("inf"):
+        raise ValueError("is not a duration such as 90s, 15m or 2h")
+    return float(number) * (unit or 1.0)
+
+
+def parse_percentage(value: str) -> float:
+    """Parse a percentage from 0 to 100, as 50 or 50%."""
+    text = value.strip().removesuffix("%")
+    if not _is_number(text) or not 0 <= float(text) <= 100:
+        raise ValueError("is not a percentage from 0 to 100")
+    return float(text)
+
+
+ROLES = ("subject", "evaluator")
+
+
+def parse_roles(value: str) -> tuple[str, ...]:
+    """Parse one role; yes for both, no for none. Raises ValueError."""
+    text = value.strip().lower()
+    if text in ROLES:
+        return (text,)
+    if text in ("both", "1", "true", "yes", "on"):
+        return ROLES
+    if text in ("0", "false", "no", "off"):
+        return ()
+    raise ValueError("is not one of subject, evaluator, both")
 
 
 def parse_megabytes(value: str) -> float:
@@ -451,6 +488,30 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             parse=parse_number,
             metavar="USD",
             help="price of a million output tokens, for models whose price is not known",
+        ),
+    ),
+    "Batches": (
+        Option(
+            flag="--batch",
+            words=ROLES,
+            parse=parse_roles,
+            default=(),
+            help="send calls as batches, at the batch price; a session may end while they wait, and the same "
+            "command fetches them; --batch=subject or --batch=evaluator: only the calls of that role",
+        ),
+        Option(
+            flag="--batch-wait",
+            parse=parse_duration,
+            metavar="TIME",
+            default=0.0,
+            help="wait that long for batches before the session ends, as 90s, 15m or 2h (default 0)",
+        ),
+        Option(
+            flag="--batch-discount",
+            parse=parse_percentage,
+            metavar="PERCENT",
+            default=BATCH_DISCOUNT,
+            help="what batches cost less, for models without a listed batch price (default 50)",
         ),
     ),
     "Files": (

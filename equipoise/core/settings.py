@@ -59,6 +59,14 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Discounted:
+    """The price of calls in batches: `percent` less than others, for models without a listed batch price."""
+
+    price: Price | None
+    percent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
     """Generation parameters of one role; those that are None are not sent."""
 
@@ -107,6 +115,9 @@ class Settings:
     max_cost: float | None
     max_calls: int | None
     price: Price | None
+    batch: tuple[Role, ...]
+    batch_wait: float
+    batch_discount: float
     output: Path | None
     report: Path | None
     fresh: bool
@@ -149,6 +160,11 @@ class Settings:
     def endpoint(self, role: Role) -> Endpoint:
         """Where a model in this role is reached (built-in models aside)."""
         return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
+
+    @property
+    def price_in_batches(self) -> Discounted:
+        """The price of calls in batches."""
+        return Discounted(price=self.price, percent=self.batch_discount)
 
     def sampling(self, role: Role) -> Sampling:
         """The generation parameters of this role."""
@@ -236,6 +252,9 @@ def resolve(
         max_cost=value["max_cost"],
         max_calls=value["max_calls"],
         price=_price(value["price_input"], value["price_output"]),
+        batch=value["batch"],
+        batch_wait=value["batch_wait"],
+        batch_discount=value["batch_discount"],
         output=_path(value["output"]),
         report=_path(value["report"]),
         fresh=value["fresh"],

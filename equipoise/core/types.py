@@ -170,6 +170,7 @@ class Exchange:
     id: str
     call: Call
     reply: Reply
+    is_batched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

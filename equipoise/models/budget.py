@@ -72,6 +72,26 @@ class Budget:
         self._counters.settle(reserved, spent)
         self._settled.set()
 
+    def commit(self, amount: int) -> None:
+        """Count nano-dollars as spent that a batch may cost; negative to correct what was counted before."""
+        self._counters.settle(0, amount)
+        self._settled.set()
+
+    def room(self) -> tuple[int | None, int | None]:
+        """How many calls and nano-dollars are left; None without a limit."""
+        now = self._counters.totals()
+        calls = None if self._most_calls is None else max(0, self._most_calls - now.sent)
+        return calls, None if self._most is None else max(0, self._most - now.spent - now.reserved)
+
+    def use_up(self) -> None:
+        """End the session, as a batch does not fit into what is left."""
+        now = self._counters.totals()
+        if self._most_calls is not None and now.sent >= self._most_calls:
+            self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
+        elif self._most is not None:
+            spent, cap = now.spent / NANO, self._most / NANO
+            self._used_up(f"--max-cost {cap:g} USD is used up: {spent:.4f} USD were spent or are reserved")
+
     def _try(self, call: Call, model: int, cost: Cost) -> int | None:
         """The amount to reserve; None if the request may fit once others have finished."""
         now = self._counters.totals()

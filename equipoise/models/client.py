@@ -12,8 +12,8 @@ import logging
 import ssl
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import TracebackType
@@ -34,9 +34,11 @@ from equipoise.models.connections import (
     Address,
     BodyTooLarge,
     Connections,
+    Content,
     ProxyRefused,
     RedirectedElsewhere,
     Response,
+    Unsuccessful,
 )
 from equipoise.models.failures import (
     DECLINING_STATUS,
@@ -52,10 +54,13 @@ from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
-_NO_CONNECTION = (aiohttp.ClientConnectionError, ssl.SSLError)
-"""What the transport raises if no connection could be made, or if it was closed before a response came."""
-_NO_ANSWER = (aiohttp.ClientError, OSError)
-"""What the transport raises if no complete response arrived."""
+_NO_RESPONSE = (
+    *(aiohttp.ClientError, OSError, ValueError),
+    *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
+)
+"""What the transport raises if no complete response arrived, or one that is not read."""
+_NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""What it raises if nothing can have been sent."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -64,6 +69,8 @@ _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "shift_jis", "euc-kr"}
 """Accepted charsets of a body that is not UTF-8, such as an error page."""
 
+PATHS = ("chat/completions", "completions")
+"""The paths of conversations and of plain completions."""
 OnLearned = Callable[[Call, Change], None]
 
 
@@ -139,7 +146,7 @@ class Client:
         """Send a call; `slot` is entered for each attempt. Raises CallFailed when no retry can help."""
         if _is_echo(call) and (call.role, call.model) in self._no_echo:
             raise _declined(call)
-        retries = Retries(self._max_retries, self._connection(call).health)
+        retries = Retries(self._max_retries, self._connection(call.role, call.model).health)
         while True:
             async with slot:
                 sent = self._parameters(call)
@@ -169,7 +176,7 @@ class Client:
         if failure.is_of_proxy or failure.status == 407:
             return "; check the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, and its password"
         endpoint, url = self._endpoint(call.role, call.model), _flag(call.role, "api-base-url")
-        if self._connection(call).health.answered:
+        if self._connection(call.role, call.model).health.answered:
             return ""
         if failure.is_insecure:
             return f"; {_about_tls(failure)}, or name another endpoint with {url}"
@@ -178,6 +185,60 @@ class Client:
         if failure.status in (401, 403):
             return f"; {_about_key(endpoint)} with {_flag(call.role, 'api-key')}"
         return f"; check the model's name and {url}" if failure.status in (404, 405) else ""
+
+    # Batches.
+
+    def line(self, call: Call) -> tuple[str, dict[str, JSON]]:
+        """The path and the body of a call, as a line of a batch has them."""
+        masked = self._connection(call.role, call.model).foreign_keys.masked_call(call)
+        return PATHS[CONTINUES in call.parameters], _body(masked, self._parameters(call))
+
+    def read_line(self, call: Call, status: int, body: JSON, retries: int) -> Reply | Failure:
+        """The reply in a line of a batch's results, or why there is none; `retries` of them came before.
+
+        What the line says of a parameter is remembered for later lines.
+        """
+        if not 200 <= status < 300:
+            body = as_json(body)
+            failure = Failure(message=describe_body(body) or _phrase(status), status=status, body=body)
+            if failure.filter_code is None:
+                self._learn(call, failure, self._parameters(call))
+            answer: Reply | Failure = failure
+        else:
+            read = read_continuation if CONTINUES in call.parameters else read_body
+            answer = read(body, latency=0.0, retries=retries)
+        return _blocked(answer, 0.0, retries, 0) if isinstance(answer, Failure) else answer
+
+    def is_learned(self, call: Call, failure: Failure) -> bool:
+        """Whether the failure was about a parameter that later calls are sent without."""
+        return rejected_parameter(failure, call.parameters) in self._learned.get((call.role, call.model), ())
+
+    async def request(
+        self, role: Role, model: str, method: str, path: str, content: Content = None
+    ) -> Response | Failure:
+        """The successful response of a model's endpoint to a request other than a call, or the failure."""
+        response = await self._send(self._address(role, model, path, content), content, method=method)
+        if isinstance(response, Failure) or response.is_success:
+            return response
+        return _status_failure(response)
+
+    async def download(self, role: Role, model: str, path: str) -> AsyncGenerator[bytes | Failure]:
+        """The lines of a file at a model's endpoint; the last one may be why there are no more."""
+        address = self._address(role, model, path, None)
+        try:
+            async with aclosing(self._http.lines(address, self._timeout)) as lines:
+                async for line in lines:
+                    yield line
+        except Unsuccessful as error:
+            yield _status_failure(error.response)
+        except _NO_RESPONSE as error:
+            yield self._failure(error)
+
+    def _address(self, role: Role, model: str, path: str, content: Content) -> Address:
+        known = self._connection(role, model).addresses[0]
+        left_out = {"content-type"} if not isinstance(content, bytes) else set[str]()
+        headers = {name: value for name, value in known.headers.items() if name not in left_out}
+        return self._http.address(f"{self._endpoint(role, model).base_url}/{path}", headers)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -188,39 +249,42 @@ class Client:
         response = await self._post(call, sent, is_fresh=retries.is_in_doubt)
         latency = time.perf_counter() - started
         answer = response if isinstance(response, Failure) else _read(call, response, latency, retries)
-        if isinstance(answer, Reply) or (code := answer.filter_code) is None:
+        if isinstance(answer, Reply):
             return answer
-        return Reply(
-            text="",
-            finish_reason="content_filter",
-            blocked=code,
-            latency=latency,
-            retries=retries.count,
-            repeats=retries.repeats,
-        )
+        return _blocked(answer, latency, retries.count, retries.repeats)
 
     async def _post(self, call: Call, sent: Mapping[str, JSON], *, is_fresh: bool) -> Response | Failure:
         """The response, or why there is none."""
-        connection = self._connection(call)
+        connection = self._connection(call.role, call.model)
         body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
         address = connection.addresses[CONTINUES in call.parameters]
+        return await self._send(address, body, is_fresh=is_fresh)
+
+    async def _send(
+        self, address: Address, content: Content, *, method: str = "POST", is_fresh: bool = False
+    ) -> Response | Failure:
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._http.post(address, body, is_fresh=is_fresh)
-        except _NO_CONNECTION as error:
-            return self._no_connection(error)
-        except TimeoutError:
-            return Failure(message=f"no answer within {self._timeout:g} s")
-        except RedirectedElsewhere as error:
-            return Failure(message=str(error), status=error.status)
-        except ProxyRefused as error:
-            return Failure(message=printable(str(error))[:500], status=error.status, is_of_proxy=True)
-        except BodyTooLarge as error:
-            return Failure(message=str(error), status=200)
-        except _NO_ANSWER as error:
-            return Failure(message=f"connection failed: {_said(_causes(error)[-1])}")
-        except ValueError as error:
-            return _unreadable(error)
+                return await self._http.send(address, content, method=method, is_fresh=is_fresh)
+        except _NO_RESPONSE as error:
+            return self._failure(error)
+
+    def _failure(self, error: Exception) -> Failure:
+        """Why there is no response."""
+        match error:
+            case aiohttp.ClientConnectionError() | ssl.SSLError():
+                return self._no_connection(error)
+            case TimeoutError():
+                return Failure(message=f"no answer within {self._timeout:g} s")
+            case RedirectedElsewhere():
+                return Failure(message=str(error), status=error.status)
+            case ProxyRefused():
+                return Failure(message=printable(str(error))[:500], status=error.status, is_of_proxy=True)
+            case BodyTooLarge():
+                return Failure(message=str(error), status=200)
+            case aiohttp.ClientError() | OSError():
+                return Failure(message=f"connection failed: {_said(_causes(error)[-1])}")
+        return _unreadable(ValueError(str(error)))
 
     def _no_connection(self, error: Exception) -> Failure:
         causes = _causes(error)
@@ -231,19 +295,17 @@ class Client:
         return Failure(
             message=f"connection {'to the proxy ' if is_of_proxy else ''}failed: {why}",
             is_unreachable=True,
+            is_unsent=isinstance(error, _NOT_CONNECTED),
             is_insecure=is_insecure,
             is_of_proxy=is_of_proxy,
         )
 
-    def _connection(self, call: Call) -> _Connection:
-        key = (call.role, call.model)
+    def _connection(self, role: Role, model: str) -> _Connection:
+        key = (role, model)
         if key not in self._connections:
-            endpoint = self._endpoint(call.role, call.model)
+            endpoint = self._endpoint(role, model)
             headers = self._headers(endpoint)
-            chats, plain = (
-                self._http.address(f"{endpoint.base_url}/{path}", headers)
-                for path in ("chat/completions", "completions")
-            )
+            chats, plain = (self._http.address(f"{endpoint.base_url}/{path}", headers) for path in PATHS)
             self._connections[key] = _Connection(
                 addresses=(chats, plain),
                 health=self._health[endpoint.base_url],
@@ -367,6 +429,20 @@ def _failed(
     is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
     stops = is_exhausted or failure.is_fatal or is_about_settings
     return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
+
+
+def _blocked(failure: Failure, latency: float, retries: int, repeats: int) -> Reply | Failure:
+    """A reply where a filter has rejected the prompt, otherwise the failure."""
+    if (code := failure.filter_code) is None:
+        return failure
+    return Reply(
+        text="",
+        finish_reason="content_filter",
+        blocked=code,
+        latency=latency,
+        retries=retries,
+        repeats=repeats,
+    )
 
 
 def _status(failure: Failure) -> str:

@@ -14,7 +14,7 @@ import asyncio
 import select
 import zlib
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -43,6 +43,8 @@ MOST_REDIRECTS = 20
 _REDIRECTS = {301, 302, 303, 307, 308}
 """Statuses after which the request is sent again as it is: without its content it would have no reply."""
 _HTTP_PORTS = {"http": 80, "https": 443}
+Content = bytes | None | Callable[[], aiohttp.FormData]
+"""The content of a request: bytes, nothing, or what makes a form, which can be sent only once."""
 
 
 class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint did
@@ -62,6 +64,14 @@ class ProxyRefused(Exception):  # noqa: N818 - it names what the proxy did
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"the proxy refuses: {reason}")
         self.status = status
+
+
+class Unsuccessful(Exception):  # noqa: N818 - it names what the endpoint did
+    """The endpoint answers a request for a file with something else."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(f"HTTP {response.status}")
+        self.response = response
 
 
 class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
@@ -124,7 +134,9 @@ class Connections:
         session, fresh = self._sessions[transport]
         return Address(url=url, session=session, fresh=fresh, headers=headers)
 
-    async def post(self, address: Address, content: bytes, *, is_fresh: bool = False) -> Response:
+    async def send(
+        self, address: Address, content: Content, *, method: str = "POST", is_fresh: bool = False
+    ) -> Response:
         """Send a request with this content and read the complete response.
 
         With `is_fresh` it goes over a new connection. Raises RedirectedElsewhere for a redirect to another
@@ -133,7 +145,7 @@ class Connections:
         """
         for _ in range(MOST_REDIRECTS):
             session = address.fresh if is_fresh else address.session
-            response = await self._send(session, address, content)
+            response = await self._send(method, session, address, content)
             location = response.headers.get("location")
             if response.status not in _REDIRECTS or location is None:
                 return response
@@ -141,10 +153,13 @@ class Connections:
             address = self.address(there, address.headers)
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
-    async def _send(self, session: aiohttp.ClientSession, address: Address, content: bytes) -> Response:
+    async def _send(
+        self, method: str, session: aiohttp.ClientSession, address: Address, content: Content
+    ) -> Response:
+        data = content() if callable(content) else content
         try:
-            async with session.post(
-                address.url, data=content, headers=address.headers, allow_redirects=False
+            async with session.request(
+                method, address.url, data=data, headers=address.headers, allow_redirects=False
             ) as response:
                 data = await _body(response, self._max_body)
                 return Response(
@@ -156,6 +171,37 @@ class Connections:
         except aiohttp.ClientHttpProxyError as error:
             # Its own text would contain the password of the proxy.
             raise ProxyRefused(error.status, error.message) from None
+
+    async def lines(self, address: Address, seconds: float) -> AsyncGenerator[bytes]:
+        """The lines of a file as they arrive, within `seconds` of each other.
+
+        A redirect to another host, where some endpoints have their files, is followed without our headers.
+        A line is limited as a body is. Raises Unsuccessful, and otherwise as `send` does.
+        """
+        timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, sock_read=seconds)
+        headers: Mapping[str, str] | None = {**address.headers, "accept-encoding": "identity"}
+        url = httpx2.URL(address.url)
+        for _ in range(MOST_REDIRECTS):
+            here = self.address(str(url), {})
+            async with here.fresh.get(
+                here.url, headers=headers, allow_redirects=False, timeout=timeout
+            ) as response:
+                location = response.headers.get("location")
+                if response.status in _REDIRECTS and location is not None:
+                    there = url.join(location)
+                    headers = headers if _origin(there) == _origin(url) else None
+                    url = there
+                    continue
+                if not response.ok:
+                    raise Unsuccessful(await self._read(response))
+                async for line in _lines(response, self._max_body):
+                    yield line
+                return
+        raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
+
+    async def _read(self, response: aiohttp.ClientResponse) -> Response:
+        content = await _body(response, self._max_body)
+        return Response(status=response.status, headers=_combined(response.headers), content=content)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -213,6 +259,23 @@ async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
         if max(received, len(body)) > most:
             raise BodyTooLarge(most)
     return bytes(body)
+
+
+async def _lines(response: aiohttp.ClientResponse, most: int) -> AsyncGenerator[bytes]:
+    """The lines of a body without their line breaks. Raises BodyTooLarge, or ClientPayloadError."""
+    if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise aiohttp.ClientPayloadError("it is compressed, which was not asked for")
+    rest = bytearray()
+    async for piece in response.content.iter_any():
+        *whole, last = piece.split(b"\n")
+        for part in whole:
+            yield bytes(rest + part)
+            rest.clear()
+        rest += last
+        if len(rest) > most:
+            raise BodyTooLarge(most)
+    if rest:
+        yield bytes(rest)
 
 
 def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:

@@ -18,7 +18,8 @@ MOST_OF_AN_ERROR = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """A snapshot of the counts. `tokens` holds (input, output) for each model, in order.
+    """A snapshot of the counts. `tokens` holds (input, output) for each model, in order; `batched` are those
+    of calls in batches.
 
     `spent` and `reserved` are in nano-dollars, and 0 without a budget. `estimated` counts the replies whose
     tokens the endpoint did not report, `repeated` the retries because an answer might have been a copy.
@@ -34,6 +35,7 @@ class Totals:
     reserved: int
     estimated: int
     tokens: tuple[tuple[int, int], ...]
+    batched: tuple[tuple[int, int], ...]
 
 
 class Counters:
@@ -41,7 +43,7 @@ class Counters:
 
     `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 if
     none is open yet; `is_enough` is true once no later one is needed. `last_error` is the reason for the last
-    retry, empty as soon as a call is answered.
+    retry, empty as soon as a call is answered; `in_batches` counts the calls that wait in batches.
     """
 
     def __init__(self, models: int) -> None:
@@ -52,9 +54,11 @@ class Counters:
         self._in_flight = self._made = self._replayed = self._retries = self._repeated = self._sent = 0
         self._spent = self._reserved = self._estimated = 0
         self._tokens = [[0, 0] for _ in range(models)]
+        self._batched = [[0, 0] for _ in range(models)]
         self._largest = [0] * models
         self._pauses = [0.0] * models
         self._notices: deque[str] = deque()
+        self.in_batches = 0
 
     def stop(self, reason: str) -> None:
         """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
@@ -100,6 +104,10 @@ class Counters:
         self._in_flight += 1
         self._sent += 1
 
+    def send_batch(self, calls: int) -> None:
+        """Count the calls of a batch as sent."""
+        self._sent += calls
+
     def leave(self) -> None:
         """Count a call as no longer in flight."""
         self._in_flight -= 1
@@ -118,8 +126,12 @@ class Counters:
         replayed: bool,
         is_estimated: bool = False,
         repeats: int = 0,
+        is_batched: bool = False,
     ) -> None:
         """Count a reply of the model with that number, from the endpoint or from the journal."""
+        if is_batched:
+            self._batched[model][0] += input_tokens
+            self._batched[model][1] += output_tokens
         if not replayed:
             self.last_error = ""
             self._repeated += repeats
@@ -156,4 +168,5 @@ class Counters:
             reserved=self._reserved,
             estimated=self._estimated,
             tokens=tuple((read, written) for read, written in self._tokens),
+            batched=tuple((read, written) for read, written in self._batched),
         )

@@ -86,8 +86,8 @@ class Failure:
     """A failed attempt. `status` is None if the connection itself failed.
 
     `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable` says that there was no
-    connection, `is_insecure` that TLS was the reason, `is_of_proxy` that a proxy was, `is_copy` that the
-    answer may be another call's.
+    connection, `is_unsent` that none could be made at all, `is_insecure` that TLS was the reason,
+    `is_of_proxy` that a proxy was, `is_copy` that the answer may be another call's.
     """
 
     message: str
@@ -96,6 +96,7 @@ class Failure:
     retry_after: float | None = None
     usage: Usage | None = field(default=None, compare=False)
     is_unreachable: bool = False
+    is_unsent: bool = False
     is_insecure: bool = False
     is_of_proxy: bool = False
     is_copy: bool = False

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from equipoise.core.errors import UserError
-from equipoise.core.settings import Price, Settings, is_local
+from equipoise.core.settings import Discounted, Price, Settings, is_local
 
 NO_TOKENS = {"input": 0, "output": 0}
+_IN_BATCHES = {"processing": "batch"}
+"""What genai-prices calls calls in batches."""
 
 
-def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None = None) -> float | None:
+def cost(
+    model: str, base_url: str, tokens: Mapping[str, int], own: Price | Discounted | None = None
+) -> float | None:
     """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if it has no price.
 
-    `own` is the price for models that are not in the list.
+    `own` is the price for models that are not in the list. A discounted one is that of calls in batches: the
+    listed batch price, or else the discount.
     """
+    if isinstance(own, Discounted):
+        return _cost_in_batches(model, base_url, tokens, own)
     if is_local(model):
         return 0.0
     listed = _listed(model, base_url, tokens)
@@ -23,7 +30,17 @@ def cost(model: str, base_url: str, tokens: Mapping[str, int], own: Price | None
     return listed
 
 
-def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | None:
+def _cost_in_batches(model: str, base_url: str, tokens: Mapping[str, int], own: Discounted) -> float | None:
+    usual, listed = cost(model, base_url, tokens, own.price), _listed(model, base_url, tokens, _IN_BATCHES)
+    # A model without a batch price in the list has its usual one there.
+    if usual is None or (listed is not None and listed < usual):
+        return listed
+    return usual * (1 - own.percent / 100)
+
+
+def _listed(
+    model: str, base_url: str, tokens: Mapping[str, int], context: Mapping[str, str] | None = None
+) -> float | None:
     from genai_prices import Usage, calc_price
 
     # Some endpoints report more cached tokens than input tokens.
@@ -36,7 +53,8 @@ def _listed(model: str, base_url: str, tokens: Mapping[str, int]) -> float | Non
     # The endpoint's own price comes first; if its address is unknown (a proxy), the model's name decides.
     for address in (base_url, None):
         try:
-            return float(calc_price(usage, model, provider_api_url=address).total_price)
+            found = calc_price(usage, model, provider_api_url=address, price_context=context)
+            return float(found.total_price)
         except (LookupError, ValueError):
             continue
     return None

@@ -6,6 +6,7 @@ The only file that imports pytest; `plugin.xdist` implements the hooks of xdist.
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import os
 import shutil
@@ -24,7 +25,7 @@ from equipoise import suites
 from equipoise.core import env_file, exit_status
 from equipoise.core.collector import collect_no_more, collect_seldom
 from equipoise.core.env_file import EnvFile
-from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped, UserError, printable
+from equipoise.core.errors import BatchWaiting, CannotKeep, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
@@ -72,6 +73,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}
         if option.many:
             shape["action"] = "append"
+        if option.words:
+            shape = {"action": "store_const", "const": "yes"}
+            for word in option.words:
+                # As an option of its own: argparse would take a path behind the flag for its value.
+                one: dict[str, Any] = {**shape, "const": word, "help": argparse.SUPPRESS}
+                group.addoption(f"{option.flag}={word}", dest=option.name, default=None, **one)
         shape["help"] = _help(option, takers.get(option, ()))
         group.addoption(*flags, dest=option.name, default=None, **shape)
         parser.addini(option.ini, f"default of {option.flag}", default=None)
@@ -413,8 +420,8 @@ def record(request: pytest.FixtureRequest) -> Record:
     records = request.config.stash[RECORDS]
     try:
         found: Record = records.record(request.param)
-    except NotNeeded as enough:
-        pytest.skip(str(enough))
+    except (NotNeeded, BatchWaiting) as why:
+        pytest.skip(str(why))
     except SessionStopped as stopped:
         request.session.shouldstop = reason = records.stop_reason or str(stopped)
         pytest.skip(reason)
@@ -555,9 +562,13 @@ def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
     if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return
     inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
-    own = session.exitstatus if progress.is_complete else pytest.ExitCode.TESTS_FAILED
+    statuses = [int(session.exitstatus)]
+    if progress.is_waiting:
+        statuses.append(exit_status.BATCHES_WAITING)
+    elif not progress.is_complete:
+        statuses.append(int(pytest.ExitCode.TESTS_FAILED))
     verdicts = [gate["verdict"] for gate in progress.gates]
-    session.exitstatus = exit_status.first([int(own), exit_status.of_verdicts(verdicts, inconclusive)])
+    session.exitstatus = exit_status.first([*statuses, exit_status.of_verdicts(verdicts, inconclusive)])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

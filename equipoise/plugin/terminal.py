@@ -232,6 +232,7 @@ class Display:
         for _ in self.progress.unsaved:
             reporter._add_stats("not saved", [_GateReport(outcome="failed")])
         has_failed = any(case.outcome == "failed" for case in self.progress.cases())
-        if has_failed or UNSCORED in reporter.stats or not self.progress.is_complete:
+        is_short = not (self.progress.is_complete or self.progress.is_waiting)
+        if has_failed or UNSCORED in reporter.stats or is_short:
             # The line is red if there is a list of failures, even an empty one.
             reporter._add_stats("failed", [])

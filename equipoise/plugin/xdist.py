@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core import json_io
-from equipoise.core.errors import NotNeeded, SessionStopped
+from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Run
 from equipoise.results import lines
@@ -93,6 +93,8 @@ class Server:
             return self._session.fetch(request["suite"], request["run"])
         except NotNeeded as enough:
             return {"not_needed": str(enough)}
+        except BatchWaiting as waiting:
+            return {"waiting": str(waiting)}
         except SessionStopped as stopped:
             return {"stopped": str(stopped)}
         except Exception as defect:
@@ -116,7 +118,10 @@ class Records:
         self._numbers = itertools.count(1)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record. Raises SessionStopped, NotNeeded, or RuntimeError for a bug."""
+        """Wait for a run's record. Raises SessionStopped, NotNeeded, BatchWaiting, or RuntimeError.
+
+        A RuntimeError is a bug.
+        """
         try:
             answer = self._ask({"suite": run.suite, "run": run.id})
         except (EOFError, OSError):
@@ -155,6 +160,8 @@ class Records:
 def _read(answer: dict[str, JSON]) -> Record:
     if "not_needed" in answer:
         raise NotNeeded(answer["not_needed"])
+    if "waiting" in answer:
+        raise BatchWaiting(answer["waiting"])
     if "stopped" in answer:
         raise SessionStopped(answer["stopped"])
     if "defect" in answer:

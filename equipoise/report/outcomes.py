@@ -53,6 +53,11 @@ def of_results(suite: str, why: str) -> ReportedCase:
     return ReportedCase(suite=suite, name="results", outcome="error", why=why)
 
 
+def of_waiting(suite: str, why: str) -> ReportedCase:
+    """The results of a suite whose other runs wait for batches."""
+    return ReportedCase(suite=suite, name="results", outcome="skipped", why=why)
+
+
 def of_runs(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
     """The results of a suite without a session that has a case for each run: what they lack, if anything."""
     if gate["left"]:

@@ -79,9 +79,11 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
-        yield f"{role + ':':<11}{used['input']:,} tokens in, {used['output']:,} out{price}"
+        read = f"{used['input']:,} tokens in{_cached(metadata, role)}"
+        yield f"{role + ':':<11}{read}, {used['output']:,} out{price}"
     # Results of earlier versions do not say how many were repeated.
-    names = ["made", "replayed", "failed", "retries", *(["repeated"] if calls.get("repeated") else [])]
+    names = ["made", "replayed", "failed", "retries"]
+    names += [name for name in ("repeated", "batched") if calls.get(name)]
     counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
     if unknown := [role for role, price in cost.items() if price is None]:
@@ -102,6 +104,13 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         yield f"answered:  {text}"
     for change in metadata["parameters_changed"]:
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
+
+
+def _cached(metadata: Mapping[str, JSON], role: str) -> str:
+    """The prompt tokens that came from a cache, and what they saved."""
+    cached = metadata["tokens"][role].get("cached")
+    saved = metadata.get("saved_by_cache_usd", {}).get(role)
+    return f" ({cached:,} cached, which saved {saved:.4f} USD)" if cached and saved else ""
 
 
 def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:

@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from operator import attrgetter
 
 from equipoise.core import json_io
+from equipoise.core.options import BATCH_DISCOUNT
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, outcomes
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
-from equipoise.models import prices
 from equipoise.results import answered, audits, rows, sections, versions
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
@@ -110,7 +111,7 @@ def _metadata(
         "evaluators": _evaluators(records),
         "parameters_changed": [_learned(line) for line in history.learned.values()],
         "limits": _limits(history.limits),
-        **_spent(history.totals, last),
+        **_spent(history.totals, history.sessions),
         "verdicts_sha256": verdicts_digest(records),
     }
 
@@ -181,11 +182,14 @@ def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
     return [found.get(number) for number in range(max(found, default=-1) + 1)]
 
 
-def _spent(totals: Totals, last: SessionLine) -> dict[str, JSON]:
-    endpoints, price, roles = last.settings["endpoints"], _own_price(last), ("subject", "evaluator")
+def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
+    last, roles = sessions[-1], ("subject", "evaluator")
+    endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
     # Of shards that were merged each one's last session counts.
     made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - made
+    cost = partial(_cost, totals, endpoints=endpoints, price=price, discount=discount)
+    saved = {role: _less(cost(role, has_cache=False), cost(role)) for role in roles}
     return {
         "calls": {
             "made": made,
@@ -193,9 +197,11 @@ def _spent(totals: Totals, last: SessionLine) -> dict[str, JSON]:
             "failed": totals.failed,
             "retries": totals.retries,
             "repeated": totals.repeats,
+            **({"batched": totals.batched} if totals.batched else {}),
         },
         "tokens": {role: _tokens(totals, role) for role in roles},
-        "cost_usd": {role: _cost(totals, role, endpoints[role], price) for role in roles},
+        "cost_usd": {role: cost(role) for role in roles},
+        **({"saved_by_cache_usd": saved} if any(saved.values()) else {}),
         "usage_estimated": {role: totals.estimated[role] for role in roles},
     }
 
@@ -213,14 +219,31 @@ def _own_price(session: SessionLine) -> Price | None:
     return Price(**given) if given else None
 
 
-def _cost(totals: Totals, role: str, base_url: str, price: Price | None) -> float | None:
+def discount_of(sessions: Sequence[SessionLine]) -> float:
+    """What calls in batches cost less, in percent, by the last session that had any."""
+    given = (session.session_settings.get("batch_discount") for session in reversed(sessions))
+    return next((percent for percent in given if percent is not None), BATCH_DISCOUNT)
+
+
+def _cost(
+    totals: Totals,
+    role: str,
+    *,
+    endpoints: Mapping[str, str],
+    price: Price | None,
+    discount: float,
+    has_cache: bool = True,
+) -> float | None:
     """USD of all calls in this role; None where a model has no price."""
+    models = [model for kind, model in totals.tokens if kind == role]
     found = [
-        prices.cost(model, base_url, tokens, price)
-        for (kind, model), tokens in totals.tokens.items()
-        if kind == role
+        totals.cost(role, model, endpoints[role], price, discount, has_cache=has_cache) for model in models
     ]
     return None if any(value is None for value in found) else round(sum(filter(None, found)), 6)
+
+
+def _less(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else round(one - other, 6)
 
 
 def _error(question: QuestionRow, record: Record, places: Mapping[str, int]) -> dict[str, JSON]:

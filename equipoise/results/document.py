@@ -141,6 +141,7 @@ class CallCounts(TypedDict):
     repeated: NotRequired[
         Annotated[Count, Meta(description="Retries because an answer repeated another one of its connection")]
     ]
+    batched: NotRequired[Annotated[Count, Meta(description="Calls of all sessions that came in batches")]]
 
 
 class TokenCounts(TypedDict):
@@ -267,6 +268,9 @@ class Metadata(TypedDict):
     price_per_million: Annotated[
         OwnPrice | None, Meta(description="--price-input and --price-output, in USD")
     ]
+    batch_discount: NotRequired[
+        Annotated[float, Meta(description="--batch-discount: what batches cost less, in percent")]
+    ]
     response_models: Annotated[
         list[AnsweredBy],
         Meta(description="Which models, fingerprints and providers endpoints said had answered"),
@@ -287,6 +291,9 @@ class Metadata(TypedDict):
     calls: Annotated[CallCounts, Meta(description="Calls of the last session")]
     tokens: Annotated[TokensByRole, Meta(description="Tokens by role, of all sessions")]
     cost_usd: Annotated[CostByRole, Meta(description="Cost by role; null without a price")]
+    saved_by_cache_usd: NotRequired[
+        Annotated[CostByRole, Meta(description="What cached prompt tokens would have cost more as others")]
+    ]
     usage_estimated: Annotated[EstimatedByRole, Meta(description="Calls whose tokens were estimated")]
     verdicts_sha256: Annotated[str, Meta(description="SHA-256 of how each run ended")]
 

@@ -53,9 +53,10 @@ class History:
 
     `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
     was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
-    without a score. `audit` is the plan of the last audit, `anchors` has its verdicts by name, and
-    `kept_audits` earlier audits by evaluator. `is_headless` says that calls or records precede the first
-    session line with their settings, `is_cut` that the file has lost lines that were read.
+    without a score. `batched` are the ids of the calls that were part of batches. `audit` is the plan of the
+    last audit, `anchors` has its verdicts by name, and `kept_audits` earlier audits by evaluator.
+    `is_headless` says that calls or records precede the first session line with their settings, `is_cut` that
+    the file has lost lines that were read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,6 +72,7 @@ class History:
         self.anchors: dict[str, AnchorLine] = {}
         self.kept_audits: dict[str, Mapping[str, JSON]] = {}
         self.unscored: set[str] = set()
+        self.batched: set[str] = set()
         self.calls = Calls(path)
         self._records: dict[str, int] = {}
         self._replies = Replies()
@@ -128,6 +130,8 @@ class History:
             case CallLine():
                 self.calls.put(line.role, line.id, start)
                 self.totals.add(line)
+                if line.batch is not None:
+                    self.batched.add(line.batch)
             case RecordLine():
                 self._add_record(start, line)
             case SessionLine():

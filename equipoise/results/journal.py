@@ -230,11 +230,17 @@ class Journal:
         except OSError:
             return False
 
-    def append_call(self, run: str, call: Call, digest: str, reply: Reply) -> Exchange:
-        """Append a reply to a masked call, and return the exchange as it was written."""
+    def append_call(
+        self, run: str, call: Call, digest: str, reply: Reply, batch: str | None = None
+    ) -> Exchange:
+        """Append a reply to a masked call, and return the exchange as it was written.
+
+        `batch` is the id of its line in a batch, if it was part of one.
+        """
         self._calls += 1
         masked = self.secrets.masked_reply(reply)
-        exchange = Exchange(id=f"{self.session}-{self._calls}", call=call, reply=masked)
+        name = f"{self.session}-{self._calls}"
+        exchange = Exchange(id=name, call=call, reply=masked, is_batched=batch is not None)
         self.append(
             "call",
             run=run,
@@ -245,6 +251,7 @@ class Journal:
             parameters=call.parameters,
             messages=call.messages,
             reply=masked.to_json(),
+            **({} if batch is None else {"batch": batch}),
         )
         return exchange
 

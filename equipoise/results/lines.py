@@ -63,7 +63,10 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
 
 
 class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
-    """A call of a run and its reply; `request` is the hash of the request."""
+    """A call of a run and its reply; `request` is the hash of the request.
+
+    `batch` is the id of its line if it was part of a batch.
+    """
 
     session: str
     run: str
@@ -74,12 +77,13 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     parameters: dict[str, Any]
     messages: tuple[Message, ...]
     reply: Reply
+    batch: str | None = None
 
     @property
     def exchange(self) -> Exchange:
         """The call and its reply."""
         call = Call(role=self.role, model=self.model, messages=self.messages, parameters=self.parameters)
-        return Exchange(id=self.id, call=call, reply=self.reply)
+        return Exchange(id=self.id, call=call, reply=self.reply, is_batched=self.batch is not None)
 
     @property
     def transcript(self) -> Transcript:

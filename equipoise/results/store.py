@@ -36,6 +36,11 @@ class Files:
     results: Path
     journal: Path
 
+    @property
+    def batches(self) -> Path:
+        """The intents of the session's batches."""
+        return batches_of(self.journal)
+
     def check(self) -> None:
         """Raise UserError if the results cannot be written, or a foreign file is in their place."""
         try:
@@ -64,12 +69,12 @@ class Files:
             raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
     def archive(self, stamp: str) -> Path:
-        """Move both files to archive/ under the stamp; returns the new path of the results, if any."""
+        """Move the files to archive/ under the stamp; returns the new path of the results, if any."""
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
         moved = target
-        for path, suffix in ((self.journal, ".jsonl"), (self.results, ".json")):
+        for path, suffix in ((self.batches, ".batches"), (self.journal, ".jsonl"), (self.results, ".json")):
             if path.exists():
                 moved = path.rename(target.with_name(target.name + suffix))
         return moved
@@ -159,6 +164,11 @@ def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shar
 def _journal_of(results: Path) -> Path:
     journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
     return journal if journal != results else Path(f"{results}.jsonl")
+
+
+def batches_of(journal: Path) -> Path:
+    """The intents of a journal's batches, beside it."""
+    return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.batches")
 
 
 def journal_of(results: Path) -> Path:

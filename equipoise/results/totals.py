@@ -6,13 +6,15 @@ Knows no prices, and not which runs the calls were for.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from equipoise.core.settings import Discounted, Price
 from equipoise.core.types import Role, Usage
+from equipoise.models import prices
 from equipoise.models.budget import usage_of
 from equipoise.results import journal
 from equipoise.results.lines import AnchorLine, CallLine, FailedLine, RecordLine, SessionLine
@@ -37,7 +39,8 @@ class Totals:
 
     `calls` are counted by session, `tokens` by role and model; `estimated` counts calls without reported
     tokens by role; `repeats` are the retries because an answer might have been a copy; `seen` has the models,
-    fingerprints and providers that endpoints reported, `number` the number of calls in all.
+    fingerprints and providers that endpoints reported, `number` the number of calls in all. Of calls and
+    tokens, `batched` and `batched_tokens` were part of batches.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -48,6 +51,8 @@ class Totals:
     estimated: Counter[str] = field(default_factory=Counter)
     seen: dict[Answering, Seen] = field(default_factory=dict)
     number: int = 0
+    batched: int = 0
+    batched_tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, line: CallLine) -> None:
         """Add a call."""
@@ -55,9 +60,10 @@ class Totals:
         self.calls[line.session] += 1
         self.retries += reply.retries
         self.repeats += reply.repeats
-        counts = self.tokens[role, model]
-        for kind, amount in usage(line).to_json().items():
-            counts[kind] += amount
+        self._count(self.tokens[role, model], line)
+        if line.batch is not None:
+            self.batched += 1
+            self._count(self.batched_tokens[role, model], line)
         self.estimated[role] += not reply.is_metered
         self.number += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
@@ -67,6 +73,10 @@ class Totals:
             seen.calls += 1
             seen.last_call = self.number
 
+    def _count(self, counts: Counter[str], line: CallLine) -> None:
+        for kind, amount in usage(line).to_json().items():
+            counts[kind] += amount
+
     def fail(self, line: FailedLine) -> None:
         """Add a call without a reply."""
         self.failed += 1
@@ -74,18 +84,50 @@ class Totals:
 
     def copy(self) -> Totals:
         """An independent copy."""
-        tokens: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        tokens.update({key: Counter(counts) for key, counts in self.tokens.items()})
         return Totals(
             calls=Counter(self.calls),
             failed=self.failed,
             retries=self.retries,
             repeats=self.repeats,
-            tokens=tokens,
+            tokens=_copied(self.tokens),
             estimated=Counter(self.estimated),
             seen={key: copy(seen) for key, seen in self.seen.items()},
             number=self.number,
+            batched=self.batched,
+            batched_tokens=_copied(self.batched_tokens),
         )
+
+    def cost(
+        self,
+        role: str,
+        model: str,
+        base_url: str,
+        price: Price | None,
+        discount: float,
+        *,
+        has_cache: bool = True,
+    ) -> float | None:
+        """USD of a model's calls in a role; None if it has no price. `discount` is that of batches.
+
+        Without `has_cache`, what they would have cost if no prompt had come from a cache.
+        """
+        every = dict(self.tokens[role, model])
+        batched = Counter(self.batched_tokens.get((role, model), {}))
+        if not has_cache:
+            every["cached"] = batched["cached"] = 0
+        # Not the operator, which would drop kinds of which there are none.
+        others = {kind: count - batched[kind] for kind, count in every.items()}
+        if not batched:
+            return prices.cost(model, base_url, others, price)
+        usual = prices.cost(model, base_url, others, price)
+        reduced = prices.cost(model, base_url, batched, Discounted(price=price, percent=discount))
+        return None if usual is None or reduced is None else usual + reduced
+
+
+def _copied(counts: Mapping[tuple[str, str], Counter[str]]) -> dict[tuple[str, str], Counter[str]]:
+    found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    found.update({key: Counter(amounts) for key, amounts in counts.items()})
+    return found
 
 
 def usage(line: CallLine) -> Usage:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from types import TracebackType
 
@@ -220,14 +221,32 @@ class Asker:
         masked = self._log.secrets.masked_call(call)
         digest = journal.request_hash(masked)
         exchange = known = self._history.take(self._run, call.role, digest)
-        reply = known.reply if known else await self._ask(call)
+        batch = None
+        if known:
+            reply = known.reply
+        elif (batched := await self._ask_in_batch(call, digest)) is not None:
+            reply, batch = batched
+        else:
+            reply = await self._ask(call)
         if exchange is None:
-            exchange = self._log.append_call(self._run, masked, digest, reply)
+            exchange = self._log.append_call(self._run, masked, digest, reply, batch)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=known is not None)
         return reply
 
+    async def _ask_in_batch(self, call: Call, digest: str) -> tuple[Reply, str] | None:
+        """The reply from a batch, and the id of its line; None if the call is to be made by itself."""
+        batches = self._context.batches
+        if batches is None or call.role in self._context.replay_only:
+            return None
+        return await batches.ask(self._run, call, digest, self._history)
+
     async def _ask(self, call: Call) -> Reply:
+        batches = self._context.batches
+        with nullcontext() if batches is None else batches.live():
+            return await self._ask_alone(call)
+
+    async def _ask_alone(self, call: Call) -> Reply:
         slot = CallSlot(self._context, call, self._priority, self._deadline, self._log)
         self._deadline.resume()
         try:
@@ -266,6 +285,7 @@ class Asker:
             replayed=replayed,
             is_estimated=not reply.is_metered,
             repeats=reply.repeats,
+            is_batched=exchange.is_batched,
         )
 
 

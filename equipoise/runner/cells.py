@@ -36,6 +36,7 @@ _REFUSED: Mapping[str, str] = {
     "fresh": "would ask everything again whenever a cell is started again: remove the sweep's folder",
     "estimate": "is what --dry-run shows",
     "config": "a sweep's options are in its table",
+    "batch": "a cell would end while its batches wait: run the sessions one by one",
     "shard": "the cells of a sweep are whole suites",
 }
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.settings import Endpoint, Price, Settings
+from equipoise.core.settings import Discounted, Endpoint, Price, Settings
 from equipoise.core.types import Call, Role, Usage
 from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget
@@ -22,6 +22,7 @@ from equipoise.models.failures import Change
 from equipoise.models.rate_limit import EndpointQueue, Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import Journal
+from equipoise.runner.batches import Batches
 
 if TYPE_CHECKING:
     from equipoise.models.client import Client
@@ -34,13 +35,14 @@ EndpointOf = Callable[[Role, str], Endpoint]
 class Route:
     """The route to a model: its index in the counters, its endpoint's index and queue, and its price.
 
-    `cost` returns the cost of tokens in nano-dollars.
+    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` that of a call in a batch.
     """
 
     model: int
     endpoint: int
     queue: EndpointQueue
     cost: Callable[[Usage], int]
+    cost_in_batch: Callable[[Usage], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ class CallContext:
 
     `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
     their replies come from the journal. An endpoint that asks to wait longer than `max_wait` seconds ends the
-    session.
+    session. `batches` is None if there are none.
     """
 
     client: Client
@@ -61,6 +63,7 @@ class CallContext:
     on_failure: Callable[[CallFailed], None]
     replay_only: frozenset[Role] = frozenset()
     max_wait: float = math.inf
+    batches: Batches | None = None
     opened: float = field(default_factory=time.monotonic)
 
     def limits(self) -> list[dict[str, int]]:
@@ -85,10 +88,12 @@ def open_context(
     limiter: Limiter,
     counters: Counters,
     logs: Callable[[], Iterable[Journal]],
+    suspend: Callable[[], None] | None = None,
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
-    A parameter that an endpoint rejects is recorded in every open journal.
+    A parameter that an endpoint rejects is recorded in every open journal. Calls may be sent in batches if
+    there is a `suspend`, which is called once their runs need not be waited for.
     """
     from equipoise.models.client import Client
 
@@ -118,6 +123,19 @@ def open_context(
         on_retry=counters.count_retry,
     )
     budget = Budget(counters, stop, calls=settings.max_calls, dollars=settings.max_cost)
+    batches = None
+    if suspend is not None:
+        batches = Batches(
+            settings,
+            client,
+            budget,
+            counters,
+            cost=lambda role, model, usage: routes[role, model].cost_in_batch(usage),
+            number=lambda role, model: routes[role, model].model,
+            base_url=lambda role, model: base_urls[role, model],
+            stop=stop,
+            suspend=suspend,
+        )
     return CallContext(
         client=client,
         limiter=limiter,
@@ -126,6 +144,7 @@ def open_context(
         routes=routes,
         stop=stop,
         on_failure=fail,
+        batches=batches,
         max_wait=math.inf if settings.keep_going else settings.max_wait,
         replay_only=frozenset(["subject"]) if settings.rejudge else frozenset(),
     )
@@ -156,10 +175,11 @@ def _routes(
             endpoint=indices[url],
             queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),
+            cost_in_batch=partial(_nano_dollars, model, url, settings.price_in_batches),
         )
         for number, ((role, model), url) in enumerate(base_urls.items())
     }
 
 
-def _nano_dollars(model: str, url: str, own: Price | None, usage: Usage) -> int:
+def _nano_dollars(model: str, url: str, own: Price | Discounted | None, usage: Usage) -> int:
     return int((prices.cost(model, url, usage.to_json(), own) or 0.0) * NANO)

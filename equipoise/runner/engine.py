@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from equipoise.core.errors import CannotKeep, NotNeeded, SessionStopped
+from equipoise.core.errors import BatchWaiting, CannotKeep, NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import Role, Run
@@ -30,6 +31,7 @@ from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.runner import anchors
 from equipoise.runner.anchors import AnchorVerdict
+from equipoise.runner.batches import WAITING, Batches
 from equipoise.runner.calls import Asker, Deadline
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
@@ -86,7 +88,8 @@ class Engine:
     """Runs cases on its own event loop.
 
     `endpoint` returns the endpoint of a model in a role; `counters` can also stop the session;
-    `suite_context` is used by `start`; `idle` is called while a test waits for its run.
+    `suite_context` is used by `start`; `idle` is called while a test waits for its run. With batches, runs
+    whose calls are in one that is not over end with BatchWaiting.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Engine:
         counters: Counters,
         suite_context: Callable[[str], SuiteContext] | None = None,
         idle: Callable[[], None] = lambda: None,
+        has_batches: bool = False,
     ) -> None:
         self.settings = settings
         self._endpoint = endpoint
@@ -105,7 +109,9 @@ class Engine:
         self._idle = idle
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or counters.is_stopped)
-        self._max_tasks = RUNS_AHEAD * settings.concurrency
+        self._has_batches = has_batches
+        # A phase of batches has the calls of all runs.
+        self._max_tasks = sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency
         self._suites: dict[str, SuiteContext] = {}
         self._logs: dict[History, Journal] = {}
         self._waiting: OrderedDict[Key, _PendingRun] = OrderedDict()
@@ -124,6 +130,19 @@ class Engine:
     def stop_reason(self) -> str | None:
         """Why the session has to end; None while it continues."""
         return self._counters.stop_reason if self._counters.is_stopped else None
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether all runs that have not ended wait for batches."""
+        return self._batches is not None and self._batches.is_suspended
+
+    def waiting(self) -> list[str]:
+        """A line for each endpoint at which batches wait."""
+        return [] if self._batches is None else self._batches.waiting()
+
+    @property
+    def _batches(self) -> Batches | None:
+        return None if self._opened is None else self._opened.batches
 
     def warm_up(self) -> None:
         """Start the thread, which imports the client in the background."""
@@ -183,6 +202,9 @@ class Engine:
         if self._opened is None:
             # Not earlier: only now are the built-in servers ready.
             self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
+            if self._batches is not None:
+                for history in self._logs:
+                    self._batches.open(history)
             self._loop.call_soon_threadsafe(self._watch)
         # Objects that exist by now live as long as the process: exclude them from garbage collection.
         gc.freeze()
@@ -275,6 +297,7 @@ class Engine:
             limiter=self._limiter,
             counters=self._counters,
             logs=lambda: list(self._logs.values()),
+            suspend=self._suspend if self._has_batches else None,
         )
 
     def _watch(self) -> None:
@@ -298,9 +321,13 @@ class Engine:
             self._logs[history] = Journal(
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
+            if self._batches is not None:
+                self._batches.open(history)
 
     def _enqueue(self, pending: Sequence[_PendingRun]) -> None:
         self._waiting.update((item.key, item) for item in pending)
+        if self.is_suspended:
+            self._suspend()
         self._begin_more()
 
     def _prioritise(self, key: Key) -> None:
@@ -345,6 +372,11 @@ class Engine:
                 self._waiting[pending.key] = pending
         if self._waiting:
             self._loop.call_soon(self._begin_more)
+
+    def _suspend(self) -> None:
+        """Skip the runs that have not begun, as those before them wait for batches."""
+        for pending in self._take_waiting():
+            self._future(pending.key).set_exception(BatchWaiting(WAITING))
 
     def _take_waiting(self) -> list[_PendingRun]:
         """Remove and return the runs that have not begun."""
@@ -410,13 +442,20 @@ class Engine:
     def _drain(self, interruptions: Interruptions) -> None:
         self._loop.call_soon_threadsafe(self._refuse_waiting)
         begun, longest = time.monotonic(), self.settings.request_timeout
-        while self._tasks and time.monotonic() - begun < interruptions.patience(longest):
+        while self._is_busy and time.monotonic() - begun < interruptions.patience(longest):
             if interruptions.drops_calls:
                 break
             time.sleep(DRAIN_SECONDS)
 
+    @property
+    def _is_busy(self) -> bool:
+        """Whether calls are in flight, or a batch is being sent."""
+        return bool(self._tasks) or (self._batches is not None and self._batches.is_sending)
+
     def _refuse_waiting(self) -> None:
         self._limiter.stop()
+        if self._batches is not None:
+            self._batches.stop()
         for pending in self._take_waiting():
             self._future(pending.key).set_exception(
                 SessionStopped("the session ended before this run was begun")
@@ -428,4 +467,6 @@ class Engine:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._opened is not None:
+            if self._batches is not None:
+                await self._batches.close()
             await self._opened.client.close()

@@ -380,10 +380,12 @@ class Plan:
     def _item(self, name: str, role: str, number: int, use: Use) -> Item:
         """The part of the model with this index."""
         settings, base_url = self.settings.of(name), self.base_url(number)
+        is_batched = estimate.role(number) in settings.batch
+        own = settings.price_in_batches if is_batched else settings.price
 
         def cost(tokens_in: float, tokens_out: float) -> float | None:
             tokens = {"input": round(tokens_in), "output": round(tokens_out)}
-            return prices.cost(settings.models[number], base_url, tokens, settings.price)
+            return prices.cost(settings.models[number], base_url, tokens, own)
 
         return Item(role=role, model=settings.models[number], use=use, cost=estimate.price(use, cost))
 
@@ -451,6 +453,7 @@ class Plan:
             "session_settings": {
                 **{item.name: getattr(self.settings, item.name) for item in OPTIONS if item.recorded},
                 "price_per_million": asdict(self.settings.price) if self.settings.price else None,
+                **({"batch_discount": self.settings.batch_discount} if self.settings.batch else {}),
             },
         }
 

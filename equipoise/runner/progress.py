@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -16,11 +16,13 @@ from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
+from equipoise.models.counters import Totals
 from equipoise.report import comparison, github, outcomes, verdict
 from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fitted
 from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
+from equipoise.runner.batches import WAITING
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
 from equipoise.runner.time_left import time_left
@@ -116,13 +118,15 @@ class Progress:
             (6, f"{now.in_flight} calls in flight"),
             (7, f"{now.retries} retries"),
         ]
+        if self.session.counters.in_batches:
+            parts.append((2, f"{self.session.counters.in_batches} calls in batches"))
         audited, verdicts = self.session.audited
         if verdicts:
             parts.insert(1, (3, f"audit {audited}/{verdicts}"))
         if (wait := self._pause(len(now.tokens))) > 1:
             parts.append((3, f"the endpoint asks for a pause of {terminal_report.duration(wait)}"))
         parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
-        parts.append((2, self._cost(now.tokens)))
+        parts.append((2, self._cost(now)))
         if left := time_left(self._finished, elapsed, self.total - self.done, now.in_flight):
             parts.append((1, f"{terminal_report.span(*left)} left"))
         if error := self.session.counters.last_error:
@@ -133,12 +137,17 @@ class Progress:
         """Seconds until the longest pause of an endpoint ends."""
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
-    def _cost(self, tokens: Sequence[tuple[int, int]]) -> str:
+    def _cost(self, now: Totals) -> str:
         plan, settings = self.session.plan, self.session.settings
-        found = [
-            prices.cost(model, plan.base_url(number), {"input": used[0], "output": used[1]}, settings.price)
-            for number, (model, used) in enumerate(zip(settings.models, tokens, strict=True))
-        ]
+        found: list[float | None] = []
+        for number, model in enumerate(settings.models):
+            (read, written), (read_in_batches, written_in_batches) = now.tokens[number], now.batched[number]
+            usual = {"input": read - read_in_batches, "output": written - written_in_batches}
+            batched = {"input": read_in_batches, "output": written_in_batches}
+            url = plan.base_url(number)
+            found.append(prices.cost(model, url, usual, settings.price))
+            if read_in_batches:
+                found.append(prices.cost(model, url, batched, settings.price_in_batches))
         return (
             "cost unknown" if any(value is None for value in found) else f"{sum(filter(None, found)):.4f} USD"
         )
@@ -175,6 +184,11 @@ class Progress:
         return f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)"
 
     @property
+    def is_waiting(self) -> bool:
+        """Whether something waits for a batch, and all that could be done is done and written."""
+        return self.session.is_waiting and not self.unsaved and not self.session.counters.is_stopped
+
+    @property
     def is_complete(self) -> bool:
         """Whether every run is done and all results are written."""
         return self.done == self.total and not self.unsaved
@@ -207,6 +221,8 @@ class Progress:
             )
             if "comparison" in data:
                 yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
+        if self.session.batches:
+            yield "batches", [*self.session.batches]
         if self._page:
             yield "report", [self._page]
 
@@ -229,7 +245,8 @@ class Progress:
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are not complete, as cases of a report of tests."""
         inconclusive = self.session.settings.gate_inconclusive
-        missing = [outcomes.of_results(name, why) for name in self._suites if (why := self._missing(name))]
+        kind = outcomes.of_waiting if self.is_waiting else outcomes.of_results
+        missing = [kind(name, why) for name in self._suites if (why := self._missing(name))]
         gates = [
             outcomes.of_gate(name, data["gate"], inconclusive)
             for name, data in self._results.items()
@@ -242,7 +259,7 @@ class Progress:
         if name in self.unsaved or self.is_complete:
             return self.unsaved.get(name, "")
         left = sum(suite == name for suite, _ in self._left)
-        reason = self.session.counters.stop_reason
+        reason = self.session.counters.stop_reason or (WAITING if self.is_waiting else "")
         return f"{left:,} runs are still to be done{reason and f': {reason}'}" if left else ""
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:

@@ -15,11 +15,12 @@ from typing import Any
 
 from equipoise import suites
 from equipoise.core import env_file
-from equipoise.core.errors import CannotSave, NotNeeded, SessionStopped, UserError
+from equipoise.core.errors import BatchWaiting, CannotSave, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings
 from equipoise.report import header
+from equipoise.runner.batches import WAITING
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
@@ -35,7 +36,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
 
     `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
     is in the results. Raises UserError before anything is asked, SessionStopped where the session ended
-    early, CannotSave where the results cannot be written.
+    early, BatchWaiting where batches are not done, CannotSave where the results cannot be written.
     """
     require_posix()
     suites.add_project(root)
@@ -73,7 +74,7 @@ def _finish(session: Session, suite: str) -> None:
         for item in session.planned.values():
             try:
                 record = session.record(item)
-            except NotNeeded:
+            except (NotNeeded, BatchWaiting):
                 continue
             progress.note(suite, item.id, has_failed=record.score is None)
         reason = session.await_audits()
@@ -87,6 +88,9 @@ def _finish(session: Session, suite: str) -> None:
         progress.finish()
     if progress.unsaved:
         raise CannotSave(next(iter(progress.unsaved.values())))
+    if reason is None and session.is_waiting:
+        done = f"{progress.done} of {progress.total} runs"
+        raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batches)}")
     if reason is not None:
         raise SessionStopped(f"{stopped(reason)} ({progress.done} of {progress.total} runs)")
 

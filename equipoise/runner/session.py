@@ -14,7 +14,7 @@ from pathlib import Path
 from equipoise.compare import release
 from equipoise.compare.verify import unlike_calls
 from equipoise.core.collector import without_collector
-from equipoise.core.errors import CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
+from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import Until
@@ -24,10 +24,10 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import audits, build, history, rows, store
+from equipoise.results import audits, build, history, intents, rows, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import anchors, rejudge, resume
+from equipoise.runner import anchors, batches, rejudge, resume
 from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.engine import Engine, SuiteContext
 from equipoise.runner.plan import Plan
@@ -40,7 +40,8 @@ ENDED = "the session has ended"
 class Session:
     """The state of one pytest process; in an xdist worker, it has only settings.
 
-    `root` is the rootdir; `planned` are the selected runs by suite and id.
+    `root` is the rootdir; `planned` are the selected runs by suite and id. Once the engine has ended,
+    `is_waiting` says whether runs wait for batches, and `batches` which.
     """
 
     settings: Settings
@@ -61,11 +62,15 @@ class Session:
     _awaits_audits: bool = False
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
+    _has_batches: bool = False
+    is_waiting: bool = False
+    batches: Sequence[str] = ()
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
         self.plan = Plan(self.settings, self.root)
         self.counters = Counters(len(self.settings.models))
+        self._has_batches = bool(self.settings.batch)
 
     def check(self, names: Iterable[str], workers: int = 0) -> None:
         """Raise UserError for anything that is bound to fail, before a call is paid for."""
@@ -78,6 +83,9 @@ class Session:
             files.check()
             self._locks.append(store.lock(files))
             self._histories[name] = self._history(name, files)
+            if not self.settings.fresh:
+                waits = batches.refuse_another_key(self.settings, self._histories[name], files)
+                self._has_batches |= waits
 
     def _history(self, name: str, files: Files) -> History:
         """What an earlier session has left to resume from. Raises UserError."""
@@ -87,7 +95,7 @@ class Session:
         try:
             resume.refuse(found, self.plan.identity(name), files, self.plan.data_files(name))
         except UserError:
-            if found.has_answers or found.is_empty:
+            if found.has_answers or found.is_empty or intents.load(files.batches).waiting:
                 raise
             # Nothing was answered, perhaps as the endpoint was wrong: nothing is lost by another one.
             self._unanswered.add(name)
@@ -164,6 +172,7 @@ class Session:
                 counters=self.counters,
                 suite_context=self._suite_context,
                 idle=self._idle,
+                has_batches=self._has_batches,
             )
         return self._engine
 
@@ -183,7 +192,7 @@ class Session:
     def record(self, run: Run) -> Record:
         """Wait for a run's record; the first request starts all runs.
 
-        Raises SessionStopped, NotNeeded, or the exception of a bug.
+        Raises SessionStopped, NotNeeded, BatchWaiting, or the exception of a bug.
         """
         found = self._started().record(run)
         # On a fast endpoint no test waits long enough for the engine to be idle.
@@ -209,7 +218,7 @@ class Session:
         try:
             for item in [item for found in self._verdicts.values() for item in found]:
                 self._stop_if_interrupted()
-                with suppress(CallFailed):
+                with suppress(CallFailed, BatchWaiting):
                     self._started().await_verdict(item)
         except SessionStopped as error:
             return self.counters.stop_reason or str(error)
@@ -347,7 +356,11 @@ class Session:
         with self._starting:
             engine, self._engine, self._is_ended = self._engine, None, True
         if engine is not None:
-            engine.close(self.interruptions)
+            self.is_waiting = engine.is_suspended
+            try:
+                engine.close(self.interruptions)
+            finally:
+                self.batches = engine.waiting()
 
     def close(self) -> None:
         """Stop everything that this process started; each step runs even if another one fails."""

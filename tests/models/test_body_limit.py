@@ -30,7 +30,7 @@ async def asked(body: bytes, encoding: str | None) -> Response:
         port = server.sockets[0].getsockname()[1]
         connections = Connections(DefaultAioHttpClient(), LIMIT)
         try:
-            return await connections.post(connections.address(f"http://127.0.0.1:{port}/v1", {}), b"{}")
+            return await connections.send(connections.address(f"http://127.0.0.1:{port}/v1", {}), b"{}")
         finally:
             await connections.close()
 

@@ -9,7 +9,9 @@ def test_a_new_board_is_all_zero() -> None:
     """Nothing sent, nothing spent, nobody stopped or paused, no round open."""
     counters = Counters(2)
     names = ("in_flight", "made", "replayed", "retries", "repeated", "sent", "spent", "reserved", "estimated")
-    assert counters.totals() == Totals(**dict.fromkeys(names, 0), tokens=((0, 0), (0, 0)))
+    assert counters.totals() == Totals(
+        **dict.fromkeys(names, 0), tokens=((0, 0), (0, 0)), batched=((0, 0), (0, 0))
+    )
     assert (counters.is_stopped, counters.stop_reason, counters.round, counters.is_enough) == (
         False,
         "",

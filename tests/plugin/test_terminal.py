@@ -97,7 +97,7 @@ class FakeProgress:
         self.has_line = True
         self.verdicts: list[str] = []
         self.unsaved: dict[str, str] = {}
-        self.is_complete = True
+        self.is_complete, self.is_waiting = True, False
 
     @property
     def session(self) -> FakeProgress:

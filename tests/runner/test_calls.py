@@ -233,6 +233,7 @@ class World:
                 endpoint=number,
                 queue=self.limiter.queue(self.limits[number]),
                 cost=lambda usage: usage.input + PRICE * usage.output,
+                cost_in_batch=lambda usage: (usage.input + PRICE * usage.output) // 2,
             )
             for number, key in enumerate(models)
         }

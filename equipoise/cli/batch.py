@@ -1,0 +1,68 @@
+"""`equipoise batch`: the batches of sessions, and the same calls as files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from equipoise.cli.output import show
+from equipoise.core import exit_status
+from equipoise.core.errors import UserError
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.group()
+def batch() -> None:
+    """The batches of sessions with --batch: their state, and what to do about them.
+
+    PATH names results, their journal, or a folder of results. Keys are those of the environment:
+    OPENAI_API_KEY, EQUIPOISE_API_KEY, EQUIPOISE_EVALUATOR_API_KEY.
+    """
+
+
+@batch.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
+@click.pass_context
+def status(ctx: click.Context, paths: Sequence[Path]) -> None:
+    """Show every batch that waits: exit status 8 while one is not over, otherwise 0.
+
+    The command that sent them fetches what is over. By default those below results.
+    """
+    from equipoise.runner import ask_batches
+
+    seen = ask_batches.ask(ask_batches.find(paths or [Path("results")]), "get")
+    show(ask_batches.lines(seen) if seen else ["no batches wait"])
+    ctx.exit(0 if all(item.is_over for item in seen) else exit_status.BATCHES_WAITING)
+
+
+@batch.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=_PATH)
+def cancel(paths: Sequence[Path]) -> None:
+    """Cancel every batch that waits. Nothing that is finished is lost.
+
+    The command that sent them reads what was finished; with --batch it sends the rest again, without it makes
+    the other calls one by one.
+    """
+    from equipoise.runner import ask_batches
+
+    seen = ask_batches.ask(ask_batches.find(paths), "cancel")
+    show(ask_batches.lines(seen) if seen else ["no batches wait"])
+
+
+@batch.command()
+@click.argument("path", type=_PATH)
+@click.argument("intent")
+@click.option("--batch", "name", metavar="ID", help="The batch that the endpoint has for it.")
+@click.option("--none", "is_none", is_flag=True, help="There is none, or its results are lost: send again.")
+def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
+    """Say what became of INTENT where the endpoint does not: a session names it when it stops and asks."""
+    from equipoise.runner import ask_batches
+
+    if is_none == (name is not None):
+        raise UserError("give --batch ID, or --none if there is no batch, or none that can be read")
+    found = ask_batches.settle(path, intent, name)
+    what = f"batch {name}" if name else "none: the same command sends its calls again"
+    show([f"{len(found.line.calls):,} calls of {found.line.role} {found.line.model}: {what}"])

@@ -1,0 +1,295 @@
+"""The intents of batches: what is about to be sent to an endpoint, on disk before it is sent.
+
+A file of JSON lines beside the journal, appended to and synced. It says which calls are at which endpoint in
+which batch; replies are in the journal alone. Knows neither endpoints nor what calls ask.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.files import opened, shown
+from equipoise.core.types import JSON, Role
+
+ROUNDS = 100_000
+"""Of PBKDF2, as a key may be short."""
+State = Literal["intended", "uploaded", "creating", "created", "over"]
+
+
+class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
+    """Any line; its kind says which."""
+
+    intent: str
+    at: str
+
+
+class IntentLine(_Line, frozen=True, kw_only=True, tag="intent"):
+    """Calls that are about to be uploaded, by their custom ids, all of one model.
+
+    `credential` is a salted digest of the key that submits them, `reserved` the most that they may cost, in
+    nano-dollars, 0 without a limit.
+    """
+
+    role: Role
+    model: str
+    endpoint: str
+    path: str
+    salt: str
+    credential: str
+    reserved: int
+    calls: tuple[str, ...]
+
+
+class UploadedLine(_Line, frozen=True, kw_only=True, tag="uploaded"):
+    """The id of the uploaded file."""
+
+    file: str
+
+
+class CreatingLine(_Line, frozen=True, kw_only=True, tag="creating"):
+    """The batch is about to be created."""
+
+
+class CreatedLine(_Line, frozen=True, kw_only=True, tag="created"):
+    """The id of the batch, and when it expires in Unix time."""
+
+    batch: str
+    expires: float | None = None
+
+
+class OverLine(_Line, frozen=True, kw_only=True, tag="over"):
+    """Nothing more is to be had from the batch, or there is none: its last status, or why.
+
+    Of its lines so many were answered, failed or lost; unknown and doubled ones were ignored.
+    """
+
+    status: str
+    answered: int = 0
+    failed: int = 0
+    lost: int = 0
+    unknown: int = 0
+    doubled: int = 0
+
+
+AnyLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine
+_DECODER = msgspec.json.Decoder(AnyLine)
+_ENCODER = msgspec.json.Encoder()
+
+
+@dataclass(slots=True)
+class Intent:
+    """One batch, as far as it has come: `began` is when its creation began, ISO 8601."""
+
+    line: IntentLine
+    state: State = "intended"
+    file: str = ""
+    batch: str = ""
+    began: str = ""
+    expires: float | None = None
+    over: OverLine | None = None
+
+    @property
+    def id(self) -> str:
+        """The id, which is also that in the metadata of the batch."""
+        return self.line.intent
+
+    @property
+    def may_exist(self) -> bool:
+        """Whether there may be a batch that is not over."""
+        return self.state in ("creating", "created")
+
+    def add(self, line: AnyLine) -> None:
+        """Add what a later line says."""
+        match line:
+            case UploadedLine():
+                self.state, self.file = "uploaded", line.file
+            case CreatingLine():
+                self.state, self.began = "creating", line.at
+            case CreatedLine():
+                self.state, self.batch, self.expires = "created", line.batch, line.expires
+            case OverLine():
+                self.state, self.over = "over", line
+
+
+@dataclass(slots=True)
+class Intents:
+    """The intents in one file, by id, in their order; created at the first one."""
+
+    path: Path
+    by_id: dict[str, Intent] = field(default_factory=dict)
+    by_call: dict[str, Intent] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+    _is_cut: bool = False
+
+    @property
+    def waiting(self) -> list[Intent]:
+        """Those whose batch may exist and is not over."""
+        return [intent for intent in self.by_id.values() if intent.may_exist]
+
+    def add(self, line: AnyLine) -> None:
+        """Add a line that was read or written. The last intent with a call is the one that counts."""
+        if isinstance(line, IntentLine):
+            intent = self.by_id[line.intent] = Intent(line)
+            for call in line.calls:
+                self.by_call[call] = intent
+                self.attempts[call] = self.attempts.get(call, 0) + 1
+        elif line.intent in self.by_id:
+            self.by_id[line.intent].add(line)
+
+    def begin(
+        self,
+        calls: Sequence[str],
+        *,
+        role: Role,
+        model: str,
+        endpoint: str,
+        path: str,
+        key: str,
+        reserved: int,
+    ) -> Intent:
+        """Write a new intent for calls, by their ids. Raises CannotKeep."""
+        salt = next((intent.line.salt for intent in self.by_id.values()), "") or secrets.token_hex(16)
+        name = secrets.token_hex(16)
+        self._write(
+            IntentLine(
+                intent=name,
+                at=_now(),
+                role=role,
+                model=model,
+                endpoint=endpoint,
+                path=path,
+                salt=salt,
+                credential=digest(salt, key),
+                reserved=reserved,
+                calls=tuple(calls),
+            )
+        )
+        return self.by_id[name]
+
+    def uploaded(self, intent: Intent, file: str) -> None:
+        """Write that the file is at the endpoint. Raises CannotKeep."""
+        self._write(UploadedLine(intent=intent.id, at=_now(), file=file))
+
+    def creating(self, intent: Intent) -> None:
+        """Write that the batch is about to be created. Raises CannotKeep."""
+        self._write(CreatingLine(intent=intent.id, at=_now()))
+
+    def created(self, intent: Intent, batch: str, expires: float | None) -> None:
+        """Write the id of the batch. Raises CannotKeep."""
+        self._write(CreatedLine(intent=intent.id, at=_now(), batch=batch, expires=expires))
+
+    def end(self, intent: Intent, status: str, **counts: int) -> None:
+        """Write that nothing more is to be had from it. Raises CannotKeep."""
+        self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
+
+    def _write(self, line: AnyLine) -> None:
+        """Append a line and wait until it is on the disk."""
+        data = (b"\n" if self._is_cut else b"") + _ENCODER.encode(line) + b"\n"
+        try:
+            is_new = not self.path.exists()
+            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+            try:
+                self._is_cut = True
+                while data:
+                    data = data[os.write(file, data) :]
+                self._is_cut = False
+                os.fsync(file)
+            finally:
+                os.close(file)
+            if is_new:
+                _sync_folder(self.path.parent)
+        except OSError as error:
+            raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
+        self.add(line)
+
+
+def load(path: Path) -> Intents:
+    """Read the intents at a path, of which there are none without a file. Raises UserError."""
+    found = Intents(path)
+    try:
+        for line in _read(path):
+            found.add(line)
+        found._is_cut = _is_cut(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+    return found
+
+
+def _read(path: Path) -> Iterator[AnyLine]:
+    """The valid lines of a file. One that a crash has cut was followed by nothing that it announces."""
+    with opened(path) as file:
+        for number, data in enumerate(file, start=1):
+            if not data.strip():
+                continue
+            try:
+                line: AnyLine = _DECODER.decode(data)
+            except (ValueError, RecursionError):
+                # Cut by a crash, or of a later version.
+                if not data.rstrip().endswith(b"}") or _is_object(data):
+                    continue
+                raise UserError(
+                    f"{shown(path)}:{number}: is damaged, and says what is at an endpoint: restore the file "
+                    "from a copy; or look at the provider's list of batches, then use --fresh"
+                ) from None
+            yield line
+
+
+def _is_object(data: bytes) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(data), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_cut(path: Path) -> bool:
+    with opened(path) as file:
+        file.seek(0, os.SEEK_END)
+        if file.tell() == 0:
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
+
+
+def _sync_folder(folder: Path) -> None:
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def digest(salt: str, key: str) -> str:
+    """A salted digest by which a credential can be told from another, and from which it cannot be read."""
+    return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8", "replace"), salt.encode(), ROUNDS).hex()
+
+
+def is_by(intent: Intent, key: str) -> bool:
+    """Whether this credential submitted the batch."""
+    return hmac.compare_digest(intent.line.credential, digest(intent.line.salt, key))
+
+
+def call_id(nonce: str, run: str, role: str, request: str, number: int) -> str:
+    """The custom_id of a call: the `number`-th of a run with this request, from 0; 40 hexadecimal digits.
+
+    Equal requests of other runs, and a request that is made again, have other ids.
+    """
+    parts: Sequence[JSON] = (nonce, run, role, request, str(number))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]

@@ -1,0 +1,146 @@
+"""Looks at the batches of sessions, and cancels them, outside of any session. Sends no call."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Literal
+
+from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.files import shown
+from equipoise.core.settings import Endpoint, Settings, resolve
+from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed
+from equipoise.models.redact import Secrets
+from equipoise.results import intents, store
+from equipoise.results.intents import Intent, Intents
+from equipoise.results.store import Files
+
+SUFFIX = ".batches"
+MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
+"""Of the requests of a command, which somebody waits for."""
+Action = Literal["get", "cancel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A batch that waits: the intents that it is in, and what its endpoint says of it, or why it does not."""
+
+    known: Intents
+    intent: Intent
+    answer: Batch | str
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its results can be read."""
+        return isinstance(self.answer, Batch) and self.answer.is_over
+
+
+def find(paths: Sequence[Path]) -> list[Intents]:
+    """The intents below these folders, or beside these results or journals. Raises UserError."""
+    found: list[Intents] = []
+    for path in paths:
+        if path.is_dir():
+            found += [intents.load(file) for file in sorted(path.rglob(f"*{SUFFIX}"))]
+            continue
+        stem = next((path.name.removesuffix(end) for end in _ENDS if path.name.endswith(end)), path.name)
+        file = path.with_name(f"{stem}{SUFFIX}")
+        if not file.is_file():
+            raise UserError(f"{shown(path)}: has no batches; name results, their journal, or a folder")
+        found.append(intents.load(file))
+    return found
+
+
+_ENDS = (SUFFIX, ".jsonl", ".json")
+
+
+def ask(found: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ) -> list[Seen]:
+    """Get or cancel every batch that waits. Raises UserError if a key is missing."""
+    settings = resolve({}, variables, {})
+    waiting = [(known, intent) for known in found for intent in known.waiting]
+    keys = [_key(known, intent, settings) for known, intent in waiting]
+    return asyncio.run(_ask_all(waiting, keys, action))
+
+
+def _key(known: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
+    """The key that submitted a batch, and whether headers of the environment went with it."""
+    keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
+    for key, has_headers in product(keys, (True, False)):
+        headers = settings.header_values if has_headers else ()
+        if intents.is_by(intent, "\0".join((key, *headers))):
+            return key, has_headers
+    raise UserError(
+        f"{shown(known.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
+        "with another key; set it in OPENAI_API_KEY, or in EQUIPOISE_EVALUATOR_API_KEY"
+    )
+
+
+async def _ask_all(
+    waiting: Sequence[tuple[Intents, Intent]], keys: Sequence[tuple[str, bool]], action: Action
+) -> list[Seen]:
+    return [
+        Seen(known=known, intent=intent, answer=await _ask(intent, key, has_headers, action))
+        for (known, intent), (key, has_headers) in zip(waiting, keys, strict=True)
+    ]
+
+
+async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> Batch | str:
+    from equipoise.models.client import Client
+
+    line = intent.line
+    where = Endpoint(base_url=line.endpoint, api_key=key, takes_environment=has_headers)
+    client = Client(
+        lambda role, model: where, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=Secrets([key])
+    )
+    endpoint = BatchEndpoint(client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT)
+    try:
+        batch = intent.batch or _id(await endpoint.find(intent.file, intent.id))
+        if not batch:
+            return "was not created"
+        found = await endpoint.get(batch)
+        return found if action == "get" or found.is_over else await endpoint.cancel(batch)
+    except BatchFailed as error:
+        return str(Secrets([key]).mask(str(error)))
+    finally:
+        await client.close()
+
+
+def _id(batch: Batch | None) -> str:
+    return batch.id if batch else ""
+
+
+def settle(path: Path, name: str, batch: str | None) -> Intent:
+    """Say which batch an intent has at its endpoint, or that it has none to be read. Raises UserError."""
+    (known,) = find([path])
+    journal = known.path.with_name(f"{known.path.name.removesuffix(SUFFIX)}.jsonl")
+    with ExitStack() as steps:
+        steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
+        intent = known.by_id.get(name)
+        if intent is None or not intent.may_exist:
+            names = ", ".join(item.id for item in known.waiting) or "none"
+            raise UserError(f"{shown(known.path)}: no intent {name!r} waits; waiting: {names}")
+        try:
+            if batch is None:
+                known.end(intent, "given up")
+            else:
+                known.created(intent, batch, None)
+        except CannotKeep as error:
+            raise UserError(str(error)) from None
+    return intent
+
+
+def lines(seen: Iterable[Seen]) -> Iterator[str]:
+    """A line for each batch."""
+    for item in seen:
+        line, answer = item.intent.line, item.answer
+        state = answer
+        if isinstance(answer, Batch):
+            counts = f"{answer.done + answer.failed:,} of {answer.total or len(line.calls):,} done"
+            state = f"{answer.id}: {answer.status}, {counts}"
+        else:
+            state = f"{item.intent.batch or item.intent.id}: {answer}"
+        yield f"{shown(item.known.path)}: {line.role} {line.model} at {line.endpoint}: {state}"

@@ -1,0 +1,761 @@
+"""Calls sent as batches, phase by phase, that are found again by the same command.
+
+A phase begins once every run waits for a call or has ended: then the calls that no batch has yet are sent,
+and batches that are over are read. What an intent on disk announces is never sent again. Replies go to the
+runs that wait for them, which journal them as any other. Bound to the engine's event loop; knows neither
+suites nor how replies are judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equipoise.core.errors import BatchWaiting, CannotKeep, SessionStopped, UserError, printable
+from equipoise.core.files import shown
+from equipoise.core.settings import Settings, is_local, public_url
+from equipoise.core.types import Call, Reply, Role, Usage
+from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, Line, read_line, request_line
+from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
+from equipoise.models.counters import Counters
+from equipoise.models.failures import Failure
+from equipoise.results import intents
+from equipoise.results.history import History
+from equipoise.results.intents import Intent, Intents
+from equipoise.results.store import Files, batches_of
+
+if TYPE_CHECKING:
+    from equipoise.models.client import Client
+
+WAITING = "waiting for batch"
+"""Why a run is skipped whose calls are in a batch that is not over."""
+LEAST = 20
+"""Fewer calls than this are made one by one."""
+MOST_LINES, MOST_BYTES = 50_000, 100_000_000
+"""The most lines and bytes of a batch at endpoints of every kind; of one that takes fewer, half each time."""
+MOST_TRIES = 2
+"""How many batches a call is part of that fails for no reason of its own, before it is made by itself."""
+QUIET_SECONDS = 0.1
+"""How long no run may make a call before all of them are taken to wait."""
+FIRST_POLL, LONGEST_POLL = 1.0, 60.0
+"""Seconds between looks at batches: the first, growing by half each time."""
+LOOKUP_SECONDS = 5.0
+"""How long after its creation began a batch may be missing from the endpoint's list."""
+MOST_CREATIONS = 3
+"""How often a batch is created of which the endpoint's list shows that it was not."""
+MOST_SHOWN = 3
+"""How many batches a message names."""
+TOO_MANY_TOKENS = "token_limit"
+"""In the code of a batch that failed because too much is enqueued."""
+_UNANSWERED = Failure(message="the batch has no answer to this call")
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Asked:
+    """A call that waits, by its custom_id; `intent` is that of the batch that it is part of.
+
+    `tries` counts the batches in which it failed; `is_alone` says that it is to be made by itself.
+    """
+
+    name: str
+    call: Call
+    history: History
+    future: asyncio.Future[Reply | None]
+    intent: Intent | None = None
+    tries: int = 0
+    is_alone: bool = False
+
+
+@dataclass(slots=True)
+class Counted:
+    """What became of the lines of a batch that was read; `gone` are the calls that it has no answer to."""
+
+    status: str
+    answered: int = 0
+    unknown: int = 0
+    doubled: int = 0
+    failed: int = 0
+    lost: int = 0
+    gone: set[str] = field(default_factory=set)
+    is_out_of_balance: bool = False
+
+
+Cost = Callable[[Role, str, Usage], int]
+"""The cost of a model's tokens in a batch, in nano-dollars."""
+Group = tuple[History, Role, str, str]
+"""Calls of one journal to one model by one path, which may be in the same batch."""
+
+
+class Batches:
+    """The batches of a session.
+
+    `key` returns the credential of a role, `number` the index of a model in the counters. `stop` ends the
+    session with a message; `suspend` is called once the session need not wait any longer.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: Client,
+        budget: Budget,
+        counters: Counters,
+        *,
+        cost: Cost,
+        number: Callable[[Role, str], int],
+        base_url: Callable[[Role, str], str],
+        stop: Callable[[str], None],
+        suspend: Callable[[], None],
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._budget = budget
+        self._counters = counters
+        self._cost = cost
+        self._number = number
+        self._base_url = base_url
+        self._stop = stop
+        self._suspend_runs = suspend
+        self._intents: dict[History, Intents] = {}
+        self._endpoints: dict[tuple[Role, str], BatchEndpoint] = {}
+        self._asked: dict[str, Asked] = {}
+        self._live = 0
+        self._touched = 0.0
+        self._arrived = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._deadline: float | None = None
+        self._poll = FIRST_POLL
+        self._limits: dict[tuple[Role, str], tuple[int, int]] = {}
+        self._unsupported: set[str] = set()
+        self._full: set[tuple[Role, str]] = set()
+        self._read: list[tuple[History, Intent, Counted]] = []
+        self._last: dict[str, Batch | str] = {}
+        self.is_sending = False
+        self.is_suspended = False
+
+    def open(self, history: History) -> None:
+        """Take up the batches of a journal."""
+        if history not in self._intents:
+            self._intents[history] = found = intents.load(batches_of(history.path))
+            if self._settings.max_cost is not None:
+                self._budget.commit(self._spent(history))
+                for intent in found.waiting:
+                    open_calls = sum(call not in history.batched for call in intent.line.calls)
+                    self._budget.commit(_each(intent) * open_calls)
+
+    def _spent(self, history: History) -> int:
+        """What the calls of earlier sessions have cost, in nano-dollars."""
+        settings, totals = self._settings, history.totals
+        # With --rejudge, the subject's were copied.
+        roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
+        found = [
+            totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
+            for role in roles
+            for kind, model in totals.tokens
+            if kind == role
+        ]
+        return int(sum(filter(None, found)) * NANO)
+
+    # Calls.
+
+    async def ask(self, run: str, call: Call, digest: str, history: History) -> tuple[Reply, str] | None:
+        """The reply to a call and its id, once its batch is read; None if the call is to be made by itself.
+
+        Raises BatchWaiting, SessionStopped or CallFailed.
+        """
+        name, intent = self._name(run, call, digest, history)
+        if intent is None and not self._takes(call):
+            return None
+        if self._stopping.is_set():
+            raise SessionStopped("the session is ending")
+        if self.is_suspended:
+            raise BatchWaiting(WAITING)
+        future: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
+        self._asked[name] = Asked(name=name, call=call, history=history, future=future, intent=intent)
+        if intent is not None:
+            self._asked[name].tries = self._intents[history].attempts[name] - 1
+            self._counters.in_batches += 1
+        self._touch()
+        self._arrived.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._work())
+        try:
+            reply = await future
+        finally:
+            del self._asked[name]
+            self._touch()
+        return None if reply is None else (reply, name)
+
+    def _name(self, run: str, call: Call, digest: str, history: History) -> tuple[str, Intent | None]:
+        """The id of a call, which no reply in the journal has, and the intent that announces it."""
+        number = 0
+        while True:
+            name = intents.call_id(history.nonce, run, call.role, digest, number)
+            if name not in history.batched and name not in self._asked:
+                break
+            number += 1
+        intent = self._intents[history].by_call.get(name)
+        return name, intent if intent is not None and intent.may_exist else None
+
+    def _takes(self, call: Call) -> bool:
+        if call.role not in self._settings.batch or "echo" in call.parameters:
+            return False
+        if is_local(call.model):
+            self._lacks_batches(call.model, "the built-in server", "")
+            return False
+        return self._base_url(call.role, call.model) not in self._unsupported
+
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """While a call is made by itself, no phase begins."""
+        self._live += 1
+        try:
+            yield
+        finally:
+            self._live -= 1
+            self._touch()
+
+    def _touch(self) -> None:
+        self._touched = time.monotonic()
+
+    # Phases.
+
+    async def _work(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                await self._quiet()
+                self._close_read()
+                if not await self._place() and not await self._collect():
+                    self._suspend()
+        except CannotKeep as error:
+            self._stop(str(error))
+        except BaseException as error:
+            for asked in [*self._asked.values()]:
+                _settle(asked, error)
+            raise
+
+    async def _quiet(self) -> None:
+        """Wait until there are calls, and every run waits for one."""
+        while True:
+            if not self._asked:
+                self._arrived.clear()
+                await self._arrived.wait()
+            before = self._touched
+            await asyncio.sleep(QUIET_SECONDS)
+            # Not by the clock: what was due while the loop was busy is done before this.
+            await asyncio.sleep(0)
+            is_settled = all(not asked.future.done() for asked in self._asked.values())
+            if self._asked and is_settled and self._touched == before and not self._live:
+                return
+
+    def _suspend(self) -> None:
+        """End the waiting: the runs are skipped until the same command is given again."""
+        self.is_suspended = True
+        self._suspend_runs()
+        for asked in self._asked.values():
+            _settle(asked, BatchWaiting(WAITING))
+
+    def stop(self) -> None:
+        """Wait no longer, as the session ends."""
+        self._stopping.set()
+        for asked in self._asked.values():
+            _settle(asked, SessionStopped("the session ended before this run was done"))
+
+    async def close(self) -> None:
+        """End the work, and note the batches whose replies are all in the journal."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        with suppress(CannotKeep):
+            self._close_read()
+
+    # Sending.
+
+    async def _place(self) -> bool:
+        """Send calls that no batch has: as batches, or by themselves if there are few.
+
+        Returns whether any were.
+        """
+        groups: defaultdict[Group, list[Asked]] = defaultdict(list)
+        for asked in self._asked.values():
+            if asked.intent is None:
+                path, _ = self._client.line(asked.call)
+                groups[asked.history, asked.call.role, asked.call.model, path].append(asked)
+        is_any = False
+        for group, items in groups.items():
+            if not self._stopping.is_set():
+                alone, together = self._divided(group, items)
+                for item in alone:
+                    _answer(item, None)
+                is_any |= bool(alone)
+                if together:
+                    is_any |= await self._send(group, together)
+        if groups and not is_any and not self._open_intents() and not self._stopping.is_set():
+            self._budget.use_up()
+            self.stop()
+        return is_any
+
+    def _divided(self, group: Group, items: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
+        """The calls that are made by themselves now, and those that are sent together."""
+        alone = [item for item in items if item.is_alone]
+        together = [item for item in items if not item.is_alone]
+        _, role, model, _ = group
+        is_taken = role in self._settings.batch and self._base_url(role, model) not in self._unsupported
+        if len(together) < LEAST or not is_taken:
+            return [*items], []
+        if group[1:3] in self._full:
+            return alone, []
+        if not self._is_bounded(group, together[0]):
+            # By itself, as it shows how long replies are, which limits what the others may cost.
+            return [*alone, together[0]], []
+        return alone, together
+
+    def _is_bounded(self, group: Group, asked: Asked) -> bool:
+        return self._budget.room()[1] is None or self._most(group, asked) is not None
+
+    def _most(self, group: Group, asked: Asked) -> int | None:
+        """The most that a call may cost in a batch, in nano-dollars."""
+        _, role, model, _ = group
+        return self._budget.most_of(
+            asked.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
+        )
+
+    async def _send(self, group: Group, items: Sequence[Asked]) -> bool:
+        """Send calls in as few batches as the endpoint takes; those beyond the budget stay.
+
+        Returns whether anything was done about them.
+        """
+        left = self._affordable(group, items)
+        is_any = bool(left)
+        while left and not self._stopping.is_set():
+            part, lines = self._cut(group, left)
+            left = left[len(part) :]
+            if not await self._submit(group, part, lines):
+                break
+        return is_any
+
+    def _affordable(self, group: Group, items: Sequence[Asked]) -> list[Asked]:
+        calls, dollars = self._budget.room()
+        fitting: list[Asked] = []
+        for asked in items[:calls]:
+            if dollars is not None:
+                dollars -= self._most(group, asked) or 0
+                if dollars < 0:
+                    break
+            fitting.append(asked)
+        return fitting
+
+    def _cut(self, group: Group, items: Sequence[Asked]) -> tuple[list[Asked], list[bytes]]:
+        """The first calls that fit into one batch, as even a part as there can be, and their lines."""
+        most_lines, most_bytes = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
+        batches = -(-len(items) // most_lines)
+        taken: list[Asked] = []
+        lines: list[bytes] = []
+        size = 0
+        for asked in items[: -(-len(items) // batches)]:
+            line = request_line(asked.name, *self._client.line(asked.call))
+            size += len(line)
+            if size > most_bytes and lines:
+                break
+            taken.append(asked)
+            lines.append(line)
+        return taken, lines
+
+    async def _submit(self, group: Group, items: Sequence[Asked], lines: Sequence[bytes]) -> bool:
+        """Upload calls and create their batch. Returns whether further ones may follow."""
+        history, role, model, path = group
+        known = self._intents[history]
+        reserved = 0
+        if self._settings.max_cost is not None:
+            reserved = sum(self._most(group, asked) or 0 for asked in items)
+        intent = known.begin(
+            [asked.name for asked in items],
+            role=role,
+            model=model,
+            endpoint=public_url(self._base_url(role, model)),
+            path=path,
+            key=credential(self._settings, role),
+            reserved=reserved,
+        )
+        self.is_sending = True
+        try:
+            batch = await self._create(known, intent, lines)
+        except BatchFailed as error:
+            known.end(intent, f"not created: {error}"[:500])
+            return self._refused(group, error, len(items))
+        finally:
+            self.is_sending = False
+        if batch is None:
+            return False
+        self._last[intent.id] = batch
+        self._budget.commit(_each(intent) * len(items))
+        self._counters.send_batch(len(items))
+        self._counters.in_batches += len(items)
+        for asked in items:
+            asked.intent = intent
+        return True
+
+    async def _create(self, known: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
+        """The batch; None if it is not known whether there is one. Raises BatchFailed if there is none."""
+        for attempt in range(1, MOST_CREATIONS + 1):
+            if not intent.file:
+                known.uploaded(intent, await self._upload(intent, lines))
+            known.creating(intent)
+            try:
+                batch: Batch | None = await self._endpoint(intent).create(
+                    intent.file, intent.line.path, intent.id
+                )
+            except BatchFailed as error:
+                if error.is_of_file and attempt < MOST_CREATIONS:
+                    intent.file = ""
+                    continue
+                if not error.is_in_doubt:
+                    raise
+                try:
+                    batch = await self._find(known, intent)
+                except _NotCreated:
+                    if attempt == MOST_CREATIONS:
+                        raise error from None
+                    continue
+            if batch is not None:
+                known.created(intent, batch.id, batch.expires)
+            return batch
+        raise AssertionError
+
+    async def _upload(self, intent: Intent, lines: Sequence[bytes]) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "calls.jsonl"
+            with path.open("wb") as file:
+                file.writelines(lines)
+            return await self._endpoint(intent).upload(path, f"equipoise-{intent.id}.jsonl")
+
+    async def _find(self, known: Intents, intent: Intent) -> Batch | None:
+        """The batch whose creation may have succeeded; None if that cannot be known, which ends the session.
+
+        Raises _NotCreated if there is none.
+        """
+        endpoint, begun = self._endpoint(intent), datetime.fromisoformat(intent.began).timestamp()
+        while True:
+            is_last = not 0 <= time.time() - begun < LOOKUP_SECONDS
+            try:
+                batch = await endpoint.find(intent.file, intent.id)
+            except BatchFailed as error:
+                self._stop(self._question(intent, known, error))
+                self.stop()
+                return None
+            if batch is not None:
+                return batch
+            if is_last:
+                raise _NotCreated
+            await asyncio.sleep(LOOKUP_SECONDS / 5)
+
+    def _question(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
+        return (
+            f"{intent.line.endpoint}: a batch of {len(intent.line.calls):,} calls may have been created, but "
+            f"the answer was lost, and the list of batches cannot be read ({error}); look there for a batch "
+            f"of the file {intent.file}, then run: equipoise batch settle {shown(known.path)} {intent.id} "
+            "--batch ID, or --none if there is none"
+        )
+
+    def _refused(self, group: Group, error: BatchFailed, calls: int) -> bool:
+        """What to do about a batch that was not created. Returns whether others may follow."""
+        _, role, model, _ = group
+        url = self._base_url(role, model)
+        if error.is_unsupported:
+            self._lacks_batches(model, public_url(url), f" ({error})")
+            self._unsupported.add(url)
+        elif error.is_too_large and calls > LEAST:
+            self._halve(group, calls)
+        else:
+            advice = "; top up the account" if error.failure.is_out_of_balance else ""
+            self._stop(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{RESUMES}")
+            self.stop()
+        return False
+
+    def _halve(self, group: Group, calls: int) -> None:
+        lines, size = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
+        self._limits[group[1:3]] = (max(LEAST, min(lines, calls) // 2), size)
+
+    def _lacks_batches(self, model: str, where: str, why: str) -> None:
+        if model not in self._unsupported:
+            self._unsupported.add(model)
+            self._counters.notify(
+                f"{model}: {where} has no batches{why}: its calls are made one by one, at their usual price"
+            )
+
+    def _endpoint(self, intent: Intent) -> BatchEndpoint:
+        key = (intent.line.role, intent.line.model)
+        if key not in self._endpoints:
+            settings = self._settings
+            self._endpoints[key] = BatchEndpoint(
+                self._client, *key, max_retries=settings.max_retries, max_wait=settings.max_wait
+            )
+        return self._endpoints[key]
+
+    # Reading.
+
+    async def _collect(self) -> bool:
+        """Wait until a batch is over, and deliver its replies. False if none is in time."""
+        now = time.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._settings.batch_wait
+        while not self._stopping.is_set():
+            is_read = False
+            for history, intent in self._open_intents():
+                is_read |= await self._look(history, intent)
+                if self._stopping.is_set():
+                    return True
+            left = self._deadline - time.monotonic()
+            if is_read or left <= 0:
+                return is_read
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), min(self._poll, left))
+            self._poll = min(LONGEST_POLL, 1.5 * self._poll)
+        return True
+
+    def _open_intents(self) -> list[tuple[History, Intent]]:
+        """The batches that calls wait for."""
+        found = {}
+        for asked in self._asked.values():
+            if asked.intent is not None:
+                found[asked.intent.id] = (asked.history, asked.intent)
+        return list(found.values())
+
+    async def _look(self, history: History, intent: Intent) -> bool:
+        """Look at a batch, and deliver its replies if it is over. Returns whether runs can go on."""
+        known = self._intents[history]
+        try:
+            if intent.state == "creating":
+                found = await self._find(known, intent)
+                if found is None:
+                    return False
+                known.created(intent, found.id, found.expires)
+            self._last[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
+            if not batch.is_over:
+                return False
+            self._poll = FIRST_POLL
+            self._full.discard((intent.line.role, intent.line.model))
+            if batch.status == "failed" and not batch.output_file:
+                self._fail(known, intent, batch)
+            else:
+                await self._deliver(history, intent, batch)
+            return True
+        except _NotCreated:
+            known.end(intent, "not created")
+            self._budget.commit(-_each(intent) * len(intent.line.calls))
+            self._free(intent)
+            return True
+        except BatchFailed as error:
+            self._last[intent.id] = str(error)
+            if not error.failure.is_transient:
+                self._stop(self._cannot_read(intent, known, error))
+                self.stop()
+            return False
+
+    def _cannot_read(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
+        if error.failure.status not in UNREADABLE:
+            return f"{intent.line.endpoint}: batch {intent.batch}: {error}{RESUMES}"
+        return (
+            f"{intent.line.endpoint}: batch {intent.batch} of {len(intent.line.calls):,} calls, or its "
+            f"results, cannot be read any more ({error}); the calls may have been paid for, so they are not "
+            f"sent again; to send them, run: equipoise batch settle {shown(known.path)} {intent.id} --none"
+        )
+
+    def _fail(self, known: Intents, intent: Intent, batch: Batch) -> None:
+        """A batch was rejected as a whole, before any of its calls was made."""
+        why = batch.problem or "the endpoint does not say why"
+        known.end(intent, f"failed: {why}"[:500])
+        self._budget.commit(-_each(intent) * len(intent.line.calls))
+        freed = self._free(intent)
+        if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST and freed:
+            first = freed[0]
+            self._halve((first.history, first.call.role, first.call.model, intent.line.path), len(freed))
+            if any(self._open_intents()):
+                self._full.add((first.call.role, first.call.model))
+            return
+        where = f"{intent.line.endpoint}: batch {batch.id}"
+        self._stop(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
+        self.stop()
+
+    def _free(self, intent: Intent) -> list[Asked]:
+        """Take calls out of a batch that will not answer them."""
+        freed = [asked for asked in self._asked.values() if asked.intent is intent]
+        for asked in freed:
+            asked.intent = None
+        return freed
+
+    async def _deliver(self, history: History, intent: Intent, batch: Batch) -> None:
+        """Read the results of a batch line by line, and answer the calls that wait for them."""
+        counted, seen, own = Counted(batch.status), set[str](), set(intent.line.calls)
+        for file in filter(None, (batch.output_file, batch.error_file)):
+            async with aclosing(self._endpoint(intent).lines(file)) as lines:
+                async for data in lines:
+                    line = read_line(data)
+                    if line is None or line.name not in own:
+                        counted.unknown += bool(data.strip())
+                    elif line.name in seen:
+                        counted.doubled += 1
+                    else:
+                        seen.add(line.name)
+                        self._receive(intent, line, counted)
+        for name in own - seen:
+            if (asked := self._asked.get(name)) is not None and asked.intent is intent:
+                counted.lost += 1
+                counted.gone.add(name)
+                self._retry(asked, _UNANSWERED, is_counted=batch.status == "completed")
+        self._read.append((history, intent, counted))
+        self._tell(intent, counted)
+        if counted.is_out_of_balance:
+            where = f"{intent.line.endpoint}: batch {intent.batch}"
+            self._stop(f"{where}: the account has no balance left; top it up{RESUMES}")
+            self.stop()
+
+    def _receive(self, intent: Intent, line: Line, counted: Counted) -> None:
+        """Answer the call that a line is about, unless its run was not selected or is done."""
+        asked = self._asked.get(line.name)
+        if asked is None or asked.intent is not intent or asked.future.done():
+            return
+        answer: Reply | Failure = _UNANSWERED
+        if line.status is not None:
+            answer = self._client.read_line(asked.call, line.status, line.body, asked.tries)
+        if isinstance(answer, Reply):
+            counted.answered += 1
+            spent = self._cost(asked.call.role, asked.call.model, usage_of(asked.call, answer))
+            self._commit(intent, spent)
+            self._counters.in_batches -= 1
+            _answer(asked, answer)
+            return
+        counted.failed += 1
+        counted.gone.add(line.name)
+        counted.is_out_of_balance |= answer.is_out_of_balance
+        self._commit(intent, 0)
+        # Without an answer it has expired, or was cancelled: no fault of its own.
+        self._retry(asked, answer, is_counted=line.status is not None)
+
+    def _commit(self, intent: Intent, spent: int) -> None:
+        """Count what a call has cost instead of the most that it might have."""
+        if self._settings.max_cost is not None:
+            self._budget.commit(spent - _each(intent))
+
+    def _retry(self, asked: Asked, failure: Failure, *, is_counted: bool) -> None:
+        """Have a call made again: in the next batch, or by itself if its failure would be the same there."""
+        asked.intent = None
+        asked.tries += is_counted
+        self._counters.in_batches -= 1
+        self._counters.count_retry(failure.message)
+        if is_counted and not failure.is_out_of_balance:
+            may_pass = failure.is_transient or self._client.is_learned(asked.call, failure)
+            asked.is_alone = asked.tries >= MOST_TRIES or not may_pass
+
+    def _tell(self, intent: Intent, counted: Counted) -> None:
+        """Say what was wrong with the lines of a batch, if anything was."""
+        parts = {
+            "with another id": counted.unknown,
+            "doubled": counted.doubled,
+            "failed": counted.failed,
+            "lost": counted.lost,
+        }
+        if found := [f"{count:,} {what}" for what, count in parts.items() if count]:
+            what = f"{counted.answered:,} of {len(intent.line.calls):,} calls were answered"
+            self._counters.notify(f"batch {intent.batch} {counted.status}: {what}; lines: {', '.join(found)}")
+
+    def _close_read(self) -> None:
+        """Note that a batch is over once the journal has all its replies."""
+        for history, intent, counted in self._read:
+            if all(call in history.batched or call in counted.gone for call in intent.line.calls):
+                self._intents[history].end(
+                    intent,
+                    counted.status,
+                    answered=counted.answered,
+                    failed=counted.failed,
+                    lost=counted.lost,
+                    unknown=counted.unknown,
+                    doubled=counted.doubled,
+                )
+        self._read.clear()
+
+    # What the user is told.
+
+    def waiting(self) -> list[str]:
+        """A line for each endpoint at which batches are that are not over."""
+        by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
+        for history, known in self._intents.items():
+            for intent in known.waiting:
+                left = sum(call not in history.batched for call in intent.line.calls)
+                by_url[intent.line.endpoint].append((intent, left))
+        return [self._waiting_at(url, found) for url, found in by_url.items()]
+
+    def _waiting_at(self, url: str, found: Sequence[tuple[Intent, int]]) -> str:
+        calls, number = sum(left for _, left in found), len(found)
+        named = ", ".join(self._described(intent) for intent, _ in found[:MOST_SHOWN])
+        more = f" and {number - MOST_SHOWN} more" if number > MOST_SHOWN else ""
+        ends = [intent.expires for intent, _ in found if intent.expires]
+        when = f"by {_local(min(ends))}" if ends else "within a day"
+        what = "1 batch" if number == 1 else f"{number} batches"
+        return printable(
+            f"{calls:,} calls wait in {what} at {url} ({named}{more}); run the same command again {when}"
+        )
+
+    def _described(self, intent: Intent) -> str:
+        last = self._last.get(intent.id)
+        if isinstance(last, Batch):
+            total = last.total or len(intent.line.calls)
+            return f"{last.id}: {last.status}, {last.done + last.failed} of {total} done"
+        return f"{intent.batch or 'not yet found'}{': ' + last if last else ''}"
+
+
+class _NotCreated(Exception):  # noqa: N818 - it says what the endpoint's list shows
+    """There is no batch of an intent."""
+
+
+UNREADABLE = frozenset({404, 410})
+"""How an endpoint answers that does not have a batch or a file any more."""
+
+
+def refuse_another_key(settings: Settings, history: History, files: Files) -> bool:
+    """Raise UserError if batches wait that were submitted with another key. Returns whether any wait."""
+    waiting = intents.load(files.batches).waiting
+    by = {(intent.line.role, intent.line.credential): intent for intent in waiting}
+    for (role, _), intent in by.items():
+        if not intents.is_by(intent, credential(settings, role)):
+            calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
+            raise UserError(
+                f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "
+                f"were submitted with another key than that of the {role} "
+                f"({settings.endpoint(role).key_source or 'none'}); give the same key"
+            )
+    return bool(waiting)
+
+
+def credential(settings: Settings, role: Role) -> str:
+    """What submits the batches of a role: the key, and the headers that say for whom."""
+    endpoint = settings.endpoint(role)
+    headers = settings.header_values if endpoint.takes_environment else ()
+    return "\0".join((endpoint.api_key, *headers))
+
+
+def _each(intent: Intent) -> int:
+    """What is reserved for each call of a batch, in nano-dollars."""
+    return intent.line.reserved // len(intent.line.calls)
+
+
+def _answer(asked: Asked, reply: Reply | None) -> None:
+    if not asked.future.done():
+        asked.future.set_result(reply)
+
+
+def _settle(asked: Asked, error: BaseException) -> None:
+    if not asked.future.done():
+        asked.future.set_exception(error)
+
+
+def _local(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"

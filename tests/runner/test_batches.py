@@ -1,0 +1,501 @@
+"""Calls in batches: found again, read once, retried where they fail, and never sent twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_server import NO_FUNDS, BatchServer
+from fake_client import FakeClient, Project, Ran
+
+from equipoise.core.errors import UserError
+from equipoise.results import intents
+from equipoise.runner import batches
+from loopback import JUDGE, SUBJECT, Answer, error, is_judge
+
+RUNS = 10
+ALL = 2 * 2 * RUNS
+"""Languages, questions, runs; as many calls in each of the two phases."""
+PRICE = {"price_input": "1", "price_output": "10"}
+
+
+class Bed:
+    """A project whose sessions ask a server with batches."""
+
+    def __init__(self, folder: Path, server: BatchServer) -> None:
+        self.project = Project(folder, FakeClient())
+        self.server = server
+        self.options: dict[str, Any] = {
+            "model": SUBJECT,
+            "evaluator_model": [JUDGE],
+            "api_base_url": server.url,
+            "api_key": "sk-one-0123456789abcdef",
+            "runs": str(RUNS),
+        }
+
+    def run(self, **options: Any) -> Ran:
+        """One session, in batches unless told otherwise."""
+        return self.project.run(**{**self.options, "batch": "yes", **options})
+
+    def run_to_end(self, most: int = 8, **options: Any) -> list[Ran]:
+        """The same command until nothing waits."""
+        ran = []
+        for _ in range(most):
+            ran.append(self.run(**options))
+            if ran[-1].is_complete:
+                return ran
+        raise AssertionError(f"not complete: {ran[-1].stop_reason} {ran[-1].waiting} {ran[-1].notices}")
+
+    def scores(self) -> dict[str, Any]:
+        """The score of each run."""
+        return {line["run"]: line["record"]["score"] for line in self.project.lines("record")}
+
+    def intents(self) -> intents.Intents:
+        """What the file beside the journal says."""
+        return intents.load(self.project.journal_path.with_suffix(".batches"))
+
+    def batched(self) -> list[str]:
+        """The ids of the calls that came in batches."""
+        return [line["batch"] for line in self.project.lines("call") if "batch" in line]
+
+
+@pytest.fixture
+def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
+    """A project and a server, whose batches are done at the first look."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(batches, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(batches, "FIRST_POLL", 0.02)
+    monkeypatch.setattr(batches, "QUIET_SECONDS", 0.02)
+    monkeypatch.setattr("equipoise.models.retry.FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr("equipoise.models.retry.LONGEST_BACKOFF", 0.02)
+    with BatchServer() as server:
+        yield Bed(tmp_path, server)
+
+
+@pytest.fixture(scope="module")
+def live_scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The scores of a session without batches."""
+    with BatchServer() as server:
+        bed = Bed(tmp_path_factory.mktemp("live"), server)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(bed.project.root)
+            assert bed.run(batch="no").is_complete
+        return bed.scores()
+
+
+def test_two_phases_and_nothing_but_batches(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """Subject first, evaluator then; scores as of ordinary calls; each batch is noted as over."""
+    (ran,) = bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert not bed.server.requests
+    assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [ALL, ALL]
+    assert sorted(bed.batched()) == sorted(bed.server.sent)
+    assert set(bed.server.sent.values()) == {1}
+    found = bed.intents()
+    assert [intent.over.answered for intent in found.by_id.values() if intent.over] == [ALL, ALL]
+    assert not found.waiting
+    assert not ran.waiting
+    metadata = json.loads(bed.project.results_path.read_text())["metadata"]
+    assert metadata["calls"]["batched"] == 2 * ALL
+
+
+def test_it_ends_while_batches_wait_and_finds_them_again(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """Each start looks once, sends nothing twice, and says what is where."""
+    bed.server.looks = 3
+    first = bed.run()
+    assert (len(first.waiting), first.is_complete, first.stop_reason) == (ALL, False, None)
+    (line,) = first.batches
+    assert line.startswith(
+        f"{ALL} calls wait in 1 batch at {bed.server.url} (batch_1: in_progress, 0 of {ALL}"
+    )
+    assert "run the same command again by" in line
+    ran = bed.run_to_end()
+    assert len(ran) == 4
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_batch_wait_waits_first(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """One command does all where the batches are done in time."""
+    bed.server.looks = 4
+    assert bed.run(batch_wait="60s").is_complete
+    assert bed.scores() == live_scores
+
+
+def set_faults(**faults: Any) -> Callable[[Bed], None]:
+    """Faults of lines."""
+
+    def prepare(bed: Bed) -> None:
+        for name, value in faults.items():
+            setattr(bed.server.faults, name, value)
+
+    return prepare
+
+
+def fail_once(answer: Answer) -> Callable[[dict[str, Any], int], Answer | None]:
+    """Every third line fails the first time that it is sent."""
+    count = iter(range(10**6))
+    return lambda body, times: answer if times == 1 and next(count) % 3 == 0 else None
+
+
+def before(kind: str, *answers: Answer | None) -> Callable[[Bed], None]:
+    """Requests of a kind that are answered in another way, and not carried out."""
+    return lambda bed: bed.server.faults.before.setdefault(kind, []).extend(answers)
+
+
+def after(kind: str, *answers: Answer | None) -> Callable[[Bed], None]:
+    """Requests of a kind that are carried out, and answered in another way."""
+    return lambda bed: bed.server.faults.after.setdefault(kind, []).extend(answers)
+
+
+DROP = Answer(drop=True)
+FAULTS: dict[str, Callable[[Bed], None]] = {
+    "delays": lambda bed: setattr(bed.server, "looks", 2),
+    "lost lines": set_faults(lost=0.1),
+    "doubled ids": set_faults(doubled=0.3),
+    "unknown ids": set_faults(unknown=5),
+    "lines with 429": set_faults(fails=fail_once(error(429, "Rate limit reached."))),
+    "lines with 500": set_faults(fails=fail_once(error(500, "Internal error."))),
+    "expiry with part of the work done": set_faults(done=0.4),
+    "429 at upload": before("POST files", error(429, "Slow down."), error(429, "Slow down.")),
+    "503 at upload": before("POST files", *[error(503, "Busy.")] * 3),
+    "upload without an answer": after("POST files", DROP),
+    "429 at creation": before("POST batches", error(429, "Slow down.")),
+    "500 at creation": before("POST batches", error(500, "Oops.")),
+    "creation not accepted, no answer": before("POST batches", DROP),
+    "creation accepted, answer lost": after("POST batches", DROP),
+    "creation accepted, 500": after("POST batches", error(500, "Oops.")),
+    "creation accepted, answer unreadable": after("POST batches", Answer("<html>")),
+    "503 at each look": before("GET batches/ID", *[error(503, "Busy.")] * 2),
+    "broken downloads": set_faults(broken_downloads=3),
+    "503 at download": before("GET files/ID/content", error(503, "Busy.")),
+    "too many lines": set_faults(most_lines=25),
+    "too much enqueued": set_faults(whole=["token_limit_exceeded"]),
+    "file deleted before creation": before("POST batches", error(404, "No such File object: file-1")),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_lose_nothing_and_change_nothing(bed: Bed, live_scores: dict[str, Any], fault: str) -> None:
+    """Scores as of ordinary calls; no line was answered and sent again, none is missing."""
+    FAULTS[fault](bed)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    bed.server.conclude()
+    assert set(bed.server.answered.values()) == {1}
+    assert len(bed.project.lines("call")) == 2 * ALL
+    assert len(set(bed.batched())) == len(bed.batched())
+
+
+def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
+    """In a notice and in the file of intents."""
+    set_faults(unknown=5, doubled=1.0)(bed)
+    (ran,) = bed.run_to_end()
+    said = f"{ALL} of {ALL} calls were answered; lines: 5 with another id, {ALL} doubled"
+    assert [notice.partition(": ")[2] for notice in ran.notices] == [said, said]
+    counts = [(item.over.unknown, item.over.doubled) for item in bed.intents().by_id.values() if item.over]
+    assert counts == [(5, ALL)] * 2
+
+
+def test_a_rejected_parameter_is_left_out_of_the_next_batch(bed: Bed) -> None:
+    """As with ordinary calls, and it is recorded."""
+
+    def fails(body: dict[str, Any], times: int) -> Answer | None:
+        if "temperature" in body and not is_judge(body):
+            return error(400, "Unsupported parameter: 'temperature'.", param="temperature")
+        return None
+
+    bed.server.faults.fails = fails
+    bed.run_to_end()
+    assert not bed.server.requests
+    assert len(bed.server.batches) == 3
+    assert {line["parameter"] for line in bed.project.lines("learned")} == {"temperature"}
+
+
+def test_a_line_that_fails_for_good_is_made_by_itself(bed: Bed) -> None:
+    """And fails with the same words as ever; a filter's code is a finding."""
+    refused = {"aa": error(400, "Bad request."), "bb": error(400, "no", code="content_filter")}
+
+    def fails(body: dict[str, Any], times: int) -> Answer | None:
+        asked = body["messages"][-1]["content"]
+        found = {"What is one?": refused["aa"], "O que é um?": refused["bb"]}
+        return found.get(asked)
+
+    bed.server.faults.fails = fails
+    bed.server.script = lambda body, number: fails(body, 1) or "x"
+    bed.run()
+    outcomes = [line["record"]["outcome"] for line in bed.project.lines("record")]
+    assert (outcomes.count("error"), outcomes.count("blocked")) == (RUNS, RUNS)
+    assert {body["messages"][-1]["content"] for body in bed.server.requests} == {"What is one?"}
+
+
+def test_few_calls_are_made_one_by_one(bed: Bed) -> None:
+    """No batch for fewer than 20."""
+    assert bed.run(runs="4").is_complete
+    assert not bed.server.batches
+    assert len(bed.server.requests) == 32
+
+
+def test_batches_of_one_role(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """The other role's calls are made as they come."""
+    assert bed.run(batch="evaluator").is_complete
+    assert bed.scores() == live_scores
+    assert bed.server.count(judge=False) == ALL
+    assert {line["body"]["model"] for line in bed.server.lines()} == {JUDGE}
+
+
+def test_an_endpoint_without_batches_is_asked_call_by_call(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """And the user is told."""
+    bed.server.faults.unsupported = True
+    ran = bed.run()
+    assert ran.is_complete
+    assert bed.scores() == live_scores
+    assert any(
+        "has no batches (HTTP 404: Not Found): its calls are made one by one" in n for n in ran.notices
+    )
+    assert bed.server.log == ["POST files"]
+
+
+def test_the_line_format_is_the_documented_one(bed: Bed) -> None:
+    """custom_id, method, url and body, and nothing else; the id of the intent alone names the batch."""
+    bed.run_to_end()
+    for line in bed.server.lines():
+        assert list(line) == ["custom_id", "method", "url", "body"]
+        assert len(line["custom_id"]) == 40
+        assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
+        assert {"model", "messages"} <= line["body"].keys()
+    names = [batch["metadata"] for batch in bed.server.batches.values()]
+    assert names == [{"equipoise": name} for name in bed.intents().by_id]
+
+
+# Where it stops and asks.
+
+
+def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None:
+    """A creation without an answer at an endpoint without a list."""
+    after("POST batches", DROP)(bed)
+    bed.server.faults.lists = False
+    for _ in range(2):
+        ran = bed.run()
+        assert ran.stop_reason is not None
+        assert "may have been created" in ran.stop_reason
+        assert "equipoise batch settle results/subject.neutrality.batches" in ran.stop_reason
+    assert len(bed.server.batches) == 1
+    (intent,) = bed.intents().waiting
+    found = bed.intents()
+    found.created(found.by_id[intent.id], "batch_1", None)
+    bed.run_to_end()
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
+    """The endpoint has deleted the file: it stops until the user has decided."""
+    before("GET files/ID/content", *[error(404, "No such File object: file-2")] * 2)(bed)
+    for _ in range(2):
+        ran = bed.run()
+        assert ran.stop_reason is not None
+        assert "may have been paid for, so they are not sent again" in ran.stop_reason
+    assert len(bed.server.batches) == 1
+
+
+def test_a_batch_that_fails_as_a_whole_stops_the_session(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """None of its calls was made: the same command sends them again once the cause is gone."""
+    set_faults(whole=["model_not_found"])(bed)
+    ran = bed.run()
+    assert "failed, and none of its calls was made: The batch was refused." in str(ran.stop_reason)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+
+
+def test_low_funds_stop_the_session(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """At creation, and in the middle of a batch; what is done stays, the rest is sent once there is money."""
+    before("POST batches", NO_FUNDS)(bed)
+    assert "top up the account" in str(bed.run().stop_reason)
+    number = iter(range(ALL))
+    bed.server.faults.fails = lambda body, times: NO_FUNDS if next(number, 0) >= ALL // 2 else None
+    assert "top it up" in str(bed.run().stop_reason)
+    assert len(bed.project.lines("call")) == ALL // 2
+    bed.server.faults.fails = lambda body, times: None
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.answered.values()) == {1}
+
+
+def test_other_batches_of_the_account_are_left_alone(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """Those of a second client, with files and metadata of its own, a hundred of them before ours."""
+    bed.server.faults.after["POST batches"] = [DROP]
+    bed.server.looks = 99
+    other = {"status": "in_progress", "metadata": {"mine": "1"}, "input_file_id": "file-x", "endpoint": "/v1"}
+    bed.run()
+    for number in range(150):
+        bed.server.batches[f"other_{number}"] = {**other, "id": f"other_{number}"}
+    with suppress(FileNotFoundError):
+        # As if killed before the answer was looked for.
+        path = bed.project.journal_path.with_suffix(".batches")
+        path.write_text("".join(line for line in path.open() if '"created"' not in line))
+    bed.server.finish()
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert {batch["status"] for name, batch in bed.server.batches.items() if "other" in name} == {
+        "in_progress"
+    }
+
+
+# Refusals.
+
+
+def refusal(bed: Bed, **options: Any) -> str:
+    """The message with which a session is refused."""
+    with pytest.raises(UserError) as caught:
+        bed.run(**options)
+    return str(caught.value)
+
+
+def test_another_key_is_refused(bed: Bed) -> None:
+    """While calls wait; nothing is asked. So are other options."""
+    bed.server.looks = 99
+    bed.run()
+    log = len(bed.server.log)
+    assert "with another key than that of the subject (--api-key)" in refusal(
+        bed, api_key="sk-two-fedcba98765432"
+    )
+    assert "cannot be resumed with other options" in refusal(bed, subject_temperature="0.5")
+    assert len(bed.server.log) == log
+    assert not bed.server.requests
+
+
+def test_without_the_option_calls_in_batches_are_not_made_again(
+    bed: Bed, live_scores: dict[str, Any]
+) -> None:
+    """They are read as soon as they are there; the others are made one by one."""
+    bed.server.looks = 2
+    bed.run()
+    assert len(bed.run(batch="no", batch_wait="60s").records) == ALL
+    assert bed.scores() == live_scores
+    assert len(bed.server.batches) == 1
+    assert len(bed.server.requests) == bed.server.count(judge=True) == ALL
+
+
+def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
+    """Only a salted digest."""
+    bed.run_to_end()
+    text = bed.project.journal_path.with_suffix(".batches").read_text()
+    assert "sk-one" not in text
+    assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
+
+
+# Money.
+
+
+def test_batches_cost_half(bed: Bed) -> None:
+    """The given price less the discount; ordinary calls beside them cost what they cost."""
+    bed.run_to_end(**PRICE)
+    usual = ALL * (100 * 1 + 20 * 10) / 1e6
+    about = json.loads(bed.project.results_path.read_text())["metadata"]
+    assert about["cost_usd"] == {"subject": pytest.approx(usual / 2), "evaluator": pytest.approx(usual / 2)}
+    assert about["batch_discount"] == 50
+
+
+def test_a_cost_limit_holds_across_restarts(bed: Bed) -> None:
+    """What earlier sessions have spent, and what waits, counts; a batch is cut to what is left."""
+    bed.server.looks = 2
+    limit = 1.5 * ALL * (100 * 1 + 20 * 10) / 1e6 / 2
+    options = {**PRICE, "max_cost": f"{limit:.6f}", "subject_max_tokens": "20", "evaluator_max_tokens": "20"}
+    ran = [bed.run(**options) for _ in range(8)]
+    assert any("--max-cost" in str(item.stop_reason) for item in ran)
+    about = json.loads(bed.project.results_path.read_text())["metadata"]
+    assert 0 < sum(about["cost_usd"].values()) <= limit
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_without_a_bound_one_call_comes_first(bed: Bed) -> None:
+    """It shows how long replies are; the rest is a batch."""
+    bed.run_to_end(**PRICE, max_cost="1000")
+    assert [is_judge(body) for body in bed.server.requests] == [False, True]
+    assert len(bed.server.lines()) == 2 * ALL - 2
+
+
+def test_call_limits_count_lines(bed: Bed) -> None:
+    """A batch is cut to them."""
+    ran = bed.run(max_calls="30")
+    assert "--max-calls 30 is used up" in str(ran.stop_reason)
+    assert len(bed.server.lines()) == 30
+
+
+# Parts and repeats.
+
+
+def test_more_runs_are_sent_while_others_wait(bed: Bed) -> None:
+    """Each call is in one batch."""
+    bed.server.looks = 4
+    bed.run()
+    bed.run(runs=str(2 * RUNS))
+    bed.run_to_end(runs=str(2 * RUNS))
+    assert set(bed.server.sent.values()) == {1}
+    assert len(bed.scores()) == 2 * ALL
+
+
+def test_a_part_of_the_runs_leaves_the_results_of_the_others(bed: Bed) -> None:
+    """Of a batch that has more calls than are wanted now; they are read when they are."""
+    bed.server.looks = 2
+    bed.run()
+    wanted = {**bed.options, "batch": "yes", "batch_wait": "60s"}
+    part = bed.project.run(lambda run: run.case.language == "aa", **wanted)
+    assert len(part.records) == ALL / 2
+    bed.run_to_end()
+    assert len(bed.scores()) == ALL
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_runs_without_a_score_are_asked_again(bed: Bed) -> None:
+    """Not answered by the batch that has their old verdicts."""
+    good = bed.server.script
+    bed.server.script = lambda body, number: "no verdict" if is_judge(body) else good(body, number)
+    bed.run(keep_going=True)
+    assert set(bed.scores().values()) == {None}
+    bed.server.script = good
+    bed.run_to_end()
+    assert None not in list(bed.scores().values())[-ALL:]
+
+
+def test_fresh_archives_the_intents(bed: Bed) -> None:
+    """With journal and results; the new session has calls of its own."""
+    bed.server.looks = 99
+    bed.run()
+    bed.server.finish()
+    ran = bed.run(fresh=True)
+    assert ran.is_complete
+    assert [path.suffix for path in sorted((bed.project.root / "results" / "archive").iterdir())] == [
+        ".batches",
+        ".json",
+        ".jsonl",
+    ]
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_rounds_are_batches(bed: Bed) -> None:
+    """--until opens a round once the one before it is there."""
+    bed.project.write_topics(_many_questions())
+    bed.server.looks = 2
+    most = 20
+    for _ in range(most):
+        ran = bed.run(until="overall:+-40pp", runs="3")
+        if ran.is_complete or not ran.waiting:
+            break
+    assert ran.is_complete
+    assert set(bed.server.sent.values()) == {1}
+
+
+def _many_questions() -> dict[str, str]:
+    questions = [f"What is {number}?" for number in range(12)]
+    index = "".join(f"{n + 1},q{n:02},first_area,s{n},k{n}\n" for n in range(12))
+    return {
+        "aa.txt": "".join(f"{question}\n" for question in questions),
+        "bb.txt": "".join(f"O que {question}\n" for question in questions),
+        "index.csv": f"line,id,area,slug,keywords\n{index}",
+        "about.toml": 'subject = "numbers"\n[sides]\nstate = "a"\ncritics = "b"\n',
+    }

@@ -1,0 +1,184 @@
+"""Whole sessions in batches: what to type on the first and on the second day, and kill -9 in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_server import BatchServer
+from journals import entries
+
+from conftest import Bench
+from loopback import JUDGE
+
+ALL = 2 * 2 * 5
+"""Languages, questions, runs of the small dataset; as many calls in each phase."""
+
+
+@pytest.fixture
+def server() -> Iterator[BatchServer]:
+    """An endpoint whose batches are not done before `finish`."""
+    with BatchServer(looks=10**9) as server:
+        yield server
+
+
+@pytest.fixture
+def bench(tmp_path: Path, server: BatchServer) -> Bench:
+    """A project folder to run sessions in."""
+    return Bench(tmp_path, server)
+
+
+def is_orderly(output: str) -> bool:
+    """Whether the user was told what happened, and not shown how we failed."""
+    return "Traceback" not in output and "INTERNALERROR" not in output
+
+
+def batched(bench: Bench) -> list[str]:
+    """The ids of the calls in the journal that came in batches."""
+    return [line["batch"] for line in bench.journal("call") if "batch" in line]
+
+
+def test_first_and_second_day(bench: Bench, server: BatchServer, workers: tuple[str, str]) -> None:
+    """Exit status 8 and skipped cases while batches wait, also in JUnit; the same command goes on."""
+    command = ("--batch", *workers, "--junitxml=report.xml", "tests_benchmark/test_neutrality.py")
+    first = bench.run(*command)
+    assert first.returncode == 8, first.stdout + first.stderr
+    assert (
+        f"{ALL} calls wait in 1 batch at {server.url} (batch_1: in_progress, 0 of {ALL} done)" in first.stdout
+    )
+    assert f"{ALL} skipped" in first.stdout
+    assert is_orderly(first.stdout + first.stderr)
+    skipped = ET.parse(bench.folder / "report.xml").iter("skipped")
+    reasons = [item.get("message") for item in skipped]
+    assert reasons == ["waiting for batch"] * ALL + [f"{ALL} runs are still to be done: waiting for batch"]
+    server.finish()
+    second = bench.run(*command)
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert f"{2 * ALL} made" in second.stdout
+    assert sorted(batched(bench)) == sorted(server.sent)
+    assert set(server.sent.values()) == {1}
+    assert not server.requests
+
+
+def test_the_value_of_batch_needs_an_equals_sign(bench: Bench, server: BatchServer) -> None:
+    """A path behind the flag is a path; another word is refused in a line."""
+    done = bench.run("--batch=evaluator", "--batch-wait", "20s", "--runs", "10", "--limit", "1")
+    assert done.returncode == 8, done.stdout
+    assert {line["body"]["model"] for line in server.lines()} == {JUDGE}
+    refused = bench.run("--batch=nobody")
+    assert (refused.returncode, "argument --batch" in refused.stderr) == (4, True)
+
+
+def test_python_says_that_batches_wait(bench: Bench, server: BatchServer) -> None:
+    """`equipoise.run` raises BatchWaiting with what is where."""
+    script = (
+        "import equipoise\n"
+        "from equipoise.core.errors import BatchWaiting\n"
+        "try: equipoise.run('neutrality', model='subject', evaluator_model='judge', batch=True,\n"
+        f"    api_base_url='{server.url}')\n"
+        "except BatchWaiting as waiting: print(waiting)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=bench.folder, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(f"waiting for batch (0 of {ALL} runs): {ALL} calls wait in 1 batch at ")
+
+
+def test_an_audit_and_a_panel_are_batches_too(bench: Bench, server: BatchServer) -> None:
+    """One model a file; the session waits for the verdicts of the audit as well."""
+    server.finish()
+    command = ("--batch", "--batch-wait=60s", "--evaluator-model", "judge-2")
+    done = bench.run(*command)
+    assert done.returncode == 0, done.stdout
+    assert [batch["request_counts"]["total"] for batch in server.batches.values()] == [ALL, ALL, ALL]
+    assert bench.results()["metadata"]["calls"]["batched"] == 3 * ALL
+
+
+def test_judging_again_in_batches(bench: Bench, server: BatchServer) -> None:
+    """--rejudge sends the evaluator's calls alone."""
+    server.finish()
+    assert bench.run("--batch").returncode == 0
+    sent = len(server.lines())
+    earlier = ("--rejudge", "results/subject.neutrality.json")
+    judge = ("--evaluator-model", JUDGE, "--api-base-url", server.url)
+    done = bench.run_plain("--batch", *earlier, *judge)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {line["body"]["model"] for line in server.lines()[sent:]} == {JUDGE}
+
+
+def test_shards_have_batches_of_their_own(bench: Bench, server: BatchServer) -> None:
+    """Each beside its journal."""
+    server.finish()
+    for shard in ("1/2", "2/2"):
+        done = bench.run("--batch", "--shard", shard, "--runs", "10")
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((bench.folder / "results" / "shards").glob("*.batches"))) == 2
+    assert not server.requests
+
+
+def test_the_estimate_is_at_batch_price(bench: Bench, server: BatchServer) -> None:
+    """Half the price, for the roles in batches."""
+    price = ("--estimate", "--price-input", "1", "--price-output", "10")
+
+    def total(*options: str) -> float:
+        text = bench.run(*price, *options).stdout
+        return float(text.partition("total:")[2].split()[0])
+
+    usual = total()
+    assert total("--batch") == pytest.approx(usual / 2, abs=0.011)
+    assert total("--batch", "--batch-discount", "20") == pytest.approx(usual * 0.8, abs=0.011)
+    assert not server.log
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_kill_at_a_random_moment(tmp_path: Path, seed: int) -> None:
+    """No call is lost, none is answered twice, and the scores are those of ordinary calls."""
+    dice = random.Random(seed)  # noqa: S311 - a moment, not a secret
+    with BatchServer(looks=3, seed=seed) as server:
+        bench = Bench(tmp_path, server)
+        server.pause = 0.15
+        command = ("--batch", "--batch-wait=60s", "-n", dice.choice("02"))
+        process = bench.start(*command)
+        kill_after(server, process, dice.randrange(1, 12), dice.uniform(0, 0.2))
+        check_end(bench, server, command)
+
+
+def kill_after(server: BatchServer, process: Any, requests: int, seconds: float) -> None:
+    """kill -9 of a session after this many requests about batches, and a moment."""
+    end = time.monotonic() + 40
+    while len(server.log) < requests and process.poll() is None and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def check_end(bench: Bench, server: BatchServer, command: tuple[str, ...]) -> None:
+    """The same command completes the session, and nothing was sent twice."""
+    done = bench.run(*command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert is_orderly(done.stdout + done.stderr)
+    server.conclude()
+    assert not server.requests
+    assert set(server.answered.values()) == {1}
+    assert set(server.sent.values()) == {1}
+    assert len(entries(bench.journal_path, "call")) == 2 * ALL
+    assert len(set(batched(bench))) == 2 * ALL
+    live = {json.dumps(key): score for key, score in bench.scores().items()}
+    assert None not in live.values()
+    command_live = tuple(word for word in command if not word.startswith("--batch"))
+    assert bench.run(*command_live, "--fresh").returncode == 0
+    assert {json.dumps(key): score for key, score in bench.scores().items()} == live
