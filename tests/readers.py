@@ -537,7 +537,7 @@ def _packed(text: str) -> None:
 def _page(text: str) -> None:
     from equipoise.report.page import page
 
-    page._environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
+    page.environment().from_string("{{ a }}{{ a|figure }}{{ a|words }}{{ a|plain }}").render(a=text)
 
 
 def _slugs(text: str) -> None:

@@ -35,19 +35,39 @@ _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path
     type=click.Path(path_type=Path),
     help="Marks by people, as the page saved them; repeatable.",
 )
-def report(results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...]) -> None:
-    """Write one HTML page of RESULTS, files or folders, that opens without a server or a network."""
-    from equipoise.report.page import page
+@click.option(
+    "--transcripts/--no-transcripts",
+    default=None,
+    help="Put the transcripts on the page, or the board of models alone "
+    "(default: the board of more than 20 results or 300 MB, else both).",
+)
+def report(
+    results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...], transcripts: bool | None
+) -> None:
+    """Write one HTML page of RESULTS, files or folders, that opens without a server or a network.
+
+    It sets models side by side, in one table only what can be compared, and says which cannot be told apart.
+    """
+    from equipoise.report.page import board_page, page
     from equipoise.report.page.reviews import load
 
+    if reviews and transcripts is False:
+        raise UserError(
+            "--reviews: marks are shown with the runs that they are of; leave --no-transcripts out"
+        )
     files, warnings = page.found(results)
     page.refuse_output("-o", output)
-    reviewed = page.write(output, files, [item for path in reviews for item in load(path)])
+    marks = [item for path in reviews for item in load(path)]
+    why = "" if transcripts is False else None if transcripts or reviews else board_page.too_many(files)
+    if why is None:
+        if unmatched := page.write(output, files, marks).unmatched:
+            warnings = [*warnings, f"{unmatched} reviews are of no run of these results"]
+    else:
+        board_page.write(output, files)
     for warning in warnings:
         say(f"warning:   {warning}")
-    if reviewed.unmatched:
-        say(f"warning:   {reviewed.unmatched} reviews are of no run of these results")
-    say(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB)")
+    left_out = f", without transcripts ({why}; --transcripts adds them)" if why else ""
+    say(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){left_out}")
 
 
 @click.command()

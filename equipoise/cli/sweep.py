@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 _PATH = click.Path(path_type=Path)
 PAGE = "report.html"
 """The page over all results, in the sweep's folder."""
-MOST_BYTES = 10**9
-"""Of results on one page: a page holds all transcripts, and no browser opens one of gigabytes."""
 
 
 @click.command()
@@ -138,21 +136,22 @@ def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
 
 def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     """How all cells ended, those without a fault first, and the page over their results."""
-    from equipoise.report.page import page
+    from equipoise.report.page import board_page, page
     from equipoise.report.terminal import duration
 
     show([""])
     for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):
         how = ended[cell.name]
-        why = how.reason or exit_status.MEANINGS.get(how.status, "an internal error")
-        fault = f": exit status {how.status}, {why}; {shown(cell.log)}" if how.status else ""
+        meaning = how.reason or exit_status.MEANINGS.get(how.status, "an internal error")
+        fault = f": exit status {how.status}, {meaning}; {shown(cell.log)}" if how.status else ""
         show([f"{cell.name} ({duration(how.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
-    size = sum(path.stat().st_size for path in results)
-    if size > MOST_BYTES:
-        name = "equipoise report FILE..."
-        say(f"page: not written, as it would hold {size / 1e9:.1f} GB of results; name some of them: {name}")
-    elif results:
+    if results:
         path = sweep.folder / PAGE
-        page.write(path, results)
-        say(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB)")
+        why = board_page.too_many(results)
+        if why is None:
+            page.write(path, results)
+        else:
+            board_page.write(path, results)
+        note = f", without transcripts ({why}; equipoise report --transcripts adds them)" if why else ""
+        say(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")

@@ -251,17 +251,22 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
 
     In a study the options may differ whose effect a suite tells.
     """
-    bearing = ("must",) if is_study else ("must", "study")
-    options = suites.load(after["suite"]).options if after["suite"] in suites.names() else ()
-    labels = {option.name: option.label for option in options if option.comparable in bearing}
+    labels = must_agree(after["suite"], is_study=is_study)
     if before.get("data_hash") == after.get("data_hash"):
         # The same data may have had another name.
         labels.pop(DATASET.name, None)
     return [
         f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
-        for key, name in {**_MUST_AGREE, **labels}.items()
-        if _comparable(key, before) != _comparable(key, after)
+        for key, name in labels.items()
+        if setting(key, before) != setting(key, after)
     ]
+
+
+def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
+    """The keys of metadata in which results of a suite must agree to be compared, and what each is called."""
+    bearing = ("must",) if is_study else ("must", "study")
+    options = suites.load(suite).options if suite in suites.names() else ()
+    return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in bearing}}
 
 
 def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
@@ -269,7 +274,7 @@ def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
 
     This is known only when a session has asked: its settings are those of the baseline all the same.
     """
-    older, newer = _sampling_changed(before), _sampling_changed(after)
+    older, newer = sampling_changed(before), sampling_changed(after)
     return [
         f"sampling as sent differs: {who}'s {parameter} was {action} "
         f"in the {'candidate' if (who, parameter, action) in newer else 'baseline'} only"
@@ -277,7 +282,8 @@ def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
     ]
 
 
-def _sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+def sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+    """Whose sampling parameters an endpoint changed, and how: role and model, parameter, action."""
     return {
         # Subjects have different names where releases are compared, evaluators have the same.
         ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))
@@ -290,8 +296,8 @@ def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
     return str(row["parameter"]), str(row["action"])
 
 
-def _comparable(key: str, metadata: Mapping[str, JSON]) -> JSON:
-    """The settings with evaluators sorted: their order does not matter."""
+def setting(key: str, metadata: Mapping[str, JSON]) -> JSON:
+    """The value of one of these keys, with evaluators sorted: their order does not matter."""
     value = metadata.get(key)
     return sorted(value) if key == "evaluator_models" and value else value
 

@@ -91,12 +91,12 @@ def linearise(observations: Sequence[Observation], confidence: float) -> tuple[E
     if se <= 1e-12 * np.nanmax(np.abs(cells)):
         reason = "no variation between questions"
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
-    degrees = _degrees(present.astype(np.float64), factors**2)
+    degrees = degrees_of_freedom(present.astype(np.float64), factors**2)
     half = student(degrees, confidence) * se
     return Estimate(value=value, se=se, low=value - half, high=value + half, n=len(cells)), degrees
 
 
-def _degrees(present: Array, weights: Array) -> float:
+def degrees_of_freedom(present: Array, weights: Array) -> float:
     """Bell and McCaffrey's: the squared trace over the squared norm of the variance's quadratic form."""
     counts, shared = present.sum(axis=0), present.T @ present
     products = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)

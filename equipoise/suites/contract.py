@@ -197,6 +197,8 @@ class Suite(Generic[C, R]):
     """Its title in reports; its name if empty."""
     headline: str = "the score"
     """What its first metric is, in words that go before "is 62 %"."""
+    meaning: str = ""
+    """What the unit of its headline means, in a sentence or two."""
     clusters: str = "questions"
     """What its clusters are called, in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from fake_client import Project
 import pages
 from conftest import ROOT
 from equipoise.cli import main
+from equipoise.report.page import board_page
 
 GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
 
@@ -29,6 +30,28 @@ def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
     warning, named = made.stdout.splitlines()
     assert warning.endswith("notes.json: left out, not an Equipoise results file")
     assert named.endswith("page.html (0.2 MB)")
+
+
+def test_many_results_become_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Above the limits, or if asked for, there are no transcripts, and the command says why."""
+    for number in range(3):
+        pages.write(tmp_path / "results" / f"{number}.json", f"m-{number}", questions=3, seed=number)
+    page = tmp_path / "page.html"
+    asked = run("report", tmp_path / "results", "-o", page, "--no-transcripts")
+    assert (asked.exit_code, asked.stdout) == (0, f"page:      {page} (0.0 MB)\n")
+    assert "3 models, 1 suite, 3 sets of results" in page.read_text(encoding="utf-8")
+    monkeypatch.setattr(board_page, "MOST_RESULTS", 2)
+    limited = run("report", tmp_path / "results", "-o", page)
+    assert limited.stdout.endswith(
+        ", without transcripts (3 results, more than 2; --transcripts adds them)\n"
+    )
+    assert 'id="transcripts"' not in page.read_text(encoding="utf-8")
+    monkeypatch.setattr(board_page, "MOST_RESULTS", 20)
+    monkeypatch.setattr(board_page, "MOST_BYTES", 1_000)
+    assert "MB of results, more than 0" in run("report", tmp_path / "results", "-o", page).stdout
+    whole = run("report", tmp_path / "results", "-o", page, "--transcripts")
+    assert "without" not in whole.stdout
+    assert 'id="transcripts"' in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
@@ -56,6 +79,8 @@ def test_what_cannot_be_is_one_line(tmp_path: Path, subtests: pytest.Subtests) -
         ((GOLDEN, "-o", "/proc/page.html"), "cannot be written"),
         ((damaged,), "is damaged"),
         ((GOLDEN, "--reviews", tmp_path / "none.json"), "--reviews: "),
+        ((GOLDEN, "--reviews", GOLDEN, "--no-transcripts"), "leave --no-transcripts out"),
+        ((damaged, "--no-transcripts"), "is damaged"),
     ):
         with subtests.test(told):
             result = run("report", *arguments)

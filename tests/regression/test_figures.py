@@ -168,7 +168,8 @@ _DATE = r"\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?"
 def refuse_changed(golden: Path, text: str) -> None:
     """Raise AssertionError that shows where a text, date and version aside, is not that of a golden file."""
     text = re.sub(rf"{_DATE}( to {_DATE})?", "DATE", text)
-    text = text.replace(f"Equipoise {equipoise.__version__}", "Equipoise VERSION")
+    for before in ("Equipoise", "version"):
+        text = text.replace(f"{before} {equipoise.__version__}", f"{before} VERSION")
     if os.environ.get("EQUIPOISE_UPDATE_GOLDEN"):
         golden.write_text(text, encoding="utf-8")
     wanted = golden.read_text(encoding="utf-8")

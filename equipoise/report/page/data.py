@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from equipoise import suites
-from equipoise.compare.baseline import Side, mismatches
+from equipoise.compare.baseline import Side
+from equipoise.compare.board import Entry, entry, kind
 from equipoise.core.figures import Figure
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import audit
 from equipoise.report.page import sentences
-from equipoise.report.page.axis import Axis, axis
+from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
-from equipoise.report.page.names import Names, names
+from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
@@ -72,6 +72,7 @@ class Result:
     place: int
     suite: str
     kind: str
+    entry: Entry
     title: str
     clusters: str
     model: str
@@ -150,8 +151,9 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         key=_key(f"{side.suite.name}/{side.model}", taken),
         place=place,
         suite=side.suite.name,
-        kind=_kind(side),
-        title=side.suite.title or named.of(side.suite.name),
+        kind=kind(side),
+        entry=entry(side, place),
+        title=title(side.suite),
         clusters=side.suite.clusters,
         model=side.model,
         # Pages are passed on, and should not reveal the folder that the file was in.
@@ -186,11 +188,6 @@ def _named(figure: Figure, names: Names) -> Figure:
 
 _NAMED = {"name", "row", "column"}
 """What has slugs and codes in figures of suites."""
-
-
-def _kind(side: Side) -> str:
-    name, dataset = side.suite.name, side.metadata.get("dataset")
-    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
 def _audits(data: Mapping[str, JSON]) -> list[Audited]:
@@ -238,17 +235,6 @@ def warnings(results: Sequence[Result]) -> list[str]:
     return [f"{text} ({', '.join(names)})" for text, names in about.items()]
 
 
-def differences(results: Sequence[Result]) -> list[str]:
-    """Why results of one kind cannot be put side by side as they stand, in a sentence each."""
-    found: dict[str, None] = {}
-    first: dict[str, Result] = {}
-    for result in results:
-        known = first.setdefault(result.kind, result)
-        for reason in mismatches(known.metadata, result.metadata):
-            found[f"{result.title}: {known.model} and {result.model}: {reason}"] = None
-    return [*found]
-
-
 # Figures of every suite.
 
 
@@ -280,22 +266,26 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
     )
 
 
-def by_kind(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """The results of each kind."""
-    kinds: dict[str, list[Result]] = {}
+def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The results of each table of a board, by a name for files: the kind, numbered from the second on."""
+    kinds: dict[str, dict[str, list[Result]]] = {}
     for result in results:
-        kinds.setdefault(result.kind, []).append(result)
-    return kinds
+        kinds.setdefault(result.kind, {}).setdefault(result.entry.key, []).append(result)
+    return {
+        kind if number == 1 else f"{kind}-{number}": found
+        for kind, tables in kinds.items()
+        for number, found in enumerate(sorted(tables.values(), key=_fewest), start=1)
+    }
 
 
-def axes(results: Sequence[Result]) -> dict[str, Axis]:
-    """The part of the scale on which the headlines of each kind are drawn."""
-    return {kind: axis([result.headline for result in found]) for kind, found in by_kind(results).items()}
+def _fewest(results: Sequence[Result]) -> int:
+    """Tables are in the order of the board."""
+    return -len({result.model for result in results})
 
 
 def overview(results: Sequence[Result]) -> list[Figure]:
-    """Headlines, distributions and outcomes of each kind, all models together."""
-    every = (figure for found in by_kind(results).values() for figure in _of_kind(found))
+    """Headlines, distributions and outcomes of each table, its models together."""
+    every = (figure for name, found in by_table(results).items() for figure in _of_table(name, found))
     return [figure for figure in every if _shows_anything(figure)]
 
 
@@ -304,13 +294,13 @@ def _shows_anything(figure: Figure) -> bool:
     return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
 
 
-def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
+def _of_table(table: str, results: Sequence[Result]) -> Iterator[Figure]:
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
-    unit = first.headline["unit"]
+    unit, called = first.headline["unit"], _called(table, first)
     is_percent, ends = unit == "%", axis([result.headline for result in results])
     yield Figure(
-        name=f"{first.kind}-models",
-        title=f"{first.title}: models with 95 % intervals",
+        name=f"{table}-models",
+        title=f"{called}: models with 95 % intervals",
         kind="intervals",
         rows=[
             {"name": names[result.key]} | {part: result.headline[part] for part in ("value", "low", "high")}
@@ -323,8 +313,8 @@ def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
         note=f"The axis shows {ends}{' %' if is_percent else f' {unit}'}.",
     )
     yield Figure(
-        name=f"{first.kind}-outcomes",
-        title=f"{first.title}: how runs ended",
+        name=f"{table}-outcomes",
+        title=f"{called}: how runs ended",
         kind="stacked",
         rows=[
             {"name": names[result.key], "part": outcome, "value": count}
@@ -334,10 +324,17 @@ def _of_kind(results: Sequence[Result]) -> Iterator[Figure]:
         ],
         unit="runs",
     )
-    yield _distribution(results, names, is_percent=is_percent)
+    yield _distribution(table, results, names, is_percent=is_percent)
 
 
-def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool) -> Figure:
+def _called(table: str, result: Result) -> str:
+    number = table.removeprefix(result.kind).removeprefix("-")
+    return f"{result.title}, table {number}" if number else result.title
+
+
+def _distribution(
+    table: str, results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool
+) -> Figure:
     """Bars for one model, lines over each other for several, a row each for more than can be told apart."""
     first, low = results[0], 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
@@ -357,8 +354,8 @@ def _distribution(results: Sequence[Result], names: Mapping[str, str], *, is_per
     ]
     rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
     drawn = Figure(
-        name=f"{first.kind}-distribution",
-        title=f"{first.title}: distribution of the scores of single runs",
+        name=f"{table}-distribution",
+        title=f"{_called(table, first)}: distribution of the scores of single runs",
         kind="lines" if len(counts) > 1 else "bars",
         rows=rows,
         unit="% of runs with a score",

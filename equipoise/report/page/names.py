@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from babel import Locale, UnknownLocaleError
 
+from equipoise.suites import AnySuite
+
 _SLUG = re.compile(r"[a-z0-9_.]+")
 _PAIR = re.compile(r"(\S+) - (\S+)")
 _PART = re.compile(r"\.(?!\d)")
@@ -51,6 +53,11 @@ class Names:
 def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) -> Names:
     """The names of results in these languages; words are spelt as in these texts."""
     return Names(known={**known, **languages(codes)}, spelling=spelling(texts))
+
+
+def title(suite: AnySuite) -> str:
+    """What a suite is called."""
+    return suite.title or Names(known=suite.names).of(suite.name)
 
 
 def spelling(texts: Iterable[str]) -> dict[str, str]:

@@ -24,7 +24,8 @@ from equipoise.core.types import JSON
 from equipoise.report import added, comparison
 from equipoise.report.layout import estimate
 from equipoise.report.page import figures, shades
-from equipoise.report.page.data import Result, axes, differences, overview, result, warnings
+from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
+from equipoise.report.page.data import Result, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
 from equipoise.report.page.shades import Grid, grid
 from equipoise.report.page.transcripts import Pack, packed
@@ -34,7 +35,13 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("vendor/table-core-8.21.3.js", "vendor/sortable-tablesort-4.1.7.js", "page.js")
+_SCRIPTS = (
+    "vendor/table-core-8.21.3.js",
+    "vendor/sortable-tablesort-4.1.7.js",
+    "cards.js",
+    "page.js",
+    "board.js",
+)
 _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
@@ -157,7 +164,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
         found = {key: [done() for done in figures] for key, figures in drawn.items()}
     try:
         with replacing(path) as file:
-            for piece in _pieces(results, found, pack, reviewed):
+            for piece in _pieces(results, shown([item.entry for item in results]), found, pack, reviewed):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
@@ -179,9 +186,13 @@ def _drawn(item: Figure, drawn: Sequence[Future[str]]) -> Drawn:
 
 
 def _pieces(
-    results: Sequence[Result], drawn: Mapping[str, Sequence[Drawn]], pack: Pack, reviewed: Reviewed
+    results: Sequence[Result],
+    board: Shown,
+    drawn: Mapping[str, Sequence[Drawn]],
+    pack: Pack,
+    reviewed: Reviewed,
 ) -> Iterator[str]:
-    style, scripts = _asset("page.css") + shades.style(), [_asset(name) for name in _SCRIPTS]
+    style, scripts = stylesheet() + shades.style(), [asset(name) for name in _SCRIPTS]
     index = {
         "results": [_about(item) for item in results],
         "columns": pack.columns,
@@ -189,17 +200,18 @@ def _pieces(
         "reviews": [asdict(review) for review in reviewed.reviews],
     }
     return (
-        _environment()
+        environment()
         .get_template("page.html")
         .generate(
-            policy=_policy(style, scripts),
+            policy=policy(style, scripts),
+            board=board,
+            open_trends=OPEN_TRENDS,
+            links={item.place: item.key for item in results},
             style=style,
             scripts=scripts,
             results=results,
             models=list(dict.fromkeys(item.model for item in results)),
             warnings=warnings(results),
-            differences=differences(results),
-            axes=axes(results),
             keys=_KEYS,
             drawn=drawn,
             agreement=reviewed.agreement(),
@@ -235,13 +247,18 @@ def _about(item: Result) -> dict[str, JSON]:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     """A script or the style sheet, without the address of a source map."""
     text = (_HERE / name).read_text(encoding="utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("//# sourceMappingURL"))
 
 
-def _policy(style: str, scripts: Sequence[str]) -> str:
+def stylesheet() -> str:
+    """That of all pages."""
+    return "\n".join(map(asset, ("page.css", "board.css")))
+
+
+def policy(style: str, scripts: Sequence[str]) -> str:
     """The Content-Security-Policy: nothing is loaded, and nothing runs but what has these hashes."""
     hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; {_REST}"
@@ -252,7 +269,8 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The templates with their filters."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(

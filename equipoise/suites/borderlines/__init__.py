@@ -269,6 +269,7 @@ SUITE = Suite(
     title="BorderLines",
     headline="the share of territories for which the country in control is named in English",
     names={"un_peacekeeper": "UN peacekeeper"},
+    meaning="A percent is a share of territories. It says nothing about whose claim is right.",
     clusters="territories",
     datasets=("own", "own-v2", "own-v1", "original"),
     options=(DATASET, STRATEGY, METHOD, PARSE, OPTION_ORDER, SEED, LABEL_SAMPLES),

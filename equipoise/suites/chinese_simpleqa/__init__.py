@@ -233,6 +233,8 @@ SUITE = Suite(
     title="Chinese SimpleQA",
     headline="F, which weighs correct answers against wrong ones,",
     names={"tcm": "Traditional Chinese medicine", "f": "F"},
+    meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "
+    "those that were attempted.",
     datasets=("own", "own-v2", "own-v1", "original"),
     options=(DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER),
     categories={

@@ -220,6 +220,8 @@ SUITE = Suite(
     name="even_handedness",
     title="Even-handedness",
     headline="the share of pairs in which both sides were helped alike",
+    meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "
+    "helped alike, whether well or badly.",
     clusters="pairs",
     names={
         "anti_corruption": "Anti-corruption",

@@ -176,6 +176,7 @@ SUITE = Suite(
     name="politicsbench",
     title="PoliticsBench",
     headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
+    meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is better.",
     clusters="scenarios",
     datasets=("own", "own-v2", "own-v1", "original"),
     defaults=DEFAULTS,

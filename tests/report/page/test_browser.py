@@ -88,10 +88,10 @@ def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, sm
         labels = card.locator("td").evaluate_all(
             "all => all.map(one => getComputedStyle(one, '::before').content)"
         )
-        assert labels[:3] == ['"Suite"', '"Score"', '"95 % interval"']
+        assert labels[:3] == ['"Ranks"', '"Score"', '"95 % interval"']
         tops = card.locator("th, td").evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
         assert len({*tops}) > 2
-        expect(card.get_by_role("cell").first).to_have_text("Neutrality")
+        expect(card.get_by_role("cell").first).to_have_text("2")
 
 
 _CUT_OFF = """view => [...document.querySelectorAll(`${view} svg, ${view} table:not(details table)`)]

@@ -132,6 +132,8 @@ SUITE = Suite(
     name="even_handedness",
     title="Even-handedness (Polarized Contrastive Pairs)",
     headline="how far left-coded and right-coded topics were written about alike (sentiment consistency)",
+    meaning="A percent says how alike the two topics of a pair were written about: at 100 % with the same "
+    "sentiment in every pair.",
     clusters="pairs",
     has_means=False,
     options=(DATASET,),

@@ -1,0 +1,401 @@
+"""Many models side by side: tables of results that can be compared, and nothing else in one table.
+
+A model is an entry: its headline and what it scored in each case, without its runs, so that hundreds of files
+can be read one after the other. Renders nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import pairwise as neighbours
+from pathlib import PurePath
+from typing import NamedTuple
+
+from equipoise import suites
+from equipoise.compare.baseline import Side, must_agree, sampling_changed, setting
+from equipoise.core import json_io
+from equipoise.core.records import Metric
+from equipoise.core.rows import outcomes
+from equipoise.core.types import JSON
+from equipoise.stats.metrics import measure
+from equipoise.stats.pairwise import Column, Layout, Pairs, Ranking, all_pairs, column, ranking
+from equipoise.suites import AnySuite
+from equipoise.suites.shared_options import DATASET
+
+DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
+_KEPT = (
+    "started",
+    "finished",
+    "status",
+    "runs",
+    "runs_expected",
+    "runs_completed",
+    "evaluator_models",
+    "dataset",
+    "data_hash",
+    "rubric_version",
+    "rubric_hash",
+    "equipoise_version",
+    "git_commit",
+    "cost_usd",
+)
+_MARKS, _MOST_NUMBERS, _MOST_DIGITS = "-_.:@ ", 6, 8
+"""What stands before the numbers of a release, how many of them there may be, and how long each is."""
+_NOTHING: Mapping[str, JSON] = {
+    **dict.fromkeys(("value", "low", "high")),
+    "reason": "no run yet",
+    "unit": "%",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One model on one suite. `settings` are what it must share with the others of its table, by name.
+
+    `key` is the same for results that share all of them. `place` counts the results as they were given.
+    """
+
+    place: int
+    model: str
+    file: str
+    digest: str | None
+    suite: AnySuite
+    kind: str
+    metadata: Mapping[str, JSON]
+    settings: Mapping[str, JSON]
+    key: str
+    metric: Metric | None
+    headline: Mapping[str, JSON]
+    outcomes: Mapping[str, int]
+    audits: Mapping[str, JSON]
+    layout: Layout
+    column: Column
+
+    @property
+    def value(self) -> float | None:
+        """The headline; None where no run has a score."""
+        value: float | None = self.headline["value"]
+        return value
+
+    @property
+    def started(self) -> str:
+        """When its session began; empty where the results do not say."""
+        return str(self.metadata.get("started") or "")
+
+    @property
+    def cost(self) -> float | None:
+        """USD of both roles; None where a price is not known."""
+        costs = (self.metadata.get("cost_usd") or {"": None}).values()
+        return None if None in costs else sum(costs)
+
+
+def entry(side: Side, place: int = 0) -> Entry:
+    """What a board needs of results, which may be as empty as those of a session that has just begun."""
+    metrics = side.suite.metrics(side.cells) if side.cells else ()
+    metric = metrics[0] if metrics else None
+    layout, scores = column(metric or Metric(name="", of=""), side.cells)
+    settings = {**_settings(side), AUDIT: audited(side)}
+    agreed = {name: value for name, value in settings.items() if name != DATASET.label}
+    return Entry(
+        place=place,
+        model=side.model,
+        file=PurePath(side.file).name,
+        digest=side.digest,
+        suite=side.suite,
+        kind=kind(side),
+        metadata={name: side.metadata.get(name) for name in _KEPT},
+        settings=settings,
+        key=_digest([kind(side), metric and [metric.name, metric.unit], agreed]),
+        metric=metric,
+        headline=_headline(side, metric),
+        outcomes=outcomes(side.rows),
+        audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
+        layout=layout,
+        column=scores,
+    )
+
+
+def kind(side: Side) -> str:
+    """The suite, with the dataset if that has a protocol of its own: their headlines are another figure."""
+    name, dataset = side.suite.name, side.metadata.get("dataset")
+    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
+
+
+def _headline(side: Side, metric: Metric | None) -> Mapping[str, JSON]:
+    known: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
+    if metric is None:
+        return _NOTHING
+    return known.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
+
+
+def _settings(side: Side) -> dict[str, JSON]:
+    metadata = side.metadata
+    named = {name: setting(key, metadata) for key, name in must_agree(side.suite.name).items()}
+    cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
+    languages = sorted({row.language for row in side.rows})
+    return {
+        **named,
+        "rubric version": metadata.get("rubric_version"),
+        "sampling as sent": [list(change) for change in sorted(sampling_changed(metadata))],
+        "recomputed from": metadata.get("recomputed_from"),
+        CASES: {"cases": len(cells), "languages": languages, "checksum": _digest(cells)},
+    }
+
+
+def audited(side: Side) -> str:
+    """What is known of its evaluators: one word for all, or one for each."""
+    known = {name: _state(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
+    if len({*known.values()}) > 1:
+        return ", ".join(f"{name} {state}" for name, state in known.items())
+    return next(iter(known.values()), "no evaluator")
+
+
+def _state(audit: Mapping[str, JSON] | None) -> str:
+    if audit is None:
+        return "not audited"
+    if audit["state"] != "complete":
+        return "audit not complete"
+    return "audited, but changed since" if audit["differs"] else "audited"
+
+
+def _digest(value: JSON) -> str:
+    return hashlib.sha256(json_io.dumps(value)).hexdigest()
+
+
+# Tables.
+
+
+class Difference(NamedTuple):
+    """How much higher one model scores than another on what both were asked, with its 95 % interval.
+
+    `is_apart` is by Holm's test over all pairs of the table, or for a release and the one before by itself.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    is_apart: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """Releases of one family, or one model measured several times; `changes` are from the one before."""
+
+    family: str
+    releases: Sequence[Entry]
+    changes: Sequence[Difference | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Results that agree in all that matters, each model once, by its latest results, the best first.
+
+    Where neither end of the scale is better, the highest is first. `earlier` are other results of its models;
+    `reasons` say in a few words each what keeps it from the first table of its suite.
+    """
+
+    entries: Sequence[Entry]
+    earlier: Sequence[Entry]
+    reasons: Sequence[str] = ()
+
+    @property
+    def first(self) -> Entry:
+        """Any of them, for what all share."""
+        return self.entries[0]
+
+    @cached_property
+    def scored(self) -> Sequence[Entry]:
+        """Those that have a headline, which are the first ones."""
+        return [item for item in self.entries if item.value is not None]
+
+    @cached_property
+    def _pairs(self) -> Pairs | None:
+        first = self.first
+        if first.metric is None or len(self.scored) < 2:
+            return None
+        return all_pairs(first.metric, first.layout, [item.column for item in self.scored])
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The ranks that the models with a headline may have, and their groups."""
+        if self._pairs is None:
+            return Ranking([1] * len(self.scored), [1] * len(self.scored), [1] * len(self.scored))
+        return ranking(self._pairs.apart)
+
+    def alike(self, row: int) -> list[int]:
+        """The rows of all models that cannot be told apart from this one."""
+        if self._pairs is None:
+            return []
+        return [n for n, is_apart in enumerate(self._pairs.apart[row].tolist()) if not is_apart and n != row]
+
+    def difference(self, above: int, below: int) -> Difference:
+        """How much higher the model of one row scores than that of a later one."""
+        assert self._pairs is not None, "there is one model only"
+        assert above < below, "the later row is compared with the earlier one"
+        value, low, high = (
+            _known(part[above, below]) for part in (self._pairs.value, self._pairs.low, self._pairs.high)
+        )
+        return Difference(*_turned(value, low, high), bool(self._pairs.apart[above, below]))
+
+    @cached_property
+    def trends(self) -> list[Trend]:
+        """Of each family with several results their headline over time, oldest release first."""
+        families: dict[str, list[Entry]] = {}
+        for item in (*self.entries, *self.earlier):
+            families.setdefault(family(item.model)[0], []).append(item)
+        return [_trend(name, items) for name, items in sorted(families.items()) if len(items) > 1]
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else float(value)
+
+
+def _turned(
+    value: float | None, low: float | None, high: float | None
+) -> tuple[float | None, float | None, float | None]:
+    turned = [None if part is None else 0.0 - part for part in (value, high, low)]
+    return turned[0], turned[1], turned[2]
+
+
+def _trend(name: str, items: Iterable[Entry]) -> Trend:
+    releases = sorted(items, key=lambda item: (family(item.model)[1], item.started, item.place))
+    changes = [None, *(_change(older, newer) for older, newer in neighbours(releases))]
+    return Trend(family=name, releases=releases, changes=changes)
+
+
+def _change(older: Entry, newer: Entry) -> Difference:
+    """As `compare.trend` has it."""
+    if newer.metric is None:
+        return Difference(None, None, None, is_apart=False)
+    pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
+    value, low, high = (_known(part[0, 1]) for part in (pairs.value, pairs.low, pairs.high))
+    is_apart = low is not None and high is not None and not low <= 0 <= high
+    return Difference(value, low, high, is_apart=is_apart)
+
+
+def family(model: str) -> tuple[str, tuple[int, ...]]:
+    """A model's name without the versions and dates at its end, and their numbers, by which releases sort.
+
+    So `gpt-x-1.5` and `gpt-x-2026-01-31` are of one family; `qwen3:8b` is of its own.
+    """
+    numbers: list[int] = []
+    while len(numbers) < _MOST_NUMBERS:
+        cut = max(map(model.rfind, _MARKS))
+        last = model[cut + 1 :].lower().removeprefix("v")
+        if cut < 1 or not (last.isascii() and last.isdigit() and len(last) <= _MOST_DIGITS):
+            break
+        numbers.insert(0, int(last))
+        model = model[:cut]
+    return model, tuple(numbers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """All tables of one suite, the one with the most models first."""
+
+    kind: str
+    suite: AnySuite
+    tables: Sequence[Table]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """The tables of all suites; `left_out` names results that were given twice."""
+
+    sections: Sequence[Section]
+    left_out: Sequence[str] = ()
+
+    @property
+    def models(self) -> list[str]:
+        """Every model once."""
+        tables = (table for section in self.sections for table in section.tables)
+        return list(dict.fromkeys(item.model for table in tables for item in table.entries))
+
+
+def board(entries: Sequence[Entry]) -> Board:
+    """The entries in tables: two are in one exactly if they share suite, cases and all settings that matter.
+
+    These are what `compare` insists on, both what must agree and what may be studied, and whether the
+    evaluators were audited.
+    """
+    kinds: dict[str, dict[str, list[Entry]]] = {}
+    taken: dict[str, Entry] = {}
+    left_out = []
+    for item in entries:
+        if item.digest and taken.setdefault(item.digest, item) is not item:
+            left_out.append(f"{item.file}: has the same results as {taken[item.digest].file}; left out")
+            continue
+        kinds.setdefault(item.kind, {}).setdefault(item.key, []).append(item)
+    return Board(
+        sections=[_section(name, [*tables.values()]) for name, tables in kinds.items()], left_out=left_out
+    )
+
+
+def _section(name: str, groups: Sequence[Sequence[Entry]]) -> Section:
+    tables = sorted(map(_latest, groups), key=lambda found: -len(found[0]))
+    main = tables[0][0][0]
+    return Section(
+        kind=name,
+        suite=main.suite,
+        tables=[
+            Table(entries=entries, earlier=earlier, reasons=reasons(main, entries[0]) if place else ())
+            for place, (entries, earlier) in enumerate(tables)
+        ],
+    )
+
+
+def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The latest results of each model, in the order of their scores, and the others."""
+    latest: dict[str, Entry] = {}
+    for item in sorted(group, key=lambda item: (item.started, item.place)):
+        latest[item.model] = item
+    sign = 1 if (metric := group[0].metric) and metric.higher_is_better is False else -1
+    kept = sorted(latest.values(), key=lambda item: (item.value is None, sign * (item.value or 0.0)))
+    return kept, [item for item in group if latest[item.model] is not item]
+
+
+def reasons(first: Entry, other: Entry) -> list[str]:
+    """What keeps one entry out of the table of another, in words."""
+    found = [
+        _reason(name, first.settings.get(name), value)
+        for name, value in other.settings.items()
+        if first.settings.get(name) != value
+    ]
+    headlines = [item.metric.name if item.metric else "nothing" for item in (first, other)]
+    if headlines[0] != headlines[1]:
+        found.append(f"its headline is {headlines[1]}, there {headlines[0]}")
+    return found
+
+
+def _reason(name: str, there: JSON, here: JSON) -> str:
+    if name == CASES:
+        return _other_cases(there, here)
+    if name in (DATA, RUBRIC):
+        return f"other {name}: checksum {_shown(here, 8)}, there {_shown(there, 8)}"
+    if name == AUDIT:
+        return f"{name}: {here}, there {there}"
+    return f"{name}: {_shown(here)}, there {_shown(there)}"
+
+
+def _other_cases(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
+    if there["languages"] != here["languages"]:
+        asked, known = (", ".join(one["languages"]) or "none" for one in (here, there))
+        return f"{CASES}: {here['cases']:,} in {asked}, there {there['cases']:,} in {known}"
+    if there["cases"] != here["cases"]:
+        return f"{CASES}: {here['cases']:,}, there {there['cases']:,}"
+    return f"{CASES}: as many, but others"
+
+
+def _shown(value: JSON, most: int = 80) -> str:
+    if value in (None, "", [], {}):
+        return "none"
+    if isinstance(value, Mapping):
+        text = ", ".join(f"{name} {part}" for name, part in value.items())
+    elif isinstance(value, list):
+        text = ", ".join(" ".join(map(str, part)) if isinstance(part, list) else str(part) for part in value)
+    else:
+        text = str(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..." if most > 8 else text[:most]

@@ -1,0 +1,193 @@
+"""The board: what a page shows of many models side by side, and the page of a board alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from equipoise.compare import board as boards
+from equipoise.compare.board import Entry, Section, Table, Trend
+from equipoise.report.page import standings
+from equipoise.report.page.axis import Axis, axis
+from equipoise.report.page.names import title
+from equipoise.stats.pairwise import Ranking
+
+OPEN_TRENDS = 12
+"""Up to so many families with several releases are shown without a click."""
+_UNSCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One model in a table. `alike` are the rows not told apart from it, as bits of a hex number."""
+
+    entry: Entry
+    ranks: str
+    rank: int | None
+    group: int | None
+    alike: str
+
+    @property
+    def missing(self) -> int:
+        """Runs that are still to be done."""
+        expected, done = (self.entry.metadata[name] or 0 for name in ("runs_expected", "runs_completed"))
+        return int(expected - done)
+
+    @property
+    def unscored(self) -> str:
+        """How runs ended that were not simply scored."""
+        ended = self.entry.outcomes
+        return ", ".join(f"{name} {ended[name]:,}" for name in _UNSCORED if ended.get(name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """One table as it is shown. `name` is its id in the page."""
+
+    name: str
+    table: Table
+    title: str
+
+    @cached_property
+    def axis(self) -> Axis:
+        """That of its intervals."""
+        return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Its models, the best first, those without a score last."""
+        scored, ranking = len(self.table.scored), self.table.ranking
+        return [
+            _row(item, self.table, n, ranking) if n < scored else _unranked(item)
+            for n, item in enumerate(self.table.entries)
+        ]
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether there are models to compare."""
+        return len(self.table.scored) > 1
+
+    @property
+    def has_best(self) -> bool:
+        """Whether an end of the scale is the better one."""
+        metric = self.table.first.metric
+        return metric is None or metric.higher_is_better is not None
+
+    @property
+    def trends(self) -> Sequence[Trend]:
+        """Its families with several releases."""
+        return self.table.trends
+
+    @property
+    def unit(self) -> str:
+        """The unit behind a figure."""
+        metric = self.table.first.metric
+        return " %" if metric is None or metric.unit == "%" else f" {metric.unit}"
+
+    @property
+    def differences(self) -> list[str]:
+        """Who can be told apart, in sentences."""
+        return [*standings.differences(self.table)]
+
+    @property
+    def judges(self) -> str:
+        """What is known of its evaluators."""
+        return standings.judges(self.table)
+
+    @property
+    def asked(self) -> str:
+        """What its models were asked."""
+        return standings.asked(self.table)
+
+    @property
+    def citation(self) -> str:
+        """How to cite it."""
+        return standings.citation(self.table)
+
+
+def _row(item: Entry, table: Table, row: int, ranking: Ranking) -> Row:
+    best, worst = ranking.best[row], ranking.worst[row]
+    return Row(
+        entry=item,
+        ranks=str(best) if best == worst else f"{best}\u2013{worst}",
+        rank=row + 1,
+        group=ranking.group[row],
+        alike=f"{sum(1 << other for other in table.alike(row)):x}",
+    )
+
+
+def _unranked(item: Entry) -> Row:
+    return Row(entry=item, ranks="-", rank=None, group=None, alike="0")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """All tables of one suite."""
+
+    section: Section
+    views: Sequence[View]
+
+    @property
+    def title(self) -> str:
+        """What the suite is called."""
+        return title(self.section.suite)
+
+    @property
+    def main(self) -> View:
+        """The table with the most models."""
+        return self.views[0]
+
+    @cached_property
+    def by_model(self) -> Mapping[str, Row]:
+        """The rows of its main table."""
+        return {row.entry.model: row for row in self.main.rows}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A board as it is shown."""
+
+    board: boards.Board
+    parts: Sequence[Part]
+
+    @property
+    def title(self) -> str:
+        """Its models, or how many there are."""
+        return standings.in_short(self.board.models)
+
+    @property
+    def lead(self) -> str:
+        """What is on it."""
+        return standings.lead(self.board)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether any table has models to compare."""
+        return any(view.is_ranked for part in self.parts for view in part.views)
+
+    @property
+    def models(self) -> list[str]:
+        """The models of all main tables, by name, if they are in several suites."""
+        names = {item.model for part in self.parts for item in part.main.table.entries}
+        return sorted(names) if len(self.parts) > 1 and len(names) > 1 else []
+
+
+def shown(entries: Sequence[Entry]) -> Shown:
+    """The board of these results."""
+    found = boards.board(entries)
+    parts = [
+        Part(
+            section=section,
+            views=[
+                View(name=f"board-{number}-{place}", table=table, title=_title(section, place))
+                for place, table in enumerate(section.tables)
+            ],
+        )
+        for number, section in enumerate(found.sections)
+    ]
+    return Shown(board=found, parts=parts)
+
+
+def _title(section: Section, place: int) -> str:
+    return f"{title(section.suite)}, table {place + 1}" if place else title(section.suite)

@@ -1,0 +1,75 @@
+"""A board alone on its page: results of hundreds of models without their transcripts, one file at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from equipoise import __version__
+from equipoise.compare.baseline import load_without_transcripts
+from equipoise.compare.board import Entry, entry
+from equipoise.core.errors import UserError
+from equipoise.core.files import replacing
+from equipoise.core.settings import is_local
+from equipoise.report.page import page
+from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
+from equipoise.report.page.standings import listed
+
+MOST_RESULTS, MOST_BYTES = 20, 300_000_000
+"""A page holds the transcripts of so many results files of so many bytes, unless --transcripts is given."""
+_SCRIPTS = ("vendor/sortable-tablesort-4.1.7.js", "cards.js", "board.js")
+
+
+def too_many(paths: Sequence[Path]) -> str | None:
+    """Why the transcripts of these results are too many for one page, in words; None if they are not."""
+    if len(paths) > MOST_RESULTS:
+        return f"{len(paths):,} results, more than {MOST_RESULTS}"
+    size = sum(path.stat().st_size for path in paths if path.is_file())
+    if size > MOST_BYTES:
+        return f"{size / 1e6:,.0f} MB of results, more than {MOST_BYTES / 1e6:.0f}"
+    return None
+
+
+def write(path: Path, paths: Sequence[Path]) -> None:
+    """Write the page of a board of these results atomically. Raises UserError."""
+    entries = [entry(load_without_transcripts(file), place) for place, file in enumerate(paths)]
+    board = shown(entries)
+    try:
+        with replacing(path) as file:
+            for piece in _pieces(board, entries):
+                file.write(piece.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
+
+
+def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
+    style, scripts = page.stylesheet(), [page.asset(name) for name in _SCRIPTS]
+    template = page.environment().get_template("board_page.html")
+    # Lines are short: buffered, they are written in few pieces.
+    stream = template.stream(
+        policy=page.policy(style, scripts),
+        style=style,
+        scripts=scripts,
+        shown=board,
+        open_trends=OPEN_TRENDS,
+        warnings=[*_warnings(board, entries)],
+        version=__version__,
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    )
+    stream.enable_buffering(1000)
+    return stream
+
+
+def _warnings(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
+    """What a reader must know before all figures."""
+    yield from board.board.left_out
+    if partial := [
+        item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]
+    ]:
+        names = listed(list(dict.fromkeys(item.model for item in partial)))
+        yield f"Partial: {len(partial):,} of {len(entries):,} sets of results still lack runs ({names})"
+    if any(is_local(item.model) for item in entries):
+        yield "The built-in model was used as subject: its scores mean nothing"
+    if any(map(is_local, {name for item in entries for name in item.metadata["evaluator_models"]})):
+        yield "The built-in model was used as evaluator: its scores mean nothing"

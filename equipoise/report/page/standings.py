@@ -1,0 +1,191 @@
+"""What a table of models says, in sentences: who can be told apart, by how much, and how to cite it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from equipoise.compare.board import CASES, Board, Difference, Entry, Table
+from equipoise.report import audit
+from equipoise.report.page.names import languages
+
+_FEW = 8
+"""Up to so many models every pair that cannot be told apart is named."""
+_NAMED = 5
+"""So many names stand in one list at most."""
+
+
+def differences(table: Table) -> Iterator[str]:
+    """Whether the models differ, by how much, and which cannot be told apart."""
+    models = table.scored
+    if len(models) == 1:
+        yield f"{models[0].model}: {figure(models[0])}."
+    elif len(models) == 2:
+        yield f"{_pair(table, 0, 1)}."
+    elif models:
+        yield from _of_many(table)
+    if unscored := [item.model for item in table.entries if item.value is None]:
+        yield f"Without a score: {listed(unscored)}."
+
+
+def _pair(table: Table, above: int, below: int) -> str:
+    """How two models differ."""
+    first, second = table.scored[above], table.scored[below]
+    found = table.difference(above, below)
+    if not found.is_apart:
+        text = f"{first.model} and {second.model} cannot be told apart: they differ by {_size(first, found)}"
+        is_chance = found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+        return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
+    clusters = first.suite.clusters
+    return (
+        f"{first.model} scores {_size(first, found)} {_way(found)} than {second.model} on the same {clusters}"
+    )
+
+
+def _way(found: Difference) -> str:
+    return "higher" if (found.value or 0.0) > 0 else "lower"
+
+
+def _size(entry: Entry, found: Difference) -> str:
+    """A difference, told without its sign, and its interval."""
+    value, unit = found.value or 0.0, _unit(entry)
+    if found.low is None or found.high is None:
+        return f"{abs(value):.1f} {unit} (no interval)"
+    low, high = (found.low, found.high) if value >= 0 else (-found.high, -found.low)
+    return f"{abs(value):.1f} {unit} (95 % interval {low:.1f} to {high:.1f})"
+
+
+def _unit(entry: Entry) -> str:
+    unit = entry.metric.unit if entry.metric else "%"
+    return "points" if unit in ("%", "pp") else unit
+
+
+def figure(entry: Entry) -> str:
+    """A model's headline with its interval."""
+    unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
+    low, high = entry.headline["low"], entry.headline["high"]
+    interval = "no interval" if low is None else f"95 % interval {low:.1f} to {high:.1f}"
+    return f"{entry.value:.1f}{unit} ({interval})"
+
+
+def _of_many(table: Table) -> Iterator[str]:
+    models, last = table.scored, len(table.scored) - 1
+    alike = [(row, other) for row in range(len(models)) for other in table.alike(row) if other > row]
+    pairs = len(models) * last // 2
+    if len(alike) == pairs:
+        yield f"None of the {len(models):,} models can be told apart from another. {_pair(table, 0, last)}."
+        return
+    first, found = models[0], table.difference(0, last)
+    yield f"{first.model} stands first with {figure(first)}."
+    if found.is_apart:
+        side = "above" if (found.value or 0.0) > 0 else "below"
+        yield f"That is {_size(first, found)} {side} {models[last].model}, which stands last."
+    else:
+        yield f"{_pair(table, 0, last)}, although these two stand first and last."
+    if not alike:
+        yield f"All {len(models):,} models can be told apart from each other."
+        return
+    yield f"Of {pairs:,} pairs of models {pairs - len(alike):,} can be told apart."
+    yield from _alike(table, alike)
+
+
+def _alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """The groups of models that cannot be told apart, and what else cannot."""
+    groups: dict[int, list[str]] = {}
+    for item, group in zip(table.scored, table.ranking.group, strict=True):
+        groups.setdefault(group, []).append(item.model)
+    joint = [names for names in groups.values() if len(names) > 1]
+    if joint:
+        more = f"; and {len(joint) - _NAMED:,} more groups" if len(joint) > _NAMED else ""
+        yield f"Cannot be told apart: {'; '.join(map(listed, joint[:_NAMED]))}{more}."
+    across = [pair for pair in alike if len({table.ranking.group[row] for row in pair}) > 1]
+    if across and len(table.scored) > _FEW:
+        yield (
+            f"The same holds for {len(across):,} pairs of models of two neighbouring groups: "
+            "their ranks show it."
+        )
+    elif across:
+        names = [" and ".join(table.scored[row].model for row in pair) for pair in across]
+        yield f"{'Nor can' if joint else 'Cannot be told apart:'} {'; '.join(names)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as one list, of which only the first few are given."""
+    shown = [*names[:_NAMED]]
+    if len(names) > _NAMED:
+        shown = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1:,} more"]
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
+# What a reader needs beside the figures.
+
+
+def judges(table: Table) -> str:
+    """Its evaluators: whether each was audited, and what was found."""
+    entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
+    findings: dict[str, list[str]] = {}
+    for name in evaluators:
+        known = dict.fromkeys(_finding(item.audits[name]) for item in entries)
+        findings.setdefault("; ".join([*known][:3]), []).append(name)
+    if not evaluators:
+        return "no evaluator."
+    texts = [f"{listed(names)}: {text}." for text, names in findings.items()]
+    return " ".join(texts if len(texts) == 1 else [f"{listed(evaluators)}.", *texts])
+
+
+def _finding(said: audit.Audit | None) -> str:
+    return "not audited" if said is None else audit.finding(said)
+
+
+def asked(table: Table) -> str:
+    """What all models of a table were asked."""
+    cases = table.first.settings[CASES]
+    known = list(languages(cases["languages"]).values())
+    shown = listed(known) if len(known) <= _NAMED else f"{len(known):,} languages"
+    return f"{cases['cases']:,} cases in {shown}" if known else "nothing yet"
+
+
+def citation(table: Table) -> str:
+    """How to cite the results of a table, as the README says."""
+    first = table.first
+    suite = f"Suite {first.suite.name}"
+    dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
+    parts = [suite, f"dataset {dataset}" if dataset else "", f"rubric {rubric}" if rubric else ""]
+    evaluators = ", ".join(first.metadata["evaluator_models"])
+    parts += [f"evaluators {evaluators}" if evaluators else "", _days(table)]
+    return f"The Equipoise developers. Equipoise, {_versions(table)}. {', '.join(filter(None, parts))}."
+
+
+def _versions(table: Table) -> str:
+    """Of the program, its commit, or where that is not known the data and the rubric."""
+    versions, commits = (_every(table, name) for name in ("equipoise_version", "git_commit"))
+    found = [f"version {listed(versions)}"] if versions else []
+    if commits and None not in (item.metadata["git_commit"] for item in table.entries):
+        return ", ".join([*found, f"commit {listed(commits)}"])
+    hashes = ((name, table.first.metadata[f"{name}_hash"]) for name in ("data", "rubric"))
+    return ", ".join([*found, *(f"{name} {value}" for name, value in hashes if value)])
+
+
+def _every(table: Table, name: str) -> list[str]:
+    return list(dict.fromkeys(str(value) for item in table.entries if (value := item.metadata[name])))
+
+
+def _days(table: Table) -> str:
+    days = sorted({item.started[:10] for item in table.entries if item.started})
+    return "" if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def lead(board: Board) -> str:
+    """What is on the board, in a line."""
+    models, suites = len(board.models), len({section.suite.name for section in board.sections})
+    count = sum(len(table.entries) for section in board.sections for table in section.tables)
+    return f"{_many(models, 'model')}, {_many(suites, 'suite')}, {_many(count, 'set')} of results"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def in_short(names: Iterable[str]) -> str:
+    """The names of models as a title."""
+    known = list(names)
+    return ", ".join(known) if len(known) <= 3 else f"{len(known):,} models"

@@ -1,0 +1,249 @@
+"""Many models side by side: what shares a table, what does not, and what a table knows of its models."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pages
+from equipoise import suites
+from equipoise.compare.baseline import must_agree, side
+from equipoise.compare.board import CASES, Entry, board, entry, family
+from equipoise.compare.trend import trend
+
+Data = dict[str, Any]
+Change = Callable[[Data], None]
+AUDIT = {"state": "complete", "differs": []}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    """The results of one model."""
+    path = pages.write(tmp_path_factory.mktemp("base") / "a.json", "model-a", questions=4)
+    data: Data = json.loads(path.read_bytes())
+    data["metadata"]["subject_sampling"] = {"temperature": 1.0, "max_tokens": 100}
+    data["metadata"]["evaluator_sampling"] = {"temperature": 0.0, "max_tokens": 100}
+    data["audit"] = dict.fromkeys(pages.JUDGES, AUDIT)
+    return data
+
+
+def of(data: Data, place: int = 0) -> Entry:
+    """Its entry."""
+    return entry(side(f"{place}.json", data, f"digest {place}", is_whole=True), place)
+
+
+def changed(data: Data, change: Change, model: str = "model-b") -> Data:
+    """The same results of another model, with this difference."""
+    other = copy.deepcopy(data)
+    other["metadata"]["subject_model"] = model
+    change(other)
+    return other
+
+
+def put(name: str, value: Any) -> Change:
+    """Another value in the metadata."""
+    return lambda data: data["metadata"].update({name: value})
+
+
+def sampling(role: str, **more: Any) -> Change:
+    """Another parameter in a role's sampling."""
+    return lambda data: data["metadata"][f"{role}_sampling"].update(more)
+
+
+def dropped(role: str, model: str, parameter: str, action: str) -> Change:
+    """A parameter that an endpoint did not take."""
+    row = {"role": role, "model": model, "parameter": parameter, "action": action}
+    return lambda data: data["metadata"]["parameters_changed"].append(row)
+
+
+def audits(**of_judges: Any) -> Change:
+    """Other audits, by what follows "judge-"."""
+    return lambda data: data["audit"].update({f"judge-{name}": audit for name, audit in of_judges.items()})
+
+
+def without_language(data: Data) -> None:
+    """Asked in one language less."""
+    del data["results"]["pt-BR"]
+
+
+def without_question(data: Data) -> None:
+    """Asked one question less."""
+    for part in data["results"].values():
+        del part["questions"][0]
+
+
+def other_question(data: Data) -> None:
+    """Asked as many questions, of which one is another."""
+    for part in data["results"].values():
+        part["questions"][0].update(id="q99_x", cluster="q99")
+
+
+def other_panel(data: Data) -> None:
+    """Judged by one more."""
+    data["metadata"]["evaluator_models"].append("judge-c")
+    data["audit"]["judge-c"] = AUDIT
+
+
+MIXES: Mapping[str, Change] = {
+    "data": put("data_hash", "f" * 64),
+    "dataset with other data": lambda data: data["metadata"].update(dataset="open", data_hash="e" * 64),
+    "rubric": put("rubric_hash", "f" * 64),
+    "rubric version": put("rubric_version", "99"),
+    "subject and sides": put("about", {"topic": "tea"}),
+    "scale": put("scale", {"low": 0, "high": 10}),
+    "evaluators": put("evaluator_models", ["judge-a", "judge-z"]),
+    "one evaluator": put("evaluator_models", ["judge-a"]),
+    "a larger panel": other_panel,
+    "evaluators' temperature": sampling("evaluator", temperature=1.0),
+    "evaluators' top_p": sampling("evaluator", top_p=0.5),
+    "evaluators' length": sampling("evaluator", max_tokens=5),
+    "evaluators' system prompt": put("evaluator_system_prompt", "Be strict."),
+    "subject's temperature": sampling("subject", temperature=0.0),
+    "subject's top_p": sampling("subject", top_p=0.5),
+    "subject's length": sampling("subject", max_tokens=5),
+    "subject's system prompt": put("subject_system_prompt", "Be neutral."),
+    "languages": without_language,
+    "fewer questions": without_question,
+    "other questions": other_question,
+    "subject's temperature dropped": dropped("subject", "model-b", "temperature", "dropped"),
+    "evaluator's top_p renamed": dropped("evaluator", "judge-a", "top_p", "renamed"),
+    "not audited": lambda data: data.update(audit={}),
+    "one evaluator not audited": audits(b=None),
+    "audit not complete": audits(a={**AUDIT, "state": "incomplete"}),
+    "evaluator changed since its audit": audits(b={**AUDIT, "differs": ["the model was x, now y"]}),
+    "recomputed from published runs": put("recomputed_from", "another benchmark"),
+}
+"""What two results of one suite may differ in, each of which keeps them apart."""
+FREE: Mapping[str, Change] = {
+    "nothing but the model": lambda data: None,
+    "the order of the panel": lambda data: data["metadata"]["evaluator_models"].reverse(),
+    "the name of the same data": put("dataset", "renamed"),
+    "the number of runs": put("runs", 9),
+    "when it was asked": put("started", "2027-01-01T00:00:00+00:00"),
+    "the program's version": put("equipoise_version", "9.9.9"),
+    "the cost": put("cost_usd", {"subject": None}),
+    "a change that is not about sampling": dropped("subject", "model-b", "logprobs", "dropped"),
+}
+
+
+def of_suites(base: Data) -> Iterator[tuple[str, Data, Data]]:
+    """For each option of a suite that matters, two results that differ in it alone."""
+    for name in suites.names():
+        empty = {**base, "results": {}, "metadata": {**base["metadata"], "suite": name}}
+        shared = must_agree("none of these")
+        for key, label in must_agree(name).items():
+            if key not in shared and key != "dataset":
+                yield f"{name}: {label}", empty, changed(empty, put(key, "another"))
+
+
+def test_results_that_differ_in_what_matters_share_no_table(base: Data, subtests: pytest.Subtests) -> None:
+    """More than 30 kinds of mix, each in two tables, the second with its reason in words."""
+    mixes = [(name, base, changed(base, change)) for name, change in MIXES.items()]
+    mixes += of_suites(base)
+    assert len(mixes) >= 30
+    for name, first, second in mixes:
+        with subtests.test(name):
+            (section,) = board([of(first, 0), of(second, 1)]).sections
+            assert [[item.place for item in table.entries] for table in section.tables] == [[0], [1]]
+            main, other = section.tables
+            assert not main.reasons
+            assert other.reasons
+            assert all(": " in reason and len(reason) < 220 for reason in other.reasons)
+            assert board([of(second, 0), of(first, 1)]).sections[0].tables[1].reasons
+    with subtests.test("another suite"):
+        other = {**base, "results": {}, "metadata": {**base["metadata"], "suite": "politicsbench"}}
+        assert len(board([of(base, 0), of(other, 1)]).sections) == 2
+
+
+def test_all_mixes_at_once_are_as_many_tables(base: Data) -> None:
+    """None of them with the same reasons as another."""
+    entries = [of(base), *(of(changed(base, change), 1 + n) for n, change in enumerate(MIXES.values()))]
+    (section,) = board(entries).sections
+    assert [len(table.entries) for table in section.tables] == [1] * (1 + len(MIXES))
+    assert len({tuple(table.reasons) for table in section.tables}) == len(section.tables)
+
+
+def test_what_does_not_matter_is_no_reason(base: Data, subtests: pytest.Subtests) -> None:
+    """Two models that differ in it stand in one table."""
+    for name, change in FREE.items():
+        with subtests.test(name):
+            (section,) = board([of(base, 0), of(changed(base, change), 1)]).sections
+            assert [len(table.entries) for table in section.tables] == [2]
+
+
+def test_the_largest_table_is_first(base: Data) -> None:
+    """And the reasons of the others are against it."""
+    small = changed(base, put("subject_system_prompt", "Be neutral."), "model-a")
+    entries = [of(small, 0), *(of(changed(base, FREE["the cost"], f"m-{n}"), n) for n in (1, 2))]
+    first, second = board(entries).sections[0].tables
+    assert [item.model for item in first.entries] == ["m-1", "m-2"]
+    assert second.reasons == ["subject's system prompt: Be neutral., there none"]
+    assert first.first.settings[CASES]["cases"] == 12
+
+
+def test_the_same_file_counts_once(base: Data) -> None:
+    """The second is named as left out."""
+    twice = [of(base, 0), entry(side("copy.json", base, "digest 0", is_whole=True), 1)]
+    found = board(twice)
+    assert len(found.sections[0].tables[0].entries) == 1
+    assert found.left_out == ["copy.json: has the same results as 0.json; left out"]
+
+
+def test_a_session_without_any_run_is_an_entry_without_a_score(base: Data) -> None:
+    """It stands last, or in a table of its own."""
+    (section,) = board([of({**base, "results": {}}, 0), of(base, 1)]).sections
+    assert [table.first.value is None for table in section.tables] == [True, False]
+    assert section.tables[0].scored == []
+    assert section.tables[0].trends == []
+
+
+def test_families_are_told_by_the_numbers_at_the_end(subtests: pytest.Subtests) -> None:
+    """Versions and dates, of any name however hostile."""
+    for name, wanted in (
+        ("gpt-x-1", ("gpt-x", (1,))),
+        ("gpt-x-v2.10", ("gpt-x", (2, 10))),
+        ("gpt-x-2026-01-31", ("gpt-x", (2026, 1, 31))),
+        ("qwen3:8b", ("qwen3:8b", ())),
+        ("model", ("model", ())),
+        ("-7", ("-7", ())),
+        ("", ("", ())),
+        ("a-\u0661", ("a-\u0661", ())),
+        ("a" + "-1" * 50_000, ("a" + "-1" * 49_994, (1,) * 6)),
+    ):
+        with subtests.test(name[:20]):
+            assert family(name) == wanted
+
+
+def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
+    """Releases in the order of their versions, each with its change from the one before."""
+    sides = []
+    for number, (model, level) in enumerate((("m-10", 3.6), ("m-9", 2.6), ("other", 3.0))):
+        path = pages.write(tmp_path / f"{number}.json", model, level=level, seed=number)
+        sides.append(side(str(path), json.loads(path.read_bytes()), str(number), is_whole=True))
+    (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
+    (found,) = table.trends
+    assert (found.family, [item.model for item in found.releases]) == ("m", ["m-9", "m-10"])
+    wanted = trend([sides[1], sides[0]])["releases"]
+    assert found.changes[0] is None
+    change = found.changes[1]
+    assert change is not None
+    expected = [wanted[1]["change"][name] for name in ("value", "low", "high")]
+    assert change[:3] == pytest.approx(expected, abs=1e-5)
+    assert change.is_apart
+    assert [item.value for item in found.releases] == pytest.approx([item["value"] for item in wanted])
+
+
+def test_a_model_stands_once_by_its_latest_results(base: Data) -> None:
+    """Earlier ones are its trend."""
+    later = changed(base, put("started", "2027-01-01T00:00:00+00:00"), "model-a")
+    (table,) = board([of(later, 0), of(base, 1)]).sections[0].tables
+    assert ([item.place for item in table.entries], [item.place for item in table.earlier]) == ([0], [1])
+    (found,) = table.trends
+    assert [item.place for item in found.releases] == [1, 0]
+    assert found.changes[1] is not None
+    assert not found.changes[1].is_apart

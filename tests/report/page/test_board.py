@@ -1,0 +1,221 @@
+"""The board: sentences on many models, the page of a board alone, and what it looks like in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+import pages
+from browser import CHROMIUM, chromium, opened
+from equipoise.compare.baseline import load, load_without_transcripts
+from equipoise.compare.board import entry
+from equipoise.report.page import board_page, standings
+from equipoise.report.page.board import Shown, shown
+from hostile import replies
+
+LEVELS = {"m-1": 2.4, "m-2": 3.0, "alike": 3.05, "best": 4.2}
+
+
+def words_of(path: Path) -> str:
+    """What a reader sees of a page."""
+    html = path.read_text(encoding="utf-8")
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", body)).split())
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Four models that can be compared, of which two are nearly alike, and one with another evaluator."""
+    folder = tmp_path_factory.mktemp("files")
+    found = [
+        pages.write(folder / f"{model}.json", model, level=level, questions=20, length=50, seed=n)
+        for n, (model, level) in enumerate(LEVELS.items())
+    ]
+    found.append(pages.write(folder / "z.json", "z", questions=20, length=50, judges=("another",)))
+    return found
+
+
+@pytest.fixture(scope="module")
+def alone(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a board of these."""
+    path = tmp_path_factory.mktemp("board") / "board.html"
+    board_page.write(path, files)
+    return path
+
+
+def board_of(*files: Path) -> Shown:
+    """The board of these results."""
+    return shown([entry(load_without_transcripts(path), place) for place, path in enumerate(files)])
+
+
+def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
+    """Who is first, by how much, who cannot be told apart; a percent, the judges, and how to cite."""
+    words = words_of(alone)
+    assert re.search(
+        r"Do the models differ\? Neutrality best stands first with \d\d\.\d % \(95 % interval [\d.]+ to "
+        r"[\d.]+\)\. "
+        r"That is \d\d\.\d points \(95 % interval [\d.]+ to [\d.]+\) above m-1, which stands last\. "
+        r"Of 6 pairs of models 5 can be told apart\. Cannot be told apart: (alike and m-2|m-2 and alike)\.",
+        words,
+    )
+    assert "0 % is a mean score of 1, 50 % of 3, 100 % of 5." in words
+    assert (
+        "Asked: 60 cases in English, Portuguese and Chinese. Judged by judge-a and judge-b: not audited."
+        in words
+    )
+    metadata = json.loads(pages.GOLDEN.read_bytes())["metadata"]
+    assert (
+        f"Cite as: The Equipoise developers. Equipoise, version {metadata['equipoise_version']}, commit "
+        f"{metadata['git_commit']}. Suite neutrality, dataset own, rubric {metadata['rubric_version']}, "
+        "evaluators judge-a, judge-b, 2026-03-01."
+    ) in words
+    assert (
+        "Not comparable with the first table of Neutrality: evaluators: another, there judge-a, judge"
+        in words
+    )
+    assert "m m-2 2026-03-01" in words
+
+
+def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
+    """The difference is that of `compare`, told without its sign."""
+    (view,) = board_of(files[0], files[3]).parts[0].views
+    (told,) = view.differences
+    assert re.fullmatch(
+        r"best scores \d\d\.\d points \(95 % .*\) higher than m-1 on the same questions\.", told
+    )
+    (view,) = board_of(files[1], files[2]).parts[0].views
+    (told,) = view.differences
+    assert re.fullmatch(r"\S+ and \S+ cannot be told apart: they differ by .* \(95 % interval .*\)\.", told)
+
+
+def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: Path) -> None:
+    """As the README asks; audits are told by what they found."""
+    data = json.loads(files[0].read_bytes())
+    data["metadata"].update(git_commit=None, data_hash="d" * 64, rubric_hash="e" * 64)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(data))
+    (view,) = board_of(path).parts[0].views
+    assert f"data {'d' * 64}, rubric {'e' * 64}. Suite neutrality" in view.citation
+    assert view.differences[0].startswith("m-1: ")
+
+
+def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:
+    """A page with transcripts has the same board as one without."""
+    whole, light = entry(load(files[0], is_whole=True)), entry(load_without_transcripts(files[0]))
+    assert (whole.key, whole.headline, whole.outcomes) == (light.key, light.headline, light.outcomes)
+    assert whole.column.above.tolist() == light.column.above.tolist()
+
+
+def test_many_models_are_told_in_few_words(tmp_path: Path) -> None:
+    """Long lists are cut, and what is left out is counted."""
+    found = [
+        pages.write(
+            tmp_path / f"{n}.json", f"model {n:02d} x", level=2 + n / 8, questions=10, length=5, seed=n
+        )
+        for n in range(14)
+    ]
+    shown_board = board_of(*found)
+    (view,) = shown_board.parts[0].views
+    told = " ".join(view.differences)
+    assert len(told) < 700
+    assert re.search(r"Of 91 pairs of models \d+ can be told apart\.", told)
+    assert re.search(r"The same holds for \d+ pairs of models of two neighbouring groups", told)
+    assert shown_board.title == "14 models"
+    for row, place in zip(view.rows, range(14), strict=True):
+        best, worst = view.table.ranking.best[place], view.table.ranking.worst[place]
+        assert best <= place + 1 <= worst
+        assert row.ranks == (str(best) if best == worst else f"{best}\u2013{worst}")
+        alike = [n for n in range(14) if int(row.alike, 16) >> n & 1]
+        assert alike == view.table.alike(place)
+
+
+def test_lists_of_names_are_cut() -> None:
+    """After a few, with the number of the others."""
+    assert standings.listed(["a"]) == "a"
+    assert standings.listed(list("abcde")) == "a, b, c, d and e"
+    assert standings.listed(list("abcdefg")) == "a, b, c, d and 3 more"
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests of this file."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed (Debian: chromium)")
+    with chromium() as found:
+        yield found
+
+
+def test_a_board_is_read_on_every_screen(browser: Browser, alone: Path, subtests: pytest.Subtests) -> None:
+    """Light and dark, wide and narrow: nothing wider than the screen, contrast and names for readers."""
+    for scheme in ("light", "dark"):
+        for width in (1280, 390):
+            with (
+                subtests.test(scheme=scheme, width=width),
+                opened(
+                    browser, alone, color_scheme=scheme, viewport={"width": width, "height": 900}
+                ) as found,
+            ):
+                assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+                row = found.page.locator(".standings tbody tr").first
+                assert row.evaluate("row => row.getBoundingClientRect().right") <= width
+                assert row.evaluate("row => getComputedStyle(row).display") == (
+                    "grid" if width == 390 else "table-row"
+                )
+                report = Axe().run(found.page)
+                assert [rule["id"] for rule in report.response["violations"]] == []
+
+
+def test_models_are_found_sorted_and_grouped(browser: Browser, tmp_path: Path) -> None:
+    """A name narrows all tables, a rank marks what cannot be told apart, a column sorts."""
+    files = [
+        pages.write(
+            tmp_path / f"{n}.json", f"model-{n:02d}x", level=2 + n / 6, questions=10, length=5, seed=n
+        )
+        for n in range(13)
+    ]
+    path = tmp_path / "board.html"
+    board_page.write(path, files)
+    (view,) = board_of(*files).parts[0].views
+    with opened(browser, path) as found:
+        rows = found.page.locator(".standings tbody tr")
+        found.page.locator("button.ranks").nth(6).click()
+        marked = rows.evaluate_all("all => all.flatMap((row, n) => row.matches('.alike') ? [n] : [])")
+        assert marked == sorted([6, *view.table.alike(6)])
+        found.page.locator("button.ranks").nth(6).click()
+        expect(found.page.locator("tr.alike")).to_have_count(0)
+        found.page.get_by_role("columnheader", name="Model").click()
+        names = rows.locator("th").all_text_contents()
+        found.page.wait_for_function("document.querySelector('th[aria-sort]') !== null")
+        expect(rows.locator("th").first).to_have_text("model-12x")
+        assert sorted(names) == [f"model-{n:02d}x" for n in range(13)]
+        found.page.locator("#find").fill("-1")
+        expect(found.page.locator("#shown")).to_have_text("3 models")
+        expect(rows.filter(visible=True)).to_have_count(3)
+
+
+def test_hostile_names_stay_text(browser: Browser, files: list[Path], tmp_path: Path) -> None:
+    """Names of models, evaluators and what differs are markup to nobody."""
+    corpus = [reply.text for reply in replies() if reply.kind == "markup"]
+    base = json.loads(files[0].read_bytes())
+    for place, text in enumerate(corpus):
+        about = {**base["metadata"], "subject_model": text, "evaluator_models": [corpus[-1 - place]]}
+        about |= {"subject_system_prompt": text, "started": text}
+        (tmp_path / f"{place:03d}.json").write_text(json.dumps({**base, "metadata": about, "audit": {}}))
+    path = tmp_path / "board.html"
+    board_page.write(path, sorted(tmp_path.glob("*.json")))
+    with opened(browser, path) as found:
+        assert (
+            found.page.locator("main :is(script, img, iframe, object, link, style, [onerror])").count() == 0
+        )
+        shown_names = found.page.locator(".standings tbody th").all_text_contents()
+        assert len(shown_names) == len({*corpus})
