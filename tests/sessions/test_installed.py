@@ -187,7 +187,7 @@ def test_the_package_is_whole_and_works_in_an_empty_folder(
             told = said(0, "equipoise", "run", name, *models, "--runs", "1", "--limit", "1", folder=own)
             assert " passed" in told
             assert "no findings in" in said(0, "equipoise", "validate", folder=own)
-            assert f"{name}: " in said(0, "equipoise", "suites", name, folder=own) + ": "
+            assert said(0, "equipoise", "suites", name, folder=own).startswith(name)
     with subtests.test("nothing else"):
         other = tmp_path / "other"
         other.mkdir()
