@@ -28,7 +28,8 @@ PARTS: Mapping[str, str] = {
     "error": "#3a3a3a",
     "unknown": "#dddddd",
 }
-_STEP, _LINE = 22, 14
+_STEP, _LINE, _CHARACTER = 22, 14, 7
+"""Pixels: the height of a row and of a line, and about the width of a character."""
 _LINES = 3
 """The most lines of a name; what is longer is cut."""
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
@@ -189,14 +190,16 @@ def _matrix(figure: Figure, layout: Layout) -> Spec:
     shaded = [
         {**row, "paper": paper, "ink": ink} for row, paper, ink in zip(figure.rows, papers, inks, strict=True)
     ]
-    axis = {"orient": "top", "labelAngle": -40 if max(map(len, columns), default=0) > 6 else 0}
+    step = max(38, min(90, 420 // max(1, len(columns))))
+    is_tilted = _CHARACTER * max(map(len, columns), default=0) > step
+    axis = {"orient": "top", "labelAngle": -40 if is_tilted else 0}
     shared = {
         "y": _rows_axis("row", rows),
         "x": {"field": "column", "type": "nominal", "sort": columns, "title": None, "axis": axis},
     }
     return {
         "data": {"values": shaded},
-        "width": {"step": max(38, min(90, 420 // max(1, len(columns))))},
+        "width": {"step": step},
         "height": {"step": _row_step(rows) + 2},
         "layer": [
             {

@@ -347,9 +347,11 @@
   }
 
   let opened = 0;
-  async function open(run) {
+  let drawn = null;
+  async function open(run, stays = false) {
     const own = ++opened;
     current = run;
+    drawn = null;
     if (queue && queue.runs[queue.at] !== run) queue = null;
     const place = byId("run");
     place.setAttribute("aria-label", `Run ${link(run)}`);
@@ -367,9 +369,10 @@
       others.length ? make("section", {}, make("h3", {}, "The same question in other languages"),
         make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${shown(other.score)}`}`), said(beside[at]))))) : null,
       more(data, run));
+    drawn = run;
     table.draw();
     place.focus({ preventScroll: true });
-    scrollTo(0, 0);
+    if (!stays) scrollTo(0, 0);
   }
 
   // The runs of the list that this one was opened from, and the way back to it.
@@ -427,7 +430,7 @@
     const choice = (verdict, label) => button(label, () => decide(run, verdict, null), { "aria-pressed": String(known?.verdict === verdict && known.score === null), "aria-keyshortcuts": verdict[0] });
     const score = (level) => button(level, () => decide(run, agrees(run, level), level), { "aria-pressed": String(known?.score === level), "aria-label": `I give it ${level}`, ...(level <= 9 && level >= 0 ? { "aria-keyshortcuts": level } : {}) });
     return make("fieldset", { class: "review" }, make("legend", {}, "Is the verdict right?"),
-      make("div", { class: "choices" }, choice("right", "Right (r)"), choice("wrong", "Wrong (w)"), known ? button("Remove my mark", () => { delete reviews[mark(run)]; keep(); open(run); }) : null),
+      make("div", { class: "choices" }, choice("right", "Right (r)"), choice("wrong", "Wrong (w)"), known ? button("Remove my mark", () => { delete reviews[mark(run)]; keep(); open(run, true); }) : null),
       levels(run).length ? make("div", { class: "choices", role: "group", "aria-label": "Or give your own score" }, make("span", { class: "note" }, "Or your own score:"), ...levels(run).map(score)) : null,
       make("label", {}, "Note (n)", note));
   }
@@ -436,12 +439,14 @@
   const agrees = (run, level) => (Math.abs(level - run.judged) <= 0.5 ? "right" : "wrong");
 
   function decide(run, verdict, score, goesOn = true) {
+    // A second key, or click, must not mark a run that is not shown yet.
+    if (run !== drawn) return;
     const before = reviews[mark(run)];
     reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score, note: byId("review-note").value, reviewer: before?.reviewer ?? "", at: new Date().toISOString() };
     keep();
     if (!goesOn) return;
     undone.push({ run, before, at: queue?.at });
-    if (!queue) { say(`Kept in this browser: ${verdict}`); open(run); } else step(1, `Marked ${verdict}`);
+    if (!queue) { say(`Kept in this browser: ${verdict}`); open(run, true); } else step(1, `Marked ${verdict}`);
   }
 
   // A review: some runs, one after the other.
@@ -470,7 +475,7 @@
     keep();
     if (queue && last.at !== undefined) { queue.at = last.at; say("Undone"); return instead(null, last.run); }
     say("Undone");
-    if (last.run === current) open(last.run);
+    if (last.run === current) open(last.run, true);
   }
 
   function progress() {
@@ -532,7 +537,7 @@
 
   // Keys count only within the run, so that they take nothing from the browser or a screen reader elsewhere.
   function keys(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat || !drawn) return;
     if (event.target.matches("input, textarea, select")) {
       if (event.key === "Escape") byId("run").focus({ preventScroll: true });
       return;

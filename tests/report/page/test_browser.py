@@ -207,6 +207,10 @@ def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Pat
         seen.keyboard.press("u")
         expect(label).to_have_text("Run 1 of 20, 0 marked")
         expect(seen.locator("#run")).to_have_attribute("aria-label", first)
+        seen.locator("#run").evaluate(_TWICE)
+        expect(label).to_have_text("Run 2 of 20, 1 marked")
+        seen.keyboard.press("u")
+        expect(label).to_have_text("Run 1 of 20, 0 marked")
         seen.keyboard.press("?")
         expect(seen.get_by_role("dialog")).to_contain_text("the verdict is wrong")
         seen.keyboard.press("w")
@@ -220,6 +224,11 @@ def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Pat
         seen.keyboard.press("Escape")
         expect(seen.locator("#reviews tbody tr")).to_have_count(21)
         expect(seen.locator("#reviews tbody")).to_contain_text("row, not ruw")
+
+
+_TWICE = """run => {
+  for (let n = 0; n < 2; n++) run.dispatchEvent(new KeyboardEvent("keydown", {key: "w", bubbles: true}));
+}"""
 
 
 def test_the_example_suite_has_every_view(browser: Browser, tmp_path: Path) -> None:
