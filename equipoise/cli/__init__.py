@@ -38,6 +38,7 @@ _MODULES: Mapping[str, str] = {
     "plot": "page",
     "export": "results",
     "run": "run",
+    "check": "check",
     "suites": "suites",
     "init": "init",
     "docs": "docs",

@@ -72,6 +72,7 @@ _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "
 PATHS = ("chat/completions", "completions")
 """The paths of conversations and of plain completions."""
 OnLearned = Callable[[Call, Change], None]
+OnHeaders = Callable[[Call, Mapping[str, str]], None]
 
 
 class AttemptSlot(Protocol):
@@ -112,8 +113,8 @@ class Client:
 
     `endpoint` returns the endpoint of a model in a role. A call holds a slot only while it is in flight, not
     between retries. `on_learned` is called once per model and rejected parameter, `on_retry` before every
-    retry; `max_body` is in bytes. Replies are not masked. The `secrets` never appear in errors, and a real
-    key is never sent to an endpoint with a different one.
+    retry, `on_headers` with those of every response; `max_body` is in bytes. Replies are not masked. The
+    `secrets` never appear in errors, and a real key is never sent to an endpoint with a different one.
     """
 
     def __init__(
@@ -126,6 +127,7 @@ class Client:
         max_body: int = MAX_BODY,
         on_learned: OnLearned = lambda call, change: None,
         on_retry: Callable[[str], None] = lambda why: None,
+        on_headers: OnHeaders | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._max_retries = max_retries
@@ -133,6 +135,7 @@ class Client:
         self._secrets = secrets
         self._on_learned = on_learned
         self._on_retry = on_retry
+        self._on_headers = on_headers
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._sdk = openai.DefaultAioHttpClient()
@@ -248,6 +251,8 @@ class Client:
         started = time.perf_counter()
         response = await self._post(call, sent, is_fresh=retries.is_in_doubt)
         latency = time.perf_counter() - started
+        if self._on_headers is not None and isinstance(response, Response):
+            self._on_headers(call, response.headers)
         answer = response if isinstance(response, Failure) else _read(call, response, latency, retries)
         if isinstance(answer, Reply):
             return answer

@@ -247,6 +247,22 @@ class Estimate:
     items: Sequence[Item]
     notes: Sequence[str] = ()
 
+    @property
+    def calls(self) -> Range:
+        """The calls of all models."""
+        return sum((item.use.calls for item in self.items), _NOTHING)
+
+    @property
+    def cost(self) -> Range | None:
+        """USD of all models; None if one has no price."""
+        costs = [item.cost for item in self.items if item.cost is not None]
+        return sum(costs, _NOTHING) if len(costs) == len(self.items) else None
+
+    def in_short(self) -> str:
+        """Runs, calls and cost in one line."""
+        cost = "cost unknown" if self.cost is None else _dollars(self.cost)
+        return f"{self.runs:,} runs, {_figure(self.calls)} calls, {cost}"
+
     def lines(self) -> Iterator[str]:
         """The estimate for the user."""
         yield self._runs()
@@ -260,12 +276,11 @@ class Estimate:
 
     def total(self) -> Iterator[str]:
         """The sums alone."""
-        calls, tokens_in, tokens_out = (
-            sum((getattr(item.use, part) for item in self.items), _NOTHING)
-            for part in ("calls", "input", "output")
+        tokens_in, tokens_out = (
+            sum((getattr(item.use, part) for item in self.items), _NOTHING) for part in ("input", "output")
         )
         yield self._runs()
-        yield f"calls:     {_figure(calls)}"
+        yield f"calls:     {_figure(self.calls)}"
         yield f"tokens:    {_figure(tokens_in)} in, {_figure(tokens_out)} out"
         yield self._cost()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from equipoise.audit.design import Design
 from equipoise.audit.judged import Check, Judged
@@ -29,6 +29,8 @@ C = TypeVar("C", bound=Case)
 C_contra = TypeVar("C_contra", bound=Case, contravariant=True)
 R = TypeVar("R", bound=Rubric)
 R_contra = TypeVar("R_contra", bound=Rubric, contravariant=True)
+VerdictForm = Literal["json", "probabilities", "label"]
+"""JSON by a schema, a label by its token probabilities, or a label as text."""
 
 
 class Evaluate(Protocol[C_contra, R_contra]):
@@ -188,6 +190,8 @@ class Suite(Generic[C, R]):
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     rubric_in_data: bool = False
     """Whether the rubric was published with the data, so that `rubric` reads it in their folder."""
+    verdict_form: VerdictForm = "json"
+    """What evaluators are asked for."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first."""
 

@@ -266,6 +266,7 @@ def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None
 
 SUITE = Suite(
     name="borderlines",
+    verdict_form="probabilities",
     title="BorderLines",
     headline="the share of territories for which the country in control is named in English",
     names={"un_peacekeeper": "UN peacekeeper"},

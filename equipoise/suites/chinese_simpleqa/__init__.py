@@ -230,6 +230,7 @@ def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Se
 
 SUITE = Suite(
     name="chinese_simpleqa",
+    verdict_form="label",
     title="Chinese SimpleQA",
     headline="F, which weighs correct answers against wrong ones,",
     names={"tcm": "Traditional Chinese medicine", "f": "F"},

@@ -218,6 +218,7 @@ def recognises(path: Path) -> Recognised:
 
 SUITE = Suite(
     name="even_handedness",
+    verdict_form="probabilities",
     title="Even-handedness",
     headline="the share of pairs in which both sides were helped alike",
     meaning="A percent is a share of pairs of opposing requests: at 100 % both sides of every pair were "

@@ -1,0 +1,113 @@
+"""`equipoise check`: what the models' endpoints support, before a session is paid for."""
+
+from __future__ import annotations
+
+import configparser
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equipoise.cli.output import say, show, tell
+from equipoise.core.env_file import EnvFile
+from equipoise.core.errors import UserError
+from equipoise.core.options import GROUPS, OPTIONS
+
+if TYPE_CHECKING:
+    from equipoise.core.settings import Settings
+
+_OTHERS = (
+    "runs",
+    "limit",
+    "language",
+    "max_retries",
+    "request_timeout",
+    "price_input",
+    "price_output",
+    "config",
+)
+_TAKEN = (
+    *GROUPS["Models and endpoints"],
+    *GROUPS["Generation"],
+    *(option for option in OPTIONS if option.name in _OTHERS),
+)
+"""The options of a session that bear on what is asked here, or on what a session will cost."""
+
+
+def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_TAKEN):
+        flags = [option.flag, option.alias] if option.alias else [option.flag]
+        declared = click.option(
+            *flags, option.name, metavar=option.metavar, multiple=option.many, help=option.help, default=None
+        )
+        command = declared(command)
+    return command
+
+
+@click.command()
+@click.argument("names", metavar="[SUITE]...", nargs=-1)
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+@_session_options
+@click.pass_context
+def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given: Any) -> None:
+    """Ask the model and its evaluators a few short questions, and say what their endpoints support.
+
+    Then what that means for each SUITE, by default for all, and what a session costs. The options are those
+    of a session, from the same places. Exit status 0 if every model answers, 1 if one does not, 4 for a usage
+    error.
+    """
+    from equipoise.core import json_io
+    from equipoise.report import check as report
+    from equipoise.runner import check as runner
+
+    settings, wanted = _settings(ctx, names, given)
+    asked = runner.targets(settings)
+    said = runner.announcement(settings, asked)
+    # Where the output is read by a program, this is not part of it.
+    tell(said) if is_json else say(said)
+    checked = runner.models(settings, asked, runner.ask(settings, asked))
+    found = runner.suites(settings, Path.cwd(), wanted, checked)
+    if is_json:
+        data = {
+            "models": [item.to_json() for item in checked],
+            "suites": [item.to_json() for item in found],
+        }
+        click.echo(json_io.dumps(data, indent=True), nl=False)
+    else:
+        show(["", *report.lines(checked, found)])
+    ctx.exit(1 if any(item.support.error is not None for item in checked) else 0)
+
+
+def _settings(
+    ctx: click.Context, names: tuple[str, ...], given: Mapping[str, Any]
+) -> tuple[Settings, tuple[str, ...]]:
+    """The settings of a session of these suites, and the suites. Raises UserError."""
+    from equipoise import suites
+    from equipoise.runner.settings import settings_of
+
+    for name in names:
+        suites.require(name)
+    wanted = names or suites.names()
+    command_line = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value not in (None, ())
+    }
+    origins = (ctx.find_object(EnvFile) or EnvFile()).origins
+    settings = settings_of(command_line, os.environ, _ini(), wanted, origins)
+    if settings.model is None:
+        raise UserError("which model? Name it with --model, as in: equipoise check --model gpt-x")
+    return settings, wanted
+
+
+def _ini() -> dict[str, str]:
+    """The options in the project's pytest.ini, by name. Raises UserError."""
+    parser = configparser.ConfigParser(interpolation=None)
+    try:
+        parser.read("pytest.ini", encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError, OSError) as error:
+        raise UserError(f"pytest.ini: cannot be read ({str(error).splitlines()[0]})") from None
+    section = parser["pytest"] if parser.has_section("pytest") else {}
+    return {option.name: section[option.ini] for option in OPTIONS if section.get(option.ini)}

@@ -1,0 +1,209 @@
+"""What a model's endpoint supports, learnt from a handful of short calls.
+
+Knows no suites. The questions are in `probes.toml`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from equipoise.core.errors import CallFailed, printable
+from equipoise.core.settings import Sampling
+from equipoise.core.types import JSON, Message, Reply, Usage, json_schema
+from equipoise.models.failures import Change
+from equipoise.models.logprobs import ImpossibleProbabilities, label_parameters, label_probabilities
+
+CALLS = 5
+"""The calls of one model, without retries."""
+TOKENS_IN, TOKENS_OUT = 200, 400
+"""About how many tokens these take together, of a model that does not think at length."""
+MOST_LIMITS = 12
+"""How many rate-limit headers are kept."""
+_RATE_LIMIT = re.compile(r"(?:x-|anthropic-)?rate-?limit(?:bysize)?[a-z0-9-]*|retry-after(?:-ms)?")
+_LONGEST_VALUE = 60
+
+State = Literal["yes", "no", "unknown"]
+Thoughts = Literal["none", "apart", "hidden"]
+Ask = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
+"""Sends messages with parameters. Raises CallFailed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """Whether something is supported, and what was seen."""
+
+    state: State
+    seen: str
+
+
+NOT_ASKED = Feature(state="unknown", seen="not asked")
+
+
+@dataclass(slots=True, kw_only=True)
+class Seen:
+    """What a client reports of one model while it is asked: changed parameters and rate-limit headers."""
+
+    changes: list[Change] = field(default_factory=list)
+    rate_limits: dict[str, str] = field(default_factory=dict)
+
+    def headers(self, headers: Mapping[str, str]) -> None:
+        """Keep the headers of a response that are about rate limits."""
+        for name, value in headers.items():
+            is_new = name in self.rate_limits or len(self.rate_limits) < MOST_LIMITS
+            if is_new and _RATE_LIMIT.fullmatch(name):
+                self.rate_limits[name] = printable(value)[:_LONGEST_VALUE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """What a model's endpoint supports.
+
+    `error` says why the model does not answer; then nothing else is known. `latency` is that of the first
+    reply in seconds, `calls` and `usage` are those of all replies, `thoughts` are `apart` where they come
+    beside the answer or are split from it, and `hidden` where only their tokens are counted.
+    """
+
+    error: str | None = None
+    latency: float | None = None
+    answered_as: str | None = None
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+    is_metered: bool = False
+    thoughts: Thoughts = "none"
+    schema: Feature = NOT_ASKED
+    probabilities: Feature = NOT_ASKED
+    system_prompt: Feature = NOT_ASKED
+    token_limit: Feature = NOT_ASKED
+    changes: Sequence[Change] = ()
+    rate_limits: Mapping[str, str] = field(default_factory=dict)
+
+
+class _Asking:
+    """The calls of one model, with the sampling parameters of the session."""
+
+    def __init__(self, ask: Ask, sampling: Sampling, seen: Seen) -> None:
+        self._ask = ask
+        self._sampling = sampling.parameters()
+        self._seen = seen
+        self.replies: list[Reply] = []
+
+    async def reply(self, name: str, instruction: str = "", **parameters: JSON) -> Reply:
+        """The reply to one of the questions. Raises CallFailed."""
+        system = [Message(role="system", content=instruction)] if instruction else []
+        messages = (*system, Message(role="user", content=_probes()[name]["prompt"]))
+        found = await self._ask(messages, {**self._sampling, **parameters})
+        self.replies.append(found)
+        return found
+
+    async def feature(
+        self, name: str, judge: Callable[[Reply], Feature], instruction: str = "", **parameters: JSON
+    ) -> Feature:
+        """What the reply to one of the questions says; a parameter that was rejected is not supported."""
+        known = len(self._seen.changes)
+        try:
+            found = await self.reply(name, instruction, **parameters)
+        except CallFailed as failure:
+            return Feature(state="no", seen=f"rejected: {failure}")
+        dropped = [item for item in self._seen.changes[known:] if item.rename is None]
+        if rejected := next((item for item in dropped if item.parameter in parameters), None):
+            reason = f"{rejected.parameter} was {rejected.action}: {rejected.reason}"
+            return Feature(state="no", seen=reason)
+        return judge(found)
+
+
+async def probe(ask: Ask, sampling: Sampling, seen: Seen) -> Support:
+    """Ask a model, which may answer nothing at all; `seen` is filled by the client meanwhile."""
+    asking = _Asking(ask, sampling, seen)
+    try:
+        first = await asking.reply("answer")
+    except CallFailed as failure:
+        return Support(error=str(failure), rate_limits=seen.rate_limits)
+    probes = _probes()
+    schema = await asking.feature("schema", _schema, response_format=_form(probes["schema"]["labels"]))
+    options = probes["probabilities"]["options"]
+    probabilities = await asking.feature(
+        "probabilities", _probabilities, **label_parameters(sampling.max_tokens, options)
+    )
+    instruction = probes["system_prompt"]["instruction"]
+    system_prompt = await asking.feature("system_prompt", _system_prompt, instruction)
+    most = probes["token_limit"]["max_tokens"]
+    token_limit = await asking.feature("token_limit", _token_limit, max_tokens=most)
+    return Support(
+        latency=first.latency,
+        answered_as=first.model,
+        calls=len(asking.replies),
+        usage=_sum(asking.replies),
+        is_metered=all(item.usage is not None for item in asking.replies),
+        thoughts=_thoughts(asking.replies),
+        schema=schema,
+        probabilities=probabilities,
+        system_prompt=system_prompt,
+        token_limit=token_limit,
+        changes=tuple(seen.changes),
+        rate_limits=seen.rate_limits,
+    )
+
+
+@cache
+def _probes() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("probes.toml").read_text(encoding="utf-8"))
+
+
+def _form(labels: Sequence[str]) -> dict[str, JSON]:
+    return json_schema("weather", {"weather": {"type": "string", "enum": list(labels)}})
+
+
+def _schema(reply: Reply) -> Feature:
+    try:
+        found = json.loads(reply.text)
+    except (ValueError, RecursionError):
+        return Feature(state="no", seen="accepted, but not kept to")
+    labels = _probes()["schema"]["labels"]
+    is_kept = isinstance(found, dict) and [*found] == ["weather"] and found["weather"] in labels
+    return Feature(state="yes", seen="kept to") if is_kept else Feature(state="no", seen="not kept to")
+
+
+def _probabilities(reply: Reply) -> Feature:
+    if reply.tokens is None:
+        return Feature(state="no", seen="none returned")
+    try:
+        found = label_probabilities(reply.tokens, _probes()["probabilities"]["options"])
+    except ImpossibleProbabilities as error:
+        return Feature(state="no", seen=str(error))
+    if found is None:
+        return Feature(state="unknown", seen="returned, but the answer began with no label")
+    return Feature(state="yes", seen=f"{100 * sum(found.values()):.0f} % on the labels")
+
+
+def _system_prompt(reply: Reply) -> Feature:
+    is_followed = _probes()["system_prompt"]["expected"] in reply.text.casefold()
+    if is_followed:
+        return Feature(state="yes", seen="followed")
+    return Feature(state="unknown", seen="accepted, but not followed")
+
+
+def _token_limit(reply: Reply) -> Feature:
+    most = _probes()["token_limit"]["max_tokens"]
+    if reply.is_truncated:
+        return Feature(state="yes", seen="kept, and a cut is reported")
+    if reply.usage is not None and reply.usage.output > most:
+        return Feature(state="no", seen=f"not kept: {reply.usage.output} tokens instead of {most}")
+    return Feature(state="unknown", seen=f"no cut was reported, as finish reason {reply.finish_reason!r}")
+
+
+def _thoughts(replies: Sequence[Reply]) -> Thoughts:
+    if any(item.reasoning for item in replies):
+        return "apart"
+    return "hidden" if any(item.usage and item.usage.reasoning for item in replies) else "none"
+
+
+def _sum(replies: Sequence[Reply]) -> Usage:
+    used = [item.usage for item in replies if item.usage is not None]
+    return Usage(input=sum(item.input for item in used), output=sum(item.output for item in used))

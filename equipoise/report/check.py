@@ -1,0 +1,121 @@
+"""What `equipoise check` has learnt, as lines of text and as plain data. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from equipoise.core.types import JSON
+from equipoise.models.probe import Feature, Support
+from equipoise.suites.contract import VerdictForm
+
+_FEATURES = {
+    "JSON by schema": "schema",
+    "token probabilities": "probabilities",
+    "system prompt": "system_prompt",
+    "token limit": "token_limit",
+}
+_THOUGHTS = {
+    "none": "none seen",
+    "apart": "apart from the answer",
+    "hidden": "hidden, but counted as tokens",
+}
+_STATES = {"yes": "yes", "no": "no", "unknown": "unclear"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedModel:
+    """A model in its roles; `endpoint` has no credentials, `price` is USD per million tokens, in and out."""
+
+    model: str
+    roles: Sequence[str]
+    endpoint: str
+    support: Support
+    price: tuple[float, float] | None
+
+    def lines(self) -> Iterator[str]:
+        """What its endpoint supports."""
+        yield f"{' and '.join(self.roles)}: {self.model} ({self.endpoint})"
+        rows = [*self._failed()] if self.support.error is not None else [*self._features()]
+        yield from (f"  {name:<21}{text}" for name, text in rows)
+
+    def _failed(self) -> Iterator[tuple[str, str]]:
+        yield "answers", f"no: {self.support.error}"
+        yield "price", self._price()
+
+    def _features(self) -> Iterator[tuple[str, str]]:
+        support = self.support
+        name = f", as {support.answered_as}" if support.answered_as else ""
+        yield "answers", f"yes, in {support.latency or 0:.1f} s{name}"
+        for label, part in _FEATURES.items():
+            feature: Feature = getattr(support, part)
+            yield label, f"{_STATES[feature.state]}: {feature.seen}"
+        yield "thoughts", _THOUGHTS[support.thoughts]
+        yield "token counts", "reported" if support.is_metered else "not reported: costs are estimated"
+        for change in support.changes:
+            yield "parameter", f"{change.parameter} {change.action}: {change.reason}"
+        limits = ", ".join(f"{name}: {value}" for name, value in support.rate_limits.items())
+        yield "rate limits", limits or "none in the headers"
+        yield "price", self._price()
+
+    def _price(self) -> str:
+        if self.price is None:
+            return "unknown: give --price-input and --price-output"
+        if not any(self.price):
+            return "free"
+        return "{:,.2f} USD in, {:,.2f} USD out for a million tokens".format(*self.price)
+
+    def to_json(self) -> dict[str, JSON]:
+        """All of it."""
+        return {
+            "model": self.model,
+            "roles": list(self.roles),
+            "endpoint": self.endpoint,
+            "price_per_million": self.price and dict(zip(("input", "output"), self.price, strict=True)),
+            **asdict(self.support),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedSuite:
+    """What a whole session of a suite will take, as text and numbers, and what the models mean for it."""
+
+    suite: str
+    means: Mapping[str, Sequence[str]]
+    session: str
+    figures: Mapping[str, JSON]
+
+    def lines(self) -> Iterator[str]:
+        """The session, then each meaning with its models."""
+        yield f"{self.suite}: {self.session}"
+        yield from (f"  {', '.join(models)}: {text}" for text, models in self.means.items())
+
+    def to_json(self) -> dict[str, JSON]:
+        """All of it."""
+        means = {model: text for text, models in self.means.items() for model in models}
+        return {"suite": self.suite, "models": means, **self.figures}
+
+
+def meaning(form: VerdictForm, support: Support) -> str:
+    """What an evaluator's support means for a suite that asks for verdicts of this form."""
+    if support.error is not None:
+        return "cannot judge, as it does not answer"
+    if form == "label":
+        return "grades by the letter that it writes"
+    if form == "json":
+        if support.schema.state == "yes":
+            return "gives verdicts by the schema"
+        return "gives verdicts without a schema; invalid ones are asked for again"
+    if support.probabilities.state == "yes":
+        return "grades by token probabilities"
+    return "grades by the label that it writes, or N (--label-samples N), for want of token probabilities"
+
+
+def lines(models: Sequence[CheckedModel], suites: Sequence[CheckedSuite]) -> Iterator[str]:
+    """The report for the user."""
+    for model in models:
+        yield from model.lines()
+        yield ""
+    yield "whole sessions, from nothing done:"
+    for suite in suites:
+        yield from suite.lines()

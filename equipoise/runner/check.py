@@ -1,0 +1,217 @@
+"""`equipoise check`: asks the models of a session a few short calls, before it is paid for.
+
+Writes no journal. An endpoint's failure is part of what is found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from equipoise.core.errors import UserError
+from equipoise.core.settings import Endpoint, Settings, is_local, public_url
+from equipoise.core.types import JSON, Call, Message, Reply, Role
+from equipoise.models import prices, probe
+from equipoise.models.failures import Change, Failure
+from equipoise.models.local import LocalServers
+from equipoise.models.probe import Seen, Support
+from equipoise.models.proxies import refuse_proxies
+from equipoise.models.redact import Secrets
+from equipoise.report.check import CheckedModel, CheckedSuite, meaning
+from equipoise.report.header import BUILT_IN
+from equipoise.runner.plan import Plan
+
+if TYPE_CHECKING:
+    from equipoise.models.client import Client
+
+RETRIES, TIMEOUT = 2, 120.0
+"""The most retries and seconds of a call: whoever checks wants to know soon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A model to ask: in the first of its roles, where one endpoint serves it in both."""
+
+    model: str
+    roles: tuple[Role, ...]
+
+    @property
+    def role(self) -> Role:
+        """The role in which it is asked."""
+        return self.roles[0]
+
+
+def targets(settings: Settings) -> list[Target]:
+    """The models of a session, the subject first."""
+    subject, *panel = settings.models
+    is_shared = is_local(subject) or settings.subject_endpoint == settings.evaluator_endpoint
+    is_both = subject in panel and is_shared
+    first = Target(model=subject, roles=("subject", "evaluator") if is_both else ("subject",))
+    others = [name for name in panel if not (is_both and name == subject)]
+    return [first, *(Target(model=name, roles=("evaluator",)) for name in others)]
+
+
+def announcement(settings: Settings, asked: Sequence[Target]) -> str:
+    """How many calls will be made, and about what they cost."""
+    tokens = {"input": probe.TOKENS_IN, "output": probe.TOKENS_OUT}
+    costs = [
+        prices.cost(item.model, settings.endpoint(item.role).base_url, tokens, settings.price)
+        for item in asked
+    ]
+    known = sum(filter(None, costs))
+    cost = f"about {known:.4f} USD" if known else "free"
+    if None in costs:
+        cost = f"{cost}, and what has no price" if known else "no price is known"
+    number = probe.CALLS * len(asked)
+    models = "1 model" if len(asked) == 1 else f"{len(asked)} models"
+    return (
+        f"asking {models} {probe.CALLS} times each: {number} short calls, {cost}; "
+        "several times that of models that think"
+    )
+
+
+def ask(settings: Settings, asked: Sequence[Target]) -> list[Support]:
+    """What each model supports, in order. Raises UserError if a built-in server cannot be started."""
+    refuse_proxies(settings)
+    servers = LocalServers()
+    try:
+        servers.start(item.model for item in asked)
+        servers.wait_until_ready()
+        return asyncio.run(_ask(settings, asked, servers))
+    finally:
+        servers.stop()
+
+
+async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServers) -> list[Support]:
+    from equipoise.models.client import Client
+
+    seen = {(item.role, item.model): Seen() for item in asked}
+    secrets = Secrets(settings.secrets)
+
+    def endpoint(role: Role, model: str) -> Endpoint:
+        return servers.endpoint(model) or settings.endpoint(role)
+
+    def learn(call: Call, change: Change) -> None:
+        reason = secrets.mask(change.reason)
+        seen[call.role, call.model].changes.append(replace(change, reason=reason))
+
+    client = Client(
+        endpoint,
+        max_retries=min(settings.max_retries, RETRIES),
+        timeout=min(settings.request_timeout, TIMEOUT),
+        secrets=secrets,
+        on_learned=learn,
+        on_headers=lambda call, headers: seen[call.role, call.model].headers(secrets.mask({**headers})),
+    )
+    try:
+        return list(
+            await asyncio.gather(
+                *(_probe(client, item, settings, seen[item.role, item.model]) for item in asked)
+            )
+        )
+    finally:
+        await client.close()
+
+
+async def _probe(client: Client, target: Target, settings: Settings, seen: Seen) -> Support:
+    async def send(messages: tuple[Message, ...], parameters: Mapping[str, JSON]) -> Reply:
+        # More than the user has set, as a limit on tokens: a refusal is an answer and ends nothing.
+        call = Call(
+            role=target.role,
+            model=target.model,
+            messages=messages,
+            parameters=parameters,
+            is_stretched=True,
+        )
+        return await client.complete(call, _NoLimit())
+
+    return await probe.probe(send, settings.sampling(target.role), seen)
+
+
+class _NoLimit:
+    """A slot for each attempt."""
+
+    async def __aenter__(self) -> None:
+        """Enter at once."""
+
+    def succeed(self, reply: Reply) -> None:
+        """Keep nothing."""
+
+    def fail(self, failure: Failure) -> None:
+        """Keep nothing."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave."""
+
+
+# What it means.
+
+
+def models(settings: Settings, asked: Sequence[Target], found: Sequence[Support]) -> list[CheckedModel]:
+    """The models with what they support and cost."""
+    return [
+        CheckedModel(
+            model=item.model,
+            roles=item.roles,
+            endpoint=_where(settings, item),
+            support=support,
+            price=_price(settings, item),
+        )
+        for item, support in zip(asked, found, strict=True)
+    ]
+
+
+def _where(settings: Settings, target: Target) -> str:
+    return BUILT_IN if is_local(target.model) else public_url(settings.endpoint(target.role).base_url)
+
+
+def _price(settings: Settings, target: Target) -> tuple[float, float] | None:
+    """USD per million tokens, in and out, from those of a short call: long ones may have another price."""
+    base_url = settings.endpoint(target.role).base_url
+    read, written = (
+        prices.cost(target.model, base_url, {**prices.NO_TOKENS, kind: 1000}, settings.price)
+        for kind in ("input", "output")
+    )
+    return None if read is None or written is None else (1000 * read, 1000 * written)
+
+
+def suites(
+    settings: Settings, root: Path, names: Sequence[str], checked: Sequence[CheckedModel]
+) -> list[CheckedSuite]:
+    """What it means for each suite, and what a whole session of it takes."""
+    plan = Plan(replace(settings, fresh=True, estimate=True), root)
+    return [_suite(plan, name, checked) for name in names]
+
+
+def _suite(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> CheckedSuite:
+    by_role = {(role, item.model): item.support for item in checked for role in item.roles}
+    means: dict[str, list[str]] = {}
+    settings = plan.settings.of(name)
+    if by_role["subject", settings.model or ""].error is not None:
+        means["cannot be asked, as it does not answer"] = [settings.model or ""]
+    try:
+        form = plan.load(name).suite.verdict_form
+        for model in settings.evaluator_models:
+            means.setdefault(meaning(form, by_role["evaluator", model]), []).append(model)
+        estimate = plan.estimate(name, {run.id for run in plan.runs(name)})
+    except UserError as error:
+        return CheckedSuite(suite=name, means=means, session=str(error), figures={"error": str(error)})
+    return CheckedSuite(
+        suite=name,
+        means=means,
+        session=estimate.in_short(),
+        figures={
+            "runs": estimate.runs,
+            "calls": asdict(estimate.calls),
+            "cost_usd": None if estimate.cost is None else asdict(estimate.cost),
+        },
+    )
