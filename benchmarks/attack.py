@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from attacks import (
+    batches,
     bodies,
     budgets,
     characters,
@@ -42,6 +43,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "mixtures": mixtures.attack,
     "replies and verdicts": verdicts.attack,
     "crashes": crashes.attack,
+    "batches": batches.attack,
     "journals": journals.attack,
     "edited journals": journals.edited,
     "budgets": budgets.attack,

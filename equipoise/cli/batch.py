@@ -12,6 +12,7 @@ from equipoise.core import exit_status
 from equipoise.core.errors import UserError
 
 _PATH = click.Path(path_type=Path)
+_DEFAULT = Path("results")
 
 
 @click.group()
@@ -33,7 +34,8 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
     """
     from equipoise.runner import ask_batches
 
-    seen = ask_batches.ask(ask_batches.find(paths or [Path("results")]), "get")
+    given = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
+    seen = ask_batches.ask(ask_batches.find(given), "get")
     show(ask_batches.lines(seen) if seen else ["no batches wait"])
     ctx.exit(0 if all(item.is_over for item in seen) else exit_status.BATCHES_WAITING)
 
@@ -66,3 +68,44 @@ def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
     found = ask_batches.settle(path, intent, name)
     what = f"batch {name}" if name else "none: the same command sends its calls again"
     show([f"{len(found.line.calls):,} calls of {found.line.role} {found.line.model}: {what}"])
+
+
+_PYTEST = {"ignore_unknown_options": True}
+
+
+@batch.command(options_metavar="", context_settings=_PYTEST)
+@click.argument("suite")
+@click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("-o", "--output", metavar="FILE", type=_PATH, required=True, help="Where to write the calls.")
+@click.pass_context
+def write(ctx: click.Context, suite: str, arguments: Sequence[str], output: Path) -> None:
+    """Write the calls of a session's next phase to FILE instead of sending them.
+
+    The lines are those of OpenAI's batches and of `vllm run-batch`. PYTEST ARGUMENTS are a session's:
+    `equipoise batch write SUITE --model M -o calls.jsonl`. With several models each has a file.
+    """
+    _run(ctx, suite, (*arguments, f"--batch-write={output}"))
+
+
+@batch.command(options_metavar="", context_settings=_PYTEST)
+@click.argument("answers", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("suite")
+@click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+@click.option("-o", "--output", metavar="FILE", type=_PATH, help="Where to write the calls that come next.")
+@click.pass_context
+def read(
+    ctx: click.Context, answers: Path, suite: str, arguments: Sequence[str], output: Path | None
+) -> None:
+    """Read the ANSWERS to calls that `write` wrote, and write the calls of the next phase with -o.
+
+    Give the same PYTEST ARGUMENTS. --batch-read=FILE names further files of answers.
+    """
+    more = () if output is None else (f"--batch-write={output}",)
+    _run(ctx, suite, (*arguments, f"--batch-read={answers}", *more))
+
+
+def _run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
+    from equipoise.cli.run import run
+
+    has_roles = any(word.partition("=")[0] == "--batch" for word in arguments)
+    ctx.invoke(run, suite=suite, arguments=(*arguments, *(() if has_roles else ("--batch",))))

@@ -513,6 +513,18 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             default=BATCH_DISCOUNT,
             help="what batches cost less, for models without a listed batch price (default 50)",
         ),
+        Option(
+            flag="--batch-write",
+            metavar="FILE",
+            help="write the calls of the next phase to FILE, as lines of a batch, instead of sending them",
+        ),
+        Option(
+            flag="--batch-read",
+            metavar="FILE",
+            many=True,
+            default=(),
+            help="take replies from FILE, which has the answers to calls of --batch-write; repeatable",
+        ),
     ),
     "Files": (
         CONFIG,

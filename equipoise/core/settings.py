@@ -118,6 +118,8 @@ class Settings:
     batch: tuple[Role, ...]
     batch_wait: float
     batch_discount: float
+    batch_write: Path | None
+    batch_read: tuple[Path, ...]
     output: Path | None
     report: Path | None
     fresh: bool
@@ -255,6 +257,8 @@ def resolve(
         batch=value["batch"],
         batch_wait=value["batch_wait"],
         batch_discount=value["batch_discount"],
+        batch_write=_path(value["batch_write"]),
+        batch_read=tuple(Path(name).absolute() for name in value["batch_read"]),
         output=_path(value["output"]),
         report=_path(value["report"]),
         fresh=value["fresh"],

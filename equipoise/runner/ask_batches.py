@@ -49,8 +49,8 @@ def find(paths: Sequence[Path]) -> list[Intents]:
             continue
         stem = next((path.name.removesuffix(end) for end in _ENDS if path.name.endswith(end)), path.name)
         file = path.with_name(f"{stem}{SUFFIX}")
-        if not file.is_file():
-            raise UserError(f"{shown(path)}: has no batches; name results, their journal, or a folder")
+        if not file.is_file() and not path.exists():
+            raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
         found.append(intents.load(file))
     return found
 

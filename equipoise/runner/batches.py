@@ -19,7 +19,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equipoise.core.errors import BatchWaiting, CannotKeep, SessionStopped, UserError, printable
+from equipoise.core.errors import (
+    BatchWaiting,
+    CallFailed,
+    CannotKeep,
+    SessionStopped,
+    UserError,
+    printable,
+)
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import Call, Reply, Role, Usage
@@ -31,6 +38,8 @@ from equipoise.results import intents
 from equipoise.results.history import History
 from equipoise.results.intents import Intent, Intents
 from equipoise.results.store import Files, batches_of
+from equipoise.runner import batch_files
+from equipoise.runner.batch_files import Answers
 
 if TYPE_CHECKING:
     from equipoise.models.client import Client
@@ -138,6 +147,9 @@ class Batches:
         self._full: set[tuple[Role, str]] = set()
         self._read: list[tuple[History, Intent, Counted]] = []
         self._last: dict[str, Batch | str] = {}
+        self._answers = Answers(settings.batch_read)
+        self._is_offline = bool(settings.batch_write or settings.batch_read)
+        self._written: list[str] = []
         self.is_sending = False
         self.is_suspended = False
 
@@ -206,8 +218,16 @@ class Batches:
         return name, intent if intent is not None and intent.may_exist else None
 
     def _takes(self, call: Call) -> bool:
-        if call.role not in self._settings.batch or "echo" in call.parameters:
+        if call.role not in self._settings.batch:
             return False
+        if self._is_offline and "echo" in call.parameters:
+            raise CallFailed(
+                "files of batches have no token probabilities for a given text", is_declined=True
+            )
+        if "echo" in call.parameters:
+            return False
+        if self._is_offline:
+            return True
         if is_local(call.model):
             self._lacks_batches(call.model, "the built-in server", "")
             return False
@@ -233,10 +253,15 @@ class Batches:
             while not self._stopping.is_set():
                 await self._quiet()
                 self._close_read()
-                if not await self._place() and not await self._collect():
+                if self._is_offline:
+                    if not self._answer_from_files():
+                        self._write_files()
+                        self._suspend()
+                elif not await self._place() and not await self._collect():
                     self._suspend()
-        except CannotKeep as error:
+        except (CannotKeep, UserError) as error:
             self._stop(str(error))
+            self.stop()
         except BaseException as error:
             for asked in [*self._asked.values()]:
                 _settle(asked, error)
@@ -682,16 +707,62 @@ class Batches:
                 )
         self._read.clear()
 
+    # Files.
+
+    def _answer_from_files(self) -> bool:
+        """Answer calls from the files that were given. Returns whether any were answered."""
+        is_any = False
+        for asked in self._asked.values():
+            while (line := self._answers.take(asked.name)) is not None:
+                answer: Reply | Failure = _UNANSWERED
+                if line.status is not None:
+                    answer = self._client.read_line(asked.call, line.status, line.body, 0)
+                if isinstance(answer, Reply):
+                    _answer(asked, answer)
+                    is_any = True
+                elif not (answer.is_transient or self._client.is_learned(asked.call, answer)):
+                    what = f"HTTP {answer.status}: {answer.message}"
+                    _settle(asked, CallFailed(f"{asked.call.role} {asked.call.model!r}: {what}"))
+                    is_any = True
+        return is_any
+
+    def _write_files(self) -> None:
+        """Write the calls that have no answer yet. Raises UserError."""
+        lines: defaultdict[str, list[bytes]] = defaultdict(list)
+        for asked in self._asked.values():
+            lines[asked.call.model].append(request_line(asked.name, *self._client.line(asked.call)))
+        if self._settings.batch_write is None:
+            calls = sum(map(len, lines.values()))
+            self._written = [f"{calls:,} calls have no answer yet; `equipoise batch write` writes them"]
+            return
+        for path, model, number in batch_files.write(self._settings.batch_write, lines):
+            self._written.append(
+                f"{number:,} calls to {model} are in {shown(path)}; have them answered, then give the "
+                "answers to `equipoise batch read`"
+            )
+
+    def _ignored_answers(self) -> list[str]:
+        known = {call for history in self._intents for call in history.batched}
+        unknown = self._answers.unknown(known | self._asked.keys())
+        parts = {
+            "with another id": unknown,
+            "doubled": self._answers.doubled,
+            "unreadable": self._answers.unreadable,
+        }
+        found = [f"{count:,} {what}" for what, count in parts.items() if count]
+        return [f"answers that were ignored: {', '.join(found)}"] if found else []
+
     # What the user is told.
 
     def waiting(self) -> list[str]:
-        """A line for each endpoint at which batches are that are not over."""
+        """A line for each endpoint at which batches are that are not over, and for each file."""
         by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
         for history, known in self._intents.items():
             for intent in known.waiting:
                 left = sum(call not in history.batched for call in intent.line.calls)
                 by_url[intent.line.endpoint].append((intent, left))
-        return [self._waiting_at(url, found) for url, found in by_url.items()]
+        waiting = [self._waiting_at(url, found) for url, found in by_url.items()]
+        return [*waiting, *map(printable, self._written), *self._ignored_answers()]
 
     def _waiting_at(self, url: str, found: Sequence[tuple[Intent, int]]) -> str:
         calls, number = sum(left for _, left in found), len(found)
@@ -720,9 +791,14 @@ UNREADABLE = frozenset({404, 410})
 """How an endpoint answers that does not have a batch or a file any more."""
 
 
-def refuse_another_key(settings: Settings, history: History, files: Files) -> bool:
-    """Raise UserError if batches wait that were submitted with another key. Returns whether any wait."""
+def refuse_unfit(settings: Settings, history: History, files: Files) -> bool:
+    """Raise UserError if batches wait that this session cannot fetch. Returns whether any wait."""
     waiting = intents.load(files.batches).waiting
+    if waiting and (settings.batch_write or settings.batch_read):
+        raise UserError(
+            f"{shown(files.results)}: batches wait at {waiting[0].line.endpoint}: fetch or cancel them "
+            "first, without files of batches"
+        )
     by = {(intent.line.role, intent.line.credential): intent for intent in waiting}
     for (role, _), intent in by.items():
         if not intents.is_by(intent, credential(settings, role)):
@@ -733,6 +809,15 @@ def refuse_another_key(settings: Settings, history: History, files: Files) -> bo
                 f"({settings.endpoint(role).key_source or 'none'}); give the same key"
             )
     return bool(waiting)
+
+
+def refuse_files(settings: Settings) -> None:
+    """Raise UserError for files of batches that cannot be used, before anything is sent."""
+    if not settings.batch and (settings.batch_write or settings.batch_read):
+        raise UserError("--batch-write and --batch-read: are for calls in batches; add --batch")
+    Answers(settings.batch_read)
+    if settings.batch_write and not settings.batch_write.parent.is_dir():
+        raise UserError(f"--batch-write: {shown(settings.batch_write.parent)}: there is no such folder")
 
 
 def credential(settings: Settings, role: Role) -> str:

@@ -37,6 +37,8 @@ _REFUSED: Mapping[str, str] = {
     "estimate": "is what --dry-run shows",
     "config": "a sweep's options are in its table",
     "batch": "a cell would end while its batches wait: run the sessions one by one",
+    "batch_write": "a cell has no files of batches",
+    "batch_read": "a cell has no files of batches",
     "shard": "the cells of a sweep are whole suites",
 }
 

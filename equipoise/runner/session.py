@@ -76,6 +76,7 @@ class Session:
         """Raise UserError for anything that is bound to fail, before a call is paid for."""
         names = list(names)
         refuse_proxies(self.settings)
+        batches.refuse_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
         self.plan.check(names)
         for name in names:
@@ -84,7 +85,7 @@ class Session:
             self._locks.append(store.lock(files))
             self._histories[name] = self._history(name, files)
             if not self.settings.fresh:
-                waits = batches.refuse_another_key(self.settings, self._histories[name], files)
+                waits = batches.refuse_unfit(self.settings, self._histories[name], files)
                 self._has_batches |= waits
 
     def _history(self, name: str, files: Files) -> History:

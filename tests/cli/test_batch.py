@@ -61,6 +61,13 @@ def test_status_until_they_are_over(project: Project, server: BatchServer) -> No
     assert batch("status").stdout == "no batches wait\n"
 
 
+def test_status_without_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing waits where there are none; a file that there is not is a mistake."""
+    monkeypatch.chdir(tmp_path)
+    assert batch("status").stdout == "no batches wait\n"
+    assert batch("status", "nowhere.json").exit_code == 4
+
+
 def test_cancelling_loses_nothing_that_is_finished(project: Project, server: BatchServer) -> None:
     """Half of the calls are done: they are read, and the others are made again."""
     run(project, server)
@@ -98,3 +105,16 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     server.finish()
     assert run(project, server).is_complete
     assert set(server.sent.values()) == {1}
+
+
+def test_calls_as_files(tmp_path: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`write` and `read` are sessions with the same options; arguments go to pytest."""
+    handed: list[list[str]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.execv", lambda path, command: handed.append(command))
+    (tmp_path / "a.jsonl").write_text("")
+    assert batch("write", "neutrality", "--model", "m", "-k", "one", "-o", "calls.jsonl").exit_code == 0
+    assert handed[0][-5:] == ["m", "-k", "one", "--batch-write=calls.jsonl", "--batch"]
+    assert batch("read", "a.jsonl", "neutrality", "--batch=subject", "-o", "next.jsonl").exit_code == 0
+    assert handed[1][-3:] == ["--batch=subject", "--batch-read=a.jsonl", "--batch-write=next.jsonl"]
+    assert batch("read", "nowhere.jsonl", "neutrality").exit_code == 4

@@ -1,0 +1,87 @@
+"""The client's CPU per call in batches and one by one: whole sessions against a server on loopback.
+
+    python benchmarks/batches.py [--repeat 3]
+
+The full neutrality dataset (750 runs, 1,500 calls), beyond a session of 30 calls. The server has a process of
+its own. The best of the repetitions is shown: on a busy machine everything else is noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SMALL, FULL = ("--runs", "1", "--limit", "10", "-k", "en_US or en-US"), ()
+SERVER = """
+import sys
+sys.path[:0] = [{tests!r}, {root!r}]
+import loopback
+from batch_server import BatchServer
+
+def script(body, number):
+    question = loopback.question_of(body)
+    return loopback.verdict(3) if loopback.is_judge(body) else "An answer to: " + question
+
+with BatchServer() as server:
+    server.script = script
+    print(server.url, flush=True)
+    sys.stdin.read()
+"""
+
+
+def cpu(arguments: tuple[str, ...]) -> float:
+    """CPU seconds of one session."""
+    code = SERVER.format(tests=str(ROOT / "tests"), root=str(ROOT))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as server,
+    ):
+        assert server.stdin is not None
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        used = _session(url, folder, arguments)
+        server.stdin.close()
+    return used
+
+
+def _session(url: str, folder: str, arguments: tuple[str, ...]) -> float:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    client = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
+            *("--api-base-url", url, "--concurrency", "64", f"--output={folder}/out.json", *arguments),
+        ],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(client.pid, 0)
+    client.returncode = os.waitstatus_to_exitcode(status)
+    assert client.returncode == 0, (client.args, client.returncode)
+    return used.ru_utime + used.ru_stime
+
+
+def per_call(flags: tuple[str, ...], repeat: int) -> float:
+    """Milliseconds of CPU per call, beyond start-up."""
+    small, full = (min(cpu((*flags, *size)) for _ in range(repeat)) for size in (SMALL, FULL))
+    return (full - small) / (1500 - 20) * 1000
+
+
+def main() -> None:
+    """Print a line for each way."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--repeat", type=int, default=3)
+    repeat = parser.parse_args().repeat
+    for name, flags in {"one by one": (), "in batches": ("--batch", "--batch-wait", "10m")}.items():
+        print(f"{name:<12}{per_call(flags, repeat):6.2f} ms of CPU a call", flush=True)
+
+
+if __name__ == "__main__":
+    main()

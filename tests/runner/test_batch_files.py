@@ -1,0 +1,167 @@
+"""The calls of batches as files: the lines that others read and write, one phase after the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_server import EXPIRED, BatchServer
+from fake_client import FakeClient, Project, Ran
+
+from equipoise.core.errors import UserError
+from loopback import JUDGE, SUBJECT, Answer, completion, error, is_judge, plain_script
+
+ALL = 2 * 2 * 5
+Lines = list[dict[str, Any]]
+
+
+class Bed:
+    """A project whose calls are written to files; its endpoint must not be asked."""
+
+    def __init__(self, folder: Path, server: BatchServer) -> None:
+        self.project = Project(folder, FakeClient())
+        self.server = server
+        self.folder = folder
+
+    def run(self, *answers: str, write: str | None = "calls.jsonl", **options: Any) -> Ran:
+        """One session."""
+        models = {"model": SUBJECT, "evaluator_model": [JUDGE], "api_base_url": self.server.url}
+        files = {"batch_write": write, "batch_read": list(answers) or None}
+        return self.project.run(**{**models, "batch": "yes", **files, **options})
+
+    def calls(self, name: str = "calls.jsonl") -> Lines:
+        """The lines of a file."""
+        return [json.loads(line) for line in (self.folder / name).read_text().splitlines()]
+
+    def answer(self, name: str, lines: Lines, script: Callable[[dict[str, Any]], Any]) -> str:
+        """Answer lines as `vllm run-batch` does, last ones first."""
+        rows = []
+        for line in reversed(lines):
+            found = script(line["body"])
+            if isinstance(found, Answer):
+                response = {"status_code": found.status, "request_id": "r", "body": found.body}
+            else:
+                response = {"status_code": 200, "request_id": "r", "body": completion(found)}
+            rows.append({"id": "vllm-1", "custom_id": line["custom_id"], "response": response, "error": None})
+        (self.folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return name
+
+
+@pytest.fixture
+def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
+    """A project, and an endpoint that must not be asked."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("equipoise.runner.batches.QUIET_SECONDS", 0.02)
+    with BatchServer() as server:
+        yield Bed(tmp_path, server)
+        assert not server.requests
+        assert not server.log
+
+
+def usual(body: dict[str, Any]) -> str:
+    """The answer of the scripted server."""
+    return plain_script(body, 0)
+
+
+def test_a_session_by_files_alone(bed: Bed) -> None:
+    """The subject's phase is a file, then the evaluator's; the results are those of any session."""
+    first = bed.run()
+    assert len(first.waiting) == ALL
+    assert first.batches == [
+        f"{ALL} calls to {SUBJECT} are in calls.jsonl; have them answered, then give the answers "
+        "to `equipoise batch read`"
+    ]
+    lines = bed.calls()
+    assert all(list(line) == ["custom_id", "method", "url", "body"] for line in lines)
+    assert {(line["method"], line["url"]) for line in lines} == {("POST", "/v1/chat/completions")}
+    bed.answer("a.jsonl", lines, usual)
+    second = bed.run("a.jsonl", write="next.jsonl")
+    assert len(second.waiting) == ALL
+    assert {line["body"]["model"] for line in bed.calls("next.jsonl")} == {JUDGE}
+    bed.answer("b.jsonl", bed.calls("next.jsonl"), usual)
+    last = bed.run("b.jsonl", write=None)
+    assert last.is_complete
+    assert last.batches == []
+    assert len(bed.project.lines("call")) == 2 * ALL
+
+
+def test_writing_again_writes_the_same(bed: Bed) -> None:
+    """Nothing is lost with a file."""
+    bed.run()
+    before = bed.calls()
+    bed.run(write="again.jsonl")
+    assert bed.calls("again.jsonl") == before
+
+
+def test_what_has_no_answer_is_written_again(bed: Bed) -> None:
+    """Lost, expired and failed lines; a line that fails for good ends its run."""
+    bed.run()
+    lines = bed.calls()
+    fates = iter([error(500, "Oops."), error(400, "Bad request."), None] * ALL)
+    bed.answer("a.jsonl", lines[:-2], lambda body: next(fates) or usual(body))
+    path = bed.folder / "a.jsonl"
+    expired = {"id": "1", "custom_id": lines[-1]["custom_id"], "response": None, "error": EXPIRED}
+    path.write_text(path.read_text() + json.dumps(expired) + "\n")
+    bed.run("a.jsonl", write="next.jsonl")
+    outcomes = [line["record"]["outcome"] for line in bed.project.lines("record")]
+    assert outcomes == ["error"] * 6
+    models = [line["body"]["model"] for line in bed.calls(f"next.{SUBJECT}.jsonl")]
+    assert len(models) == 6 + 2
+    assert len(bed.calls(f"next.{JUDGE}.jsonl")) == 6
+
+
+def test_ignored_answers_are_counted(bed: Bed) -> None:
+    """Those of other sessions, doubled ones, and lines that are none."""
+    bed.run()
+    lines = bed.calls()
+    bed.answer("a.jsonl", [*lines, lines[0], {**lines[0], "custom_id": "x"}], usual)
+    path = bed.folder / "a.jsonl"
+    path.write_text(path.read_text() + "not a line\n")
+    ran = bed.run("a.jsonl", write=None)
+    assert ran.batches == [
+        f"{ALL} calls have no answer yet; `equipoise batch write` writes them",
+        "answers that were ignored: 1 with another id, 1 doubled, 1 unreadable",
+    ]
+
+
+def test_each_model_of_a_panel_has_a_file(bed: Bed) -> None:
+    """One model a file, as `vllm run-batch` needs it."""
+    panel = {"evaluator_model": [JUDGE, "judge-2"]}
+    bed.run(**panel)
+    bed.answer("a.jsonl", bed.calls(), usual)
+    bed.run("a.jsonl", **panel)
+    for model in panel["evaluator_model"]:
+        assert {line["body"]["model"] for line in bed.calls(f"calls.{model}.jsonl")} == {model}
+    answers = [
+        bed.answer(f"{model}.answers", bed.calls(f"calls.{model}.jsonl"), usual)
+        for model in panel["evaluator_model"]
+    ]
+    assert bed.run(*answers, write=None, **panel).is_complete
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"answers": ["nowhere.jsonl"]}, "--batch-read: nowhere.jsonl: cannot be read"),
+        ({"answers": ["topics/neutrality/aa.txt"]}, "has no line with a custom_id and a response"),
+        ({"write": "nowhere/calls.jsonl"}, "there is no such folder"),
+        ({"batch": "no"}, "are for calls in batches; add --batch"),
+    ],
+)
+def test_bad_files_are_refused(bed: Bed, options: dict[str, Any], why: str) -> None:
+    """In one line, before anything else."""
+    answers = options.pop("answers", [])
+    with pytest.raises(UserError, match=why):
+        bed.run(*answers, **options)
+
+
+def test_the_judge_is_asked_as_ever_with_files_of_one_role(bed: Bed) -> None:
+    """--batch=subject writes the subject's calls alone."""
+    bed.run(batch="subject")
+    bed.answer("a.jsonl", bed.calls(), usual)
+    assert bed.run("a.jsonl", batch="subject").is_complete
+    assert all(map(is_judge, bed.server.requests))
+    bed.server.requests.clear()
