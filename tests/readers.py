@@ -534,6 +534,12 @@ def _packed(text: str) -> None:
     packed(json_io.dumps({"error": text, "verdicts": [verdict]}))
 
 
+def _family(text: str) -> None:
+    from equipoise.compare.board import family
+
+    family(text)
+
+
 def _page(text: str) -> None:
     from equipoise.report.page import page
 
@@ -642,6 +648,7 @@ READERS: Mapping[str, Reader] = {
     "shown: Markdown": _markdown,
     "shown: transcripts of the page": _packed,
     "shown: page": _page,
+    "compare: family": _family,
     "shown: names": _slugs,
     "shown: figure": _figure,
     "people: sheet": _sheet,

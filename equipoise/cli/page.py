@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +64,10 @@ def report(
         if unmatched := page.write(output, files, marks).unmatched:
             warnings = [*warnings, f"{unmatched} reviews are of no run of these results"]
     else:
-        board_page.write(output, files)
+        with click.progressbar(
+            files, label="reading", file=sys.stderr, hidden=not sys.stderr.isatty()
+        ) as reading:
+            board_page.write(output, reading)
     for warning in warnings:
         say(f"warning:   {warning}")
     left_out = f", without transcripts ({why}; --transcripts adds them)" if why else ""

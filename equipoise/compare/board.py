@@ -7,6 +7,7 @@ can be read one after the other. Renders nothing.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -40,7 +41,6 @@ _KEPT = (
     "rubric_hash",
     "equipoise_version",
     "git_commit",
-    "cost_usd",
 )
 _MARKS, _MOST_NUMBERS, _MOST_DIGITS = "-_.:@ ", 6, 8
 """What stands before the numbers of a release, how many of them there may be, and how long each is."""
@@ -55,7 +55,8 @@ _NOTHING: Mapping[str, JSON] = {
 class Entry:
     """One model on one suite. `settings` are what it must share with the others of its table, by name.
 
-    `key` is the same for results that share all of them. `place` counts the results as they were given.
+    `key` is the same for results that share all of them. `place` counts the results as they were given. The
+    `cost` is in USD, of both roles; None where a price is not known.
     """
 
     place: int
@@ -71,6 +72,7 @@ class Entry:
     headline: Mapping[str, JSON]
     outcomes: Mapping[str, int]
     audits: Mapping[str, JSON]
+    cost: float | None
     layout: Layout
     column: Column
 
@@ -84,12 +86,6 @@ class Entry:
     def started(self) -> str:
         """When its session began; empty where the results do not say."""
         return str(self.metadata.get("started") or "")
-
-    @property
-    def cost(self) -> float | None:
-        """USD of both roles; None where a price is not known."""
-        costs = (self.metadata.get("cost_usd") or {"": None}).values()
-        return None if None in costs else sum(costs)
 
 
 def entry(side: Side, place: int = 0) -> Entry:
@@ -113,9 +109,15 @@ def entry(side: Side, place: int = 0) -> Entry:
         headline=_headline(side, metric),
         outcomes=outcomes(side.rows),
         audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
+        cost=_cost(side.metadata),
         layout=layout,
         column=scores,
     )
+
+
+def _cost(metadata: Mapping[str, JSON]) -> float | None:
+    costs = (metadata.get("cost_usd") or {"": None}).values()
+    return None if None in costs else math.fsum(costs)
 
 
 def kind(side: Side) -> str:

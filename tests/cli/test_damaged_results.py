@@ -14,7 +14,7 @@ from fake_client import Project
 import equipoise
 from equipoise.cli import main
 from equipoise.core.errors import UserError
-from equipoise.report.page import page
+from equipoise.report.page import board_page, page
 
 SOUND, SHEET = Path("sound.json"), Path("sheet.csv")
 RUN = ("results", "aa", "questions", 0, "runs", 0)
@@ -54,6 +54,15 @@ def report(path: Path) -> str | None:
     return None
 
 
+def board(path: Path) -> str | None:
+    """What the page of a board says of it."""
+    try:
+        board_page.write(path.with_suffix(".html"), [path])
+    except UserError as error:
+        return str(error)
+    return None
+
+
 READERS = {
     "show": command("show", "{path}"),
     "show -k": command("show", "{path}", "-k", "a"),
@@ -63,6 +72,7 @@ READERS = {
     "registry": command("export", "{path}", "--to", "every_eval_ever", "-o", "registry"),
     "review": command("review", "sample", "{path}", "-n", "2", "-o", str(SHEET)),
     "report": report,
+    "board": board,
     "load": api,
 }
 EVERY = frozenset(READERS)
@@ -74,7 +84,10 @@ DAMAGES: Sequence[tuple[tuple[str | int, ...], Any, frozenset[str]]] = [
     ((*RUN, "score"), "?", frozenset(("csv", "registry", "load"))),
     ((*RUN, "verdicts"), None, EVERY),
     (MESSAGE, "?", TRANSCRIPTS),
-    (("summary", "metrics"), [], frozenset(("show", "report", "load"))),
+    (("summary", "metrics"), [], frozenset(("show", "report", "board", "load"))),
+    (("summary", "metrics", "overall", "low"), "?", frozenset(("report", "board"))),
+    (("audit", "judge"), {}, frozenset(("report", "board"))),
+    (("metadata", "cost_usd"), {"subject": "?"}, frozenset(("report", "board"))),
 ]
 """A field, what stands there, and the readers that cannot do without it."""
 

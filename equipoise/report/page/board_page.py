@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise import __version__
-from equipoise.compare.baseline import load_without_transcripts
+from equipoise.compare.baseline import ONLY_COMPARED, load_without_transcripts
 from equipoise.compare.board import Entry, entry
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing
 from equipoise.core.settings import is_local
-from equipoise.report.page import page
+from equipoise.report.page import page, standings
+from equipoise.report.page.axis import axis
 from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
-from equipoise.report.page.standings import listed
+from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
 """A page holds the transcripts of so many results files of so many bytes, unless --transcripts is given."""
@@ -31,9 +32,9 @@ def too_many(paths: Sequence[Path]) -> str | None:
     return None
 
 
-def write(path: Path, paths: Sequence[Path]) -> None:
+def write(path: Path, paths: Iterable[Path]) -> None:
     """Write the page of a board of these results atomically. Raises UserError."""
-    entries = [entry(load_without_transcripts(file), place) for place, file in enumerate(paths)]
+    entries = [_read(file, place) for place, file in enumerate(paths)]
     board = shown(entries)
     try:
         with replacing(path) as file:
@@ -41,6 +42,15 @@ def write(path: Path, paths: Sequence[Path]) -> None:
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
+
+
+def _read(path: Path, place: int) -> Entry:
+    side = load_without_transcripts(path)
+    with reading(path, otherwise=ONLY_COMPARED):
+        item = entry(side, place)
+        # Damage is told with its file, so not only where the page is written.
+        _ = standings.findings(item), standings.figure(item), axis([item.headline])
+    return item
 
 
 def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
@@ -67,7 +77,7 @@ def _warnings(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
     if partial := [
         item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]
     ]:
-        names = listed(list(dict.fromkeys(item.model for item in partial)))
+        names = standings.listed(list(dict.fromkeys(item.model for item in partial)))
         yield f"Partial: {len(partial):,} of {len(entries):,} sets of results still lack runs ({names})"
     if any(is_local(item.model) for item in entries):
         yield "The built-in model was used as subject: its scores mean nothing"

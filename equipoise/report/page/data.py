@@ -115,12 +115,6 @@ class Result:
         return any("these" in metric for metric in self.metrics.values())
 
     @property
-    def cost(self) -> float | None:
-        """USD of both roles; None where a price is not known."""
-        costs = self.metadata.get("cost_usd", {}).values()
-        return None if None in costs else sum(costs)
-
-    @property
     def settings(self) -> dict[str, JSON]:
         """What was asked with, by name."""
         return {name: self.metadata[name] for name in _SHOWN if self.metadata.get(name) not in (None, [], {})}

@@ -61,6 +61,8 @@ def _unit(entry: Entry) -> str:
 
 def figure(entry: Entry) -> str:
     """A model's headline with its interval."""
+    if entry.value is None:
+        return "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
     low, high = entry.headline["low"], entry.headline["high"]
     interval = "no interval" if low is None else f"95 % interval {low:.1f} to {high:.1f}"
@@ -122,18 +124,22 @@ def listed(names: Sequence[str]) -> str:
 def judges(table: Table) -> str:
     """Its evaluators: whether each was audited, and what was found."""
     entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
-    findings: dict[str, list[str]] = {}
+    every = [findings(item) for item in entries]
+    names_of: dict[str, list[str]] = {}
     for name in evaluators:
-        known = dict.fromkeys(_finding(item.audits[name]) for item in entries)
-        findings.setdefault("; ".join([*known][:3]), []).append(name)
+        known = dict.fromkeys(found[name] for found in every)
+        names_of.setdefault("; ".join([*known][:3]), []).append(name)
     if not evaluators:
         return "no evaluator."
-    texts = [f"{listed(names)}: {text}." for text, names in findings.items()]
+    texts = [f"{listed(names)}: {text}." for text, names in names_of.items()]
     return " ".join(texts if len(texts) == 1 else [f"{listed(evaluators)}.", *texts])
 
 
-def _finding(said: audit.Audit | None) -> str:
-    return "not audited" if said is None else audit.finding(said)
+def findings(entry: Entry) -> dict[str, str]:
+    """What the audit of each evaluator found."""
+    return {
+        name: "not audited" if said is None else audit.finding(said) for name, said in entry.audits.items()
+    }
 
 
 def asked(table: Table) -> str:
