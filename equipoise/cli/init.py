@@ -116,13 +116,15 @@ def _settings(name: str | None) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file or a folder without published data, pins and editions that are no longer the default's."""
+    """Copy a file or a folder without published data, their pins, and earlier editions."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
         return
-    earlier = {name for pins in originals([SHIPPED / "topics"]).values() for name in pins.unchanged}
-    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ORIGINAL, PINS, *earlier))
+    pinned = originals([SHIPPED / "topics"]).values()
+    left_out = {name for pins in pinned for name in pins.unchanged}
+    left_out |= {pins.name for pins in pinned if pins.folder != pins.name}
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ORIGINAL, PINS, *left_out))
 
 
 def _copy_renamed(source: Path, target: Path, name: str) -> None:

@@ -53,7 +53,7 @@ def named_in_readme(folder: Path) -> list[str]:
     return [name for row in rows for name in re.findall("`(.*?)`", row)]
 
 
-def test_a_project_has_all_that_can_be_edited(folder: Path) -> None:
+def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all suites without their earlier editions, and is written nowhere where there is one."""
     assert init("mine").exit_code == 0
     mine = folder / "mine"
@@ -61,6 +61,10 @@ def test_a_project_has_all_that_can_be_edited(folder: Path) -> None:
     for name in ("conftest.py", "rubric/neutrality.toml", "topics/neutrality/en-US.txt"):
         assert (mine / name).read_bytes() == (ROOT / name).read_bytes()
     assert not [name for name in files(mine) if "original" in name or "own-v" in name]
+    monkeypatch.chdir(mine)
+    validated = CliRunner().invoke(main, ["validate"]).output
+    assert validated.startswith("no findings in "), validated
+    monkeypatch.chdir(folder)
     again = init("mine")
     assert again.exit_code == 4
     assert (
