@@ -164,6 +164,12 @@ class Bench:
         }
 
 
+def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command `equipoise` in this folder."""
+    command = [str(Path(sys.executable).with_name("equipoise")), *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+
+
 @pytest.fixture
 def bench(tmp_path: Path, loopback: Loopback) -> Bench:
     """A project folder to run sessions in."""

@@ -244,7 +244,7 @@ def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
 def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
     for name, kind in wanted.items():
         if rubric.verdict.get(name) != kind:
-            raise ValueError(f"verdict.{name} must be {kind!r}: the suite reads it")
+            raise ValueError(f'verdict.{name} must be {kind!r}: the suite reads it; write {name} = "{kind}"')
 
 
 def part(
@@ -274,7 +274,10 @@ def _build(
     about = read_about(data["about"], "about.") if "about" in data else None
     system = template(prompt, "system", known={"levels", "low", "high", *_ABOUT}, needed=set())
     if about is None and ("lean" in verdict.values() or not _ABOUT.isdisjoint(system.get_identifiers())):
-        raise ValueError("about is missing: the prompt has $subject or $leans, or the verdict a lean")
+        raise ValueError(
+            "about is missing: write [about] and [about.sides] for questions without an about.toml, or leave "
+            "$subject, $leans and lean out"
+        )
     return VerdictRubric(
         version=take(data, "version", str),
         hash=digest,

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from conftest import equipoise
 from loopback import JUDGE, SUBJECT, Loopback
-
-
-def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in this folder."""
-    command = [str(Path(sys.executable).with_name("equipoise")), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import forked
-from conftest import PYTEST, ROOT, Bench
+from conftest import PYTEST, ROOT, Bench, equipoise
 from loopback import JUDGE, SUBJECT
 
 EXAMPLE = ROOT / "examples" / "sixth_suite"
@@ -29,12 +29,6 @@ def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProc
     """A session in that folder."""
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     return forked.run([*PYTEST[3:], *models, *arguments], folder)
-
-
-def equipoise(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in that folder."""
-    command = [str(Path(PYTEST[0]).with_name("equipoise")), *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 
 def test_a_project_s_own_suite_is_found_without_installing_it(bench: Bench, project: Path) -> None:
