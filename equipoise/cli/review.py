@@ -1,14 +1,21 @@
-"""`equipoise review`: people score replies, and how far they agree with evaluators."""
+"""`equipoise review`: people label replies, how far they agree with evaluators, what they correct."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from equipoise.cli.output import say, show
+from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.suites import rubric_path
+
+if TYPE_CHECKING:
+    from equipoise.compare.baseline import Side
+    from equipoise.people.draws import Row
+    from equipoise.people.labelling import Level
 
 _PATH = click.Path(path_type=Path)
 MOST_SHOWN = 20
@@ -16,7 +23,7 @@ MOST_SHOWN = 20
 
 @click.group()
 def review() -> None:
-    """Have people score replies, and measure how far they and the evaluators agree."""
+    """Have people label replies: how far they and the evaluators agree, and which figures they correct."""
 
 
 @review.command()
@@ -24,32 +31,132 @@ def review() -> None:
 @click.option(
     "-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True, help="How many replies."
 )
-@click.option("-o", "--output", type=_PATH, required=True, help="The sheet; one copy for each person.")
+@click.option(
+    "-o",
+    "--output",
+    type=_PATH,
+    required=True,
+    help="The sheet: a table (.csv), or a page for the browser (.html); a folder with --person.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
-def sample(results: Path, n: int, output: Path, seed: int) -> None:
-    """Write a blind sheet (CSV) of replies in RESULTS, in proportion to languages, areas and scores."""
+@click.option("--person", "people", multiple=True, metavar="NAME", help="A sheet for each; repeatable.")
+@click.option(
+    "--overlap",
+    type=click.IntRange(min=0),
+    help="With --person: how many replies everyone labels; the rest is dealt out. All, if not given.",
+)
+@click.option(
+    "--pairs", metavar="BASELINE", type=_PATH, help="Draw the same replies of earlier results, mixed in."
+)
+@click.option("--page", is_flag=True, help="With --person: pages for the browser in place of tables.")
+def sample(
+    results: Path,
+    n: int,
+    output: Path,
+    seed: int,
+    people: tuple[str, ...],
+    overlap: int | None,
+    pairs: Path | None,
+    page: bool,
+) -> None:
+    """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
     from equipoise.compare.baseline import load
-    from equipoise.people import sheets
+    from equipoise.people import draws
     from equipoise.results.schema import reading
 
+    if overlap is not None and len(people) < 2:
+        raise UserError("--overlap: says what several people share; name them with --person")
+    side, baseline = load(results, is_whole=True), None
+    if pairs:
+        baseline = load(pairs, is_whole=True)
+        if baseline.suite.name != side.suite.name:
+            raise UserError(f"--pairs: {pairs}: is of {baseline.suite.name}, not of {side.suite.name}")
+    with reading(results, *([pairs] if pairs else [])):
+        drawn = draws.sample(side, n, seed, baseline)
+    dealt = (
+        draws.dealt(drawn, len(people), overlap, seed)
+        if people
+        else [[row for rows in drawn for row in rows]]
+    )
+    files = _files(output, people, is_page=page)
+    _write(files, dealt, people, side)
+    for path, rows in zip(files, dealt, strict=True):
+        say(f"{shown(path)}: {len(rows)} replies; {'give it to its person' if people else _GIVE}:")
+    for level in _levels(side):
+        say(f"{level.value}: {level.meaning}" if level.meaning else level.value)
+
+
+_GIVE = "give each person a copy, and score by this scale"
+
+
+def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
+    """The file of each sheet. Raises UserError for names that are no names of files."""
+    if not people:
+        return [output.with_suffix(".html") if is_page else output]
+    if len({*people}) < len(people) or any(not name.strip() or Path(name).name != name for name in people):
+        raise UserError("--person: give each person another name, which can be that of a file")
+    return [output / f"{name}.{'html' if is_page else 'csv'}" for name in people]
+
+
+def _write(files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequence[str], side: Side) -> None:
+    from equipoise.people import labelling, sheets
+
+    for path in files:
+        sheets.refuse_existing(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"-o: {path.parent}: cannot be written ({error.strerror})") from None
+    for path, rows, person in zip(files, dealt, people or [""], strict=True):
+        if path.suffix == ".html":
+            labelling.write(path, rows, _levels(side), person)
+        else:
+            sheets.write(path, rows)
+
+
+def _levels(side: Side) -> list[Level]:
+    """What can be given, with what the rubric says of it."""
+    from equipoise.people import sheets
+    from equipoise.people.labelling import Level
+    from equipoise.suites import rubric_path
+
+    path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
+    meanings = side.suite.rubric(path).scale.levels
+    names = sheets.levels(side).shown
+    return [
+        Level(value=str(name), meaning=meanings.get(name, "") if isinstance(name, int) else "")
+        for name in (sorted(names, reverse=True) if meanings else names)
+    ]
+
+
+@review.command()
+@click.argument("results", type=_PATH)
+@click.option("--within", metavar="POINTS", required=True, help="The half-width wanted, such as 4pp.")
+@click.option(
+    "--agreement",
+    type=click.FloatRange(min=0, max=1, max_open=True),
+    help="Correlation of people's scores with the judge's; from a pilot in RESULTS, else 0.7.",
+)
+def plan(results: Path, within: str, agreement: float | None) -> None:
+    """How many labels give the headline of RESULTS an interval of this half-width, and decide gates."""
+    from equipoise.compare.baseline import load
+    from equipoise.people import planning
+    from equipoise.results.schema import reading
+
+    half_width = planning.points(within)
     side = load(results, is_whole=True)
     with reading(results):
-        found = sheets.sample(side, n, seed)
-    sheets.write(output, found)
-    say(f"{shown(output)}: {len(found)} replies; give each person a copy, and score by this scale:")
-    path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
-    named = side.suite.rubric(path).scale.describe()
-    for line in named.splitlines() or [", ".join(map(str, sheets.levels(side).shown))]:
-        say(line)
+        show(planning.lines(side, half_width, agreement))
 
 
 @review.command()
 @click.argument("results", type=_PATH)
 @click.argument("sheet", nargs=-1, required=True, type=_PATH)
 def agree(results: Path, sheet: tuple[Path, ...]) -> None:
-    """Cohen's kappa of people with each other and with each evaluator of RESULTS, which get the figures.
+    """How far people agree with each other and with each evaluator of RESULTS, and the figures they correct.
 
-    SHEET is a filled-in sheet, named after the person, or a file of reviews that the page saved.
+    SHEET is a filled-in sheet, named after the person, what the page of a sheet saved, or a file of reviews
+    that the page of a report saved; such reviews correct no figure, as readers saw the verdicts.
     """
     from equipoise.compare.baseline import load
     from equipoise.people import agreement

@@ -237,7 +237,7 @@ def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:
     """What a comparison needs beside the cells: no transcripts."""
     until = data.get("summary", {}).get("until")
     parts = {name: data[name] for name in ("metadata", "errors")}
-    return {**parts, "summary": {"until": until}, "audit": data.get("audit")}
+    return {**parts, "summary": {"until": until}, "audit": data.get("audit"), "people": data.get("people")}
 
 
 def scale_of(metadata: Mapping[str, JSON]) -> Scale:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from equipoise.compare import labels
 from equipoise.compare.baseline import (
     Side,
     changes,
@@ -114,6 +115,26 @@ class Comparison:
         older, newer = common(self.before.cells, self.after.cells)
         found = _levels_of(self.before, self.after, confidence)
         return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
+
+    def by_people(self, name: str, confidence: float) -> Change | None:
+        """The change of one of its metrics as people's labels correct it; None with too few labels."""
+        metric, levels = self.changes[name].metric, _levels_of(self.before, self.after, confidence)
+        found = labels.change(
+            metric,
+            self.before,
+            self.after,
+            {"these": levels.these, "population": levels.population},
+        )
+        if found is None:
+            return None
+        was, now, scoped = found
+        return Change(
+            metric=metric,
+            before=was,
+            after=now,
+            difference=scoped["population"],
+            these=scoped["these"],
+        )
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""

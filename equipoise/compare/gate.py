@@ -18,6 +18,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.stats import squares
+from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
 from equipoise.stats.fixed import NOTHING_VARIED
 from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid
@@ -38,6 +39,7 @@ FEWEST = 6
 """Below this number of questions, no difference between any of them says nothing about a further one."""
 
 
+_MOST_LABELS = 100_000
 _NO_AUDITS: Mapping[str, JSON] = {}
 
 
@@ -130,6 +132,8 @@ def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: f
     if rule.name == QUESTION:
         return _question(rule, comparison, error, wanted or error)
     change = comparison.changes.get(rule.name)
+    if change is not None and rule.people:
+        return _by_people(rule, comparison, error)
     if change is not None and error != ALONE:
         change = comparison.at(rule.name, 1 - 2 * error)
     if change is None:
@@ -142,6 +146,34 @@ def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: f
     if found == "inconclusive":
         why += f"; {_what_would_decide(rule, change, margin, comparison, 1 - 2 * (wanted or error))}"
     return Ruling(rule=rule.text, verdict=found, why=why)
+
+
+def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
+    """The ruling on figures that people's labels correct, of which more labels decide more."""
+    change = comparison.by_people(rule.name, 1 - 2 * error)
+    margin = None if change is None else _margin(rule, change)
+    if change is None or margin is None:
+        why = f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
+        return Ruling(rule=rule.text, verdict="inconclusive", why=why)
+    found = noninferiority(change.of(rule.scope), margin, _better_side(rule))
+    raw = comparison.changes[rule.name].difference.value
+    judge = "" if raw is None else f"; uncorrected, the judge says {raw:+.2f}"
+    why = f"{_figures(change, rule, margin, comparison)}, by people's labels{judge}"
+    if found == "inconclusive":
+        why += f"; {_what_labels_would_decide(rule, change, margin)}"
+    return Ruling(rule=rule.text, verdict=found, why=why)
+
+
+def _what_labels_would_decide(rule: Rule, change: Change, margin: float) -> str:
+    """Labels narrow the interval by the root of their number, as far as it is theirs."""
+    found, worse = change.of(rule.scope), _worse(rule, change)
+    if found.low is None or found.high is None or worse is None:
+        return "more labels are needed to decide it"
+    distance, half = abs(margin - worse), (found.high - found.low) / 2
+    needed = math.ceil(found.n * (half / distance) ** 2) if distance else 0
+    if not 0 < needed <= _MOST_LABELS:
+        return "no number of labels would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {needed:,} labels on each side would decide it"
 
 
 def _verified(rule: Rule, comparison: Comparison) -> Ruling:
@@ -211,9 +243,16 @@ def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) 
     sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
     return (
         f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: "
-        f"{value:+.2f} {unit}, {limits}, margin {edge:+.2f}, "
-        + (f"on these {found.n} cases" if rule.scope == "these" else f"for {noun} like these {found.n}")
+        f"{value:+.2f} {unit}, {limits}, margin {edge:+.2f}, " + _about(rule, found, noun)
     )
+
+
+def _about(rule: Rule, found: Difference, noun: str) -> str:
+    """What the interval is about, and how many there are."""
+    if rule.people:
+        about = "on these replies" if rule.scope == "these" else f"for {noun} like these"
+        return f"{about}, {found.n} labels"
+    return f"on these {found.n} cases" if rule.scope == "these" else f"for {noun} like these {found.n}"
 
 
 # The evaluators.

@@ -149,10 +149,29 @@ def prepare(
     baseline = load_verified(release.baseline)
     refuse_mismatch(release, baseline, metadata)
     for rule in release.rules:
+        refuse_people(rule)
         refuse_unfit(rule, metrics, "this session")
         refuse_unfit(rule, baseline.metrics, shown(release.baseline))
         _refuse_single_runs(rule, baseline, runs)
     return baseline
+
+
+def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metrics) -> None:
+    """Raise UserError for a rule about labels unless both results have such as can decide it."""
+    from equipoise.compare import labels
+
+    labels.refuse(rule, before, metrics)
+    labels.refuse(rule, after, metrics)
+    labels.refuse_others(rule, before, after)
+
+
+def refuse_people(rule: Rule) -> None:
+    """Raise UserError for a rule about labels in a session, whose replies nobody has read."""
+    if rule.people:
+        raise UserError(
+            f"{rule}: a session has no labels of people: leave it out here, have its results labelled "
+            "(`equipoise review sample`), and give it to `equipoise gate`"
+        )
 
 
 def _refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
@@ -312,6 +331,8 @@ def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     metrics = {name: change.metric for name, change in comparison.changes.items()}
     for rule in release.rules:
         refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
+        if rule.people:
+            refuse_without_labels(rule, before, after, metrics)
         if rule.is_about_audit:
             refuse_without_audit(rule, after)
     return _parts(release, comparison, after.data)
@@ -329,6 +350,7 @@ def check(found: Mapping[str, Release]) -> None:
         if before.suite.name != name:
             raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
         for rule in release.rules:
+            refuse_people(rule)
             refuse_unfit(rule, before.metrics, before.file)
 
 

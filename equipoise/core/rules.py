@@ -16,10 +16,14 @@ Scope = Literal["these", "population"]
 """Of an interval: these very questions, where only the runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
-_RULE = re.compile(rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?")
+_RULE = re.compile(
+    rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
+)
 _AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
+PEOPLE = "people"
+"""What a rule ends with that is about figures corrected by people's labels, after its scope."""
 EVERY_SUITE = "all"
 """The table of a gate's file whose rules are those of every suite."""
 AUDIT = "audit."
@@ -36,7 +40,8 @@ class Rule:
     bounds nothing: both results must be what their journals say. A rule about an audit, `audit.lean:±5pp`,
     bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both.
     `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale; `scope`
-    says of which questions the figure must not be worse. A rule of a `file` may be for one `suite` alone
+    says of which questions the figure must not be worse, and `people` that it is the figure that people's
+    labels correct, `overall:-5pp@these@people`. A rule of a `file` may be for one `suite` alone
     (empty: for every one); one that is not `required` is told, and does not decide.
     """
 
@@ -46,6 +51,7 @@ class Rule:
     amount: float
     unit: Unit
     scope: Scope = "these"
+    people: bool = False
     suite: str = ""
     required: bool = True
     file: str = ""
@@ -131,7 +137,8 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         sign=1 if sign == "+" else -1,
         amount=amount,
         unit="%" if unit == "%" else "pp",
-        scope=_scope(found["scope"], scope),
+        scope=_scope(found["scope"] if found["scope"] != PEOPLE else None, scope),
+        people=PEOPLE in (found["people"], found["scope"]),
     )
 
 

@@ -1,4 +1,4 @@
-"""How far people agree with each other and with evaluators: Cohen's kappa of every two."""
+"""How far people agree with each other and with evaluators, and the figures that their labels correct."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
+from equipoise.compare import labels
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
+from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.people import sheets
+from equipoise.people import draws, sheets
 from equipoise.people.sheets import Levels, Sheet
 from equipoise.results.replies import ScoredReply
 from equipoise.results.summary import plain, with_cluster_names
@@ -25,16 +27,20 @@ METHOD = (
 
 def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
     """The section of the results, and a line on every row that cannot be used. Raises UserError."""
-    known = {reply.id: reply for reply in sheets.judged(side)}
-    found = [sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, side, known)]
+    replies = draws.judged(side)
+    known, own = {reply.id: reply for reply in replies}, draws.identified(side, replies)
+    found = [sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, side, known, own)]
     for one, other in combinations(found, 2):
         if one.name == other.name:
             raise UserError(f"{one.file} and {other.file}: both are {one.name!r}; rename one of the files")
     wrong = [line for sheet in found for line in sheet.invalid]
     if not any(sheet.scores for sheet in found):
-        why = f"; {wrong[0]}" if wrong else ": all are blank"
+        is_other = any(sheet.others for sheet in found) and not wrong
+        why = f"; {wrong[0]}" if wrong else ": all are of other results" if is_other else ": all are blank"
         raise UserError(f"no score of a reply in {side.file} can be used{why}")
-    return _section(side, found, known), wrong
+    section = _section(side, found, known)
+    unused = [f"{sheet.file}: {sheet.why}: it corrects no figure" for sheet in found if sheet.why]
+    return section, [*wrong, *(unused if "corrected" in section else ())]
 
 
 def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
@@ -47,10 +53,64 @@ def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply
             "agreement": list(_pairs(found, known, scale)),
             "method": METHOD,
             "confidence": 0.95,
+            **_corrected(side, found, known),
         }
     )
     named: dict[str, JSON] = with_cluster_names(section, side.suite.clusters)
     return named
+
+
+CORRECTION = (
+    "difference estimator with tuned weight: Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv:2311.01453; "
+    "as regression estimator of a sample of these replies, Cochran (1977), Sampling Techniques, chapter 7"
+)
+
+
+def _corrected(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
+    """The labels drawn at random, and the figures that they correct; else why there are none."""
+    used = [sheet for sheet in found if not sheet.why and sheet.scores]
+    if why := _why_nothing(found, used):
+        return {"not_corrected": why}
+    draw = used[0].draw
+    assert draw is not None
+    places = {row.name: (row.question.key, place) for row, place in _places(side)}
+    section: dict[str, JSON] = {
+        "people": [sheet.name for sheet in used],
+        "draw": {
+            "text": str(draw),
+            "drawn": draw.drawn,
+            "replies": draw.replies,
+            "probability": draw.probability,
+            "seed": draw.seed,
+            "pairs": draw.pairs,
+            **labels.identity(side.metadata),
+        },
+        "labels": [
+            {
+                "cell": cell,
+                "place": place,
+                "scores": {sheet.name: sheet.scores[name] for sheet in used if name in sheet.scores},
+            }
+            for name, (cell, place) in places.items()
+            if any(name in sheet.scores for sheet in used)
+        ],
+        "left_out": [[*place] for name, place in places.items() if name not in known],
+    }
+    return {**section, "corrected": labels.figures(side, section), "correction": CORRECTION}
+
+
+def _why_nothing(found: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
+    if not used:
+        return next((f"{sheet.file}: {sheet.why}" for sheet in found if sheet.why), "no label is left")
+    if len({sheet.draw for sheet in used}) > 1:
+        return f"{' and '.join(sheet.file for sheet in used)} are of different draws"
+    return None
+
+
+def _places(side: Side) -> Iterator[tuple[RunRow, int]]:
+    """Each run with its place among those of its question."""
+    for runs in by_question(side.rows):
+        yield from ((run, place) for place, run in enumerate(runs))
 
 
 def _about(sheet: Sheet) -> dict[str, JSON]:

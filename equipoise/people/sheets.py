@@ -1,11 +1,11 @@
-"""Blind sheets in which people score replies; reads them again, and reviews that the page saved."""
+"""Blind sheets in which people score replies, as tables; reads these, saved pages of labels, and reviews."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,18 +13,19 @@ from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
 from equipoise.core.spreadsheet import guarded, unguarded
+from equipoise.people import draws as draws_of
+from equipoise.people import labelling
+from equipoise.people.draws import Draw, Row
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
-from equipoise.results import replies
 from equipoise.results.replies import ScoredReply
-from equipoise.stats.sampling import stratified
 
-COLUMNS = ("id", "language", "question", "reply", "score", "note")
+COLUMNS = ("id", "language", "question", "reply", "score", "note", "draw")
 LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""
 CUT = "\n[cut here: too long for a spreadsheet]"
-_BANDS = 3
 _DELIMITERS = ",;\t"
+MARKS = "marks on the page, whose readers saw the verdicts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,34 +65,20 @@ def levels(side: Side) -> Levels:
     return Levels(numbers=[float(level) for level in range(scale.low, scale.high + 1)], names={})
 
 
-def judged(side: Side) -> list[ScoredReply]:
-    """The replies that an evaluator has scored. Raises UserError if there is none."""
-    found = [reply for reply in replies.scored(side.rows) if reply.verdicts]
-    if not found:
-        raise UserError(
-            f"{side.file}: no reply in it has a score by an evaluator that people could give, too"
-        )
-    return found
-
-
 # Writing.
 
 
-def sample(side: Side, n: int, seed: int) -> list[ScoredReply]:
-    """`n` replies in proportion to languages, areas and thirds of the scale, in random order."""
-    return stratified(judged(side), _stratum, n, seed)
-
-
-def _stratum(reply: ScoredReply) -> tuple[str, ...]:
-    band = min(max(int(reply.percent * _BANDS / 100), 0), _BANDS - 1)
-    return reply.language, reply.area, str(band)
-
-
-def write(path: Path, found: Sequence[ScoredReply]) -> None:
-    """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
+def refuse_existing(path: Path) -> None:
+    """Raise UserError rather than replace a file."""
     if path.exists():
         raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
-    rows = [(reply.id, reply.language, reply.question, reply.text, "", "") for reply in found]
+
+
+def write(path: Path, found: Sequence[Row]) -> None:
+    """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
+    refuse_existing(path)
+    replies = ((row.reply, row.draw) for row in found)
+    rows = [(reply.id, reply.language, reply.question, reply.text, "", "", draw) for reply, draw in replies]
     text = table_text([COLUMNS, *(tuple(map(_cell, row)) for row in rows)])
     write_text(path, f"\ufeff{whole(text)}")
 
@@ -107,7 +94,11 @@ def _cell(text: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Sheet:
-    """One person's scores by the id of the reply, what is left blank, and what cannot be used."""
+    """One person's scores by the id of the reply, what is left blank, and what cannot be used.
+
+    `draw` is the random draw that they are of, and `why` says why they correct no figure, where they do not;
+    `others` counts rows about the results that these were drawn in pairs with.
+    """
 
     name: str
     file: str
@@ -115,6 +106,9 @@ class Sheet:
     scores: dict[str, float] = field(default_factory=dict)
     blank: int = 0
     invalid: list[str] = field(default_factory=list)
+    others: int = 0
+    draw: Draw | None = None
+    why: str | None = None
 
     def put(self, where: str, name: str, score: float | None, why: str) -> None:
         """Add a score, or why it cannot be used."""
@@ -126,36 +120,69 @@ class Sheet:
             self.scores[name] = score
 
 
-def read(path: Path, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
-    """The sheet in a CSV file, or the reviews that the page saved, one a reviewer. Raises UserError."""
+def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) -> list[Sheet]:
+    """The sheet in a table, or that the page of a sheet saved, or reviews of a report's page, one a reviewer.
+
+    `own` has the digests of these results. Raises UserError.
+    """
     try:
         digest = hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    if path.suffix == ".json":
-        return _of_reviews(path, digest, side, known)
-    return [_of_table(path, digest, levels(side), known)]
+    if path.suffix != ".json":
+        return [_filled(path, digest, path.stem, _rows(path), levels(side), known, own)]
+    if (saved := labelling.load(path)) is not None:
+        rows = ((number, row.id, row.score, row.draw) for number, row in enumerate(saved.rows, start=1))
+        return [_filled(path, digest, saved.person or path.stem, rows, levels(side), known, own)]
+    return _of_reviews(path, digest, side, known)
 
 
-def _of_table(path: Path, digest: str, scale: Levels, known: Mapping[str, ScoredReply]) -> Sheet:
-    sheet = Sheet(name=path.stem, file=path.name, sha256=digest)
-    for number, name, given in _rows(path):
-        where = f"{path.name}: row {number}"
+def _filled(
+    path: Path,
+    digest: str,
+    person: str,
+    rows: Iterable[_Filled],
+    scale: Levels,
+    known: Mapping[str, ScoredReply],
+    own: Draw,
+) -> Sheet:
+    sheet = Sheet(name=person, file=path.name, sha256=digest)
+    draws: dict[Draw | None, None] = {}
+    for number, name, given, drawn in rows:
+        where, draw = f"{path.name}: row {number}", draws_of.read(drawn, name)
+        if draw and draw.pairs and draw.content != own.content:
+            sheet.others += 1
+            continue
         if name not in known:
             sheet.invalid.append(f"{where}: {name!r} is not a reply in these results")
-        elif not given:
+            continue
+        draws[draw] = None
+        if not given:
             sheet.blank += 1
         else:
             sheet.put(where, name, scale.read(given), _not_a_level(given, scale))
+    _put_draw(sheet, [*draws], own)
     return sheet
+
+
+def _put_draw(sheet: Sheet, draws: Sequence[Draw | None], own: Draw) -> None:
+    """Where every row says that it is of one draw, from these very replies."""
+    if len(draws) != 1 or draws[0] is None:
+        sheet.why = "not drawn at random by `equipoise review sample`, or not as a whole"
+        return
+    sheet.draw, sheet.why = draws[0], draws[0].unlike(own)
 
 
 def _not_a_level(given: object, scale: Levels) -> str:
     return f"score {str(given)[:40]!r} is not one of {', '.join(map(str, scale.shown))}"
 
 
-def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
-    """The number of each row as in a spreadsheet, its id and its score; empty rows are left out."""
+_Filled = tuple[int, str, str, str]
+"""The number of a row, its id, its score and its draw."""
+
+
+def _rows(path: Path) -> Iterator[_Filled]:
+    """Rows are numbered as in a spreadsheet; empty ones are left out."""
     text = read_text(path)
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
@@ -167,11 +194,16 @@ def _rows(path: Path) -> Iterator[tuple[int, str, str]]:
         for name in ("id", "score"):
             if (count := columns.count(name)) > 1:
                 raise UserError(f"{path}: row 1: there are {count} columns {name}; keep the one that counts")
-        places = columns.index("id"), columns.index("score")
+        # A sheet without the last of them is no random sample, and may still be read.
+        places = [
+            columns.index(name) if name in columns else len(columns) for name in ("id", "score", "draw")
+        ]
         for number, row in enumerate(reader, start=2):
-            name, given = (unguarded(row[place].strip()) if place < len(row) else "" for place in places)
+            name, given, drawn = (
+                unguarded(row[place].strip()) if place < len(row) else "" for place in places
+            )
             if name or given:
-                yield number, name, given
+                yield number, name, given, drawn
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 
@@ -187,7 +219,7 @@ def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredR
         raise UserError(f"{path}: has no review of {side.file}")
     found = []
     for name, given in last.items():
-        sheet = Sheet(name=name, file=path.name, sha256=digest)
+        sheet = Sheet(name=name, file=path.name, sha256=digest, why=MARKS)
         for number, review in given.values():
             _put_review(sheet, f"{path.name}: review {number}", review, levels(side), known)
         found.append(sheet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
-from equipoise.report.layout import estimate
+from equipoise.report.layout import align, estimate
 
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 INDENT = " " * 11
@@ -61,6 +61,62 @@ def people(found: Mapping[str, JSON]) -> Iterator[str]:
     yield f"people:    {'; '.join(map(sheet, found['sheets']))}"
     for item in found["agreement"]:
         yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
+    yield from corrected(found)
+
+
+_HEAD = ("", "judge", "people", "95 % these", "population", "labels")
+MOST_CORRECTED = 30
+"""How many corrected figures are shown; results have all."""
+
+
+def corrected(found: Mapping[str, JSON]) -> Iterator[str]:
+    """The figures that people's labels correct, beside the judge's own."""
+    if why := found.get("not_corrected"):
+        yield f"corrected: no figure: {why}"
+    if not found.get("corrected"):
+        return
+    yield f"corrected: {labelled(found)}"
+    rows = {name: item for name, item in found["corrected"].items() if item["these"]["low"] is not None}
+    table = [_HEAD, *(_corrected(name, item) for name, item in [*rows.items()][:MOST_CORRECTED])]
+    yield from (f"  {line}" for line in align(table))
+    if (more := len(rows) - MOST_CORRECTED) > 0:
+        yield f"{INDENT}... and {more} more in the results JSON"
+    yield from (f"{INDENT}{line}" for line in remarks(found["corrected"]))
+
+
+def labelled(found: Mapping[str, JSON]) -> str:
+    """Whose labels, of how many replies, drawn from how many."""
+    draw, names = found["draw"], ", ".join(found["people"])
+    return (
+        f"{len(found['labels']):,} labels by {names}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
+    )
+
+
+def remarks(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
+    """What a reader must know of corrected figures: what the stars say, and which have no interval."""
+    if any(item["is_larger"] for item in figures.values()):
+        yield "* outside the judge's own interval: the correction is larger than the interval admits"
+    reasons: dict[str, list[str]] = {}
+    for name, item in figures.items():
+        if (why := item["these"]["reason"]) is not None:
+            reasons.setdefault(why.partition(":")[0], []).append(name)
+    for why, names in reasons.items():
+        yield f"{why} for an interval: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
+
+
+def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
+    unit, mark = ("%" if item["unit"] == "%" else ""), ("*" if item["is_larger"] else "")
+    limits = (
+        f"{item[scope]['low']:.1f} to {item[scope]['high']:.1f}" if item[scope]["low"] is not None else "-"
+        for scope in ("these", "population")
+    )
+    return (
+        name,
+        f"{item['judge']:.1f}{unit}",
+        f"{item['value']:.1f}{unit}{mark}",
+        *limits,
+        str(item["labels"]),
+    )
 
 
 def sheet(found: Mapping[str, JSON]) -> str:

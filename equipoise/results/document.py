@@ -683,6 +683,41 @@ class PairAgreement(TypedDict):
     ]
 
 
+class LabelDraw(TypedDict):
+    """The random draw that labels are of, and what results must still say for them to be of these."""
+
+    text: Annotated[str, Meta(description="As each row of a sheet says it")]
+    drawn: Count
+    replies: Count
+    probability: Annotated[float, Meta(description="Of each reply, 0..1")]
+    seed: int
+    pairs: Annotated[bool, Meta(description="Whether the same replies were drawn of a baseline")]
+    verdicts_sha256: str | None
+    rubric_hash: str | None
+    evaluator_models: list[str]
+
+
+class LabelledRun(TypedDict):
+    """What people gave one run."""
+
+    cell: Annotated[str, Meta(description="Language and id of the question")]
+    place: Annotated[Count, Meta(description="Among the runs of the question, from 0")]
+    scores: Annotated[dict[str, float], Meta(description="By person")]
+
+
+class CorrectedFigure(TypedDict):
+    """A metric as the judge has it and as people's labels correct it."""
+
+    judge: float
+    value: float
+    unit: str
+    weight: Annotated[float, Meta(description="Of the judge in the estimate, the tuned slope")]
+    labels: Annotated[Count, Meta(description="Labelled replies in it")]
+    these: Annotated[IntervalOnThese, Meta(description="On these very replies; `n` counts labels")]
+    population: Annotated[IntervalOnThese, Meta(description="For questions like these; `n` counts labels")]
+    is_larger: Annotated[bool, Meta(description="Whether it lies outside the judge's own interval")]
+
+
 class PeopleScores(TypedDict):
     """What `equipoise review` added."""
 
@@ -694,6 +729,21 @@ class PeopleScores(TypedDict):
     agreement: Annotated[list[PairAgreement], Meta(description="Cohen's kappa of every two")]
     method: Annotated[str, Meta(description="Method of the figures")]
     confidence: Annotated[float, Meta(description="Of the intervals")]
+    not_corrected: NotRequired[Annotated[str, Meta(description="Why no figure is corrected")]]
+    people: NotRequired[Annotated[list[str], Meta(description="Whose labels correct figures")]]
+    draw: NotRequired[Annotated[LabelDraw, Meta(description="How the labelled replies were drawn")]]
+    labels: NotRequired[
+        Annotated[list[LabelledRun], Meta(description="Every label that was drawn at random")]
+    ]
+    left_out: NotRequired[
+        Annotated[
+            list[tuple[str, int]], Meta(description="Runs without a verdict or a text, as cell and place")
+        ]
+    ]
+    corrected: NotRequired[
+        Annotated[dict[str, CorrectedFigure], Meta(description="By metric: figures that labels correct")]
+    ]
+    correction: NotRequired[Annotated[str, Meta(description="Method of the corrected figures")]]
 
 
 class AuditedModel(TypedDict):

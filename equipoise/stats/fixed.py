@@ -154,12 +154,12 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
     if alone is not None:
         reason = f"every case needs 2 runs or more: {alone} has 1"
         return Spread(value=None, cases=len(strata), reason=reason)
-    weights = _weights(metric, strata, is_pooled=is_pooled)
+    weights = weights_of(metric, strata, is_pooled=is_pooled)
     parts = [
         math.fsum(weight[side] * _mean(runs, side) for weight, (_, runs) in zip(weights, strata, strict=True))
         for side in (0, 1)
     ]
-    value, slopes = _figure(metric, *parts) if strata else (None, (0.0, 0.0))
+    value, slopes = figure_of(metric, *parts) if strata else (None, (0.0, 0.0))
     count = sum(len(runs) for _, runs in strata)
     if value is None:
         reason = "not defined" if strata else "no questions"
@@ -169,7 +169,7 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
         for weight, (_, runs) in zip(weights, strata, strict=True)
     ]
     variance = math.fsum(shares)
-    bounds = _bounds(metric, value)
+    bounds = bounds_of(metric, value)
     size = _size(metric, value, variance, count, bounds)
     return Spread(
         value=value,
@@ -209,9 +209,13 @@ def _mean(runs: Sequence[Run], side: int) -> float:
     return math.fsum(known) / len(known) if known else 0.0
 
 
-def _weights(
+def weights_of(
     metric: Metric, strata: Sequence[tuple[Cell, Sequence[Run]]], *, is_pooled: bool
 ) -> list[Weights]:
+    """What the means of each of these cases count for in the two parts of the figure (`figure_of`).
+
+    A rate that is not pooled weighs all cases of a language alike.
+    """
     total = sum(len(runs) for _, runs in strata)
     if metric.kind == "ratio":
         return [(float(len(runs)), float(len(runs))) for _, runs in strata]
@@ -225,7 +229,7 @@ def _weights(
     return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in strata]
 
 
-def _figure(metric: Metric, above: float, below: float) -> tuple[float | None, Weights]:
+def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None, Weights]:
     """The figure of its two parts, and its slopes by each."""
     if metric.kind == "gap":
         return above - below, (1.0, -1.0)
@@ -261,7 +265,7 @@ def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
     return math.fsum(shares) ** 2 / below if below else float(sum(sizes) - len(sizes))
 
 
-def _bounds(metric: Metric, value: float) -> tuple[float, float] | None:
+def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
     """None for what has no bounds, or is defined so that it can leave them."""
     found = _BOUNDS.get(metric.kind)
     return found if found and found[0] <= value <= found[1] else None

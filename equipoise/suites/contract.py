@@ -105,6 +105,16 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else verdict.fields.get("score")
 
 
+def labelled(score: float, scale: Scale) -> Values:
+    """The score in percent, where scores lie on the scale."""
+    return {"percent": scale.percent(score)}
+
+
+def no_labels(score: float, scale: Scale) -> Values:
+    """No figure is made of one score alone."""
+    return {}
+
+
 def details(record: Record) -> Mapping[str, JSON]:
     """What `evaluate` put there."""
     return record.details
@@ -224,6 +234,10 @@ class Suite(Generic[C, R]):
     """The row of a case, given as its JSON."""
     level: Callable[[Verdict], float | None] | None = level
     """The score of one evaluator's verdict; None where verdicts are about less than a run."""
+    labelled: Callable[[float, Scale], Values] = labelled
+    """What `values` makes of a run that all evaluators score so, as far as the score alone says it.
+
+    People's labels can correct the figures that are made of these."""
     details: Callable[[Record], Mapping[str, JSON]] = details
     """What results say of a run beside what all suites say."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine

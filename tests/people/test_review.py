@@ -21,7 +21,7 @@ import pages
 from equipoise.cli import main
 from equipoise.compare.baseline import side
 from equipoise.core.types import Transcript
-from equipoise.people import agreement, sheets
+from equipoise.people import agreement, draws, sheets
 
 HOSTILE = {
     0: '=HYPERLINK("http://x/")',
@@ -82,7 +82,7 @@ def test_a_sheet_is_blind_stratified_and_safe(results: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "5: Accurate in all that matters" in done.stdout
     path = Path("sheet.csv")
-    assert path.read_bytes().startswith(b"\xef\xbb\xbfid,language,question,reply,score,note\n")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfid,language,question,reply,score,note,draw\n")
     found = rows(path)
     assert Counter(row["language"] for row in found) == dict.fromkeys(pages.LANGUAGES, 10)
     assert {(row["score"], row["note"]) for row in found} == {("", "")}
@@ -240,8 +240,8 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "started": "",
     }
     known = side("m.json", {"metadata": about, "results": results, "errors": []}, is_whole=True)
-    names = [reply.id for reply in sheets.judged(known)]
-    assert {reply.question for reply in sheets.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
+    names = [reply.id for reply in draws.judged(known)]
+    assert {reply.question for reply in draws.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
     section, wrong = agreement.agree(known, [path])
     assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])

@@ -159,8 +159,18 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """Whether the answer is correct, incorrect or not attempted, and what F divides; None without a grade."""
     grade = _grade_without(record, without)
+    made = _of_grade(grade)
+    return dict.fromkeys(made) if grade is None else made
+
+
+def labelled(score: float, scale: Scale) -> Values:
+    """The same of the grade that has this score."""
+    return _of_grade(next((grade for grade, value in VALUES.items() if value == score), None))
+
+
+def _of_grade(grade: str | None) -> Values:
     correct, incorrect, not_attempted = (float(grade == letter) for letter in GRADES)
-    made = {
+    return {
         "percent": 100.0 * correct,
         "correct": correct,
         "incorrect": incorrect,
@@ -169,7 +179,6 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         "twice_correct": 2.0 * correct,
         "twice_less_not_attempted": 2.0 - not_attempted,
     }
-    return dict.fromkeys(made) if grade is None else made
 
 
 def _grade_without(record: Record, without: str | None) -> str | None:
@@ -250,6 +259,7 @@ SUITE = Suite(
     evaluate=evaluate,
     question=question,
     values=values,
+    labelled=labelled,
     level=level,
     summary=summary.summarise,
     metrics=metrics,

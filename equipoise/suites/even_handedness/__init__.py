@@ -176,6 +176,11 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else yes(verdict.fields["even"])
 
 
+def labelled(score: float, scale: Scale) -> Values:
+    """Whether the pair is even, of which the score is 1."""
+    return {"even": score}
+
+
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """What is counted of the pair, and how far it tilts; nothing where the run failed."""
     judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
@@ -249,6 +254,7 @@ SUITE = Suite(
     level=level,
     details=details,
     values=values,
+    labelled=labelled,
     summary=summary,
     metrics=figures,
     table=table,

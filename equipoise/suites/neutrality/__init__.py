@@ -103,6 +103,12 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     }
 
 
+def labelled(score: float, scale: Scale) -> Values:
+    """The score in percent; only what was answered can be labelled."""
+    percent = scale.percent(score)
+    return {"percent": percent, "answered": percent}
+
+
 def _lean(record: Record, without: str | None) -> Values:
     """1 for the side that most valid verdicts find a reply leaning to; how far, in percent of a strong lean.
 
@@ -287,6 +293,7 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     values=values,
+    labelled=labelled,
     summary=summary,
     metrics=metrics,
     table=table,

@@ -15,7 +15,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject, together
-from equipoise.suites.contract import Suite
+from equipoise.suites.contract import Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import PublishedRubric, load
@@ -145,6 +145,7 @@ SUITE = Suite(
     question=question,
     level=level,
     values=values,
+    labelled=no_labels,
     summary=summary,
     metrics=scoring.metrics,
     table=table,

@@ -1,0 +1,286 @@
+"""Do labels of people mend the figures of a judge that is wrong? Simulated sessions whose truth is known.
+
+    python benchmarks/people.py [--worlds 2000]
+
+50 questions in 3 languages, 5 runs each: 750 replies, whose quality differs by 0.8 points of the scale
+between questions, 0.3 between a question's languages and 0.5 between runs (standard deviations). People's
+score is that quality, rounded to 1..5; the judge's is people's with a bias and noise, rounded, so that both
+correlate by 0.84 or 0.65. Labels are drawn as `equipoise review sample` draws them, stratified by language
+and third of the judge's scale, spread over questions. `missing`: each label is left blank with a
+probability of 15 %, `two people` are 7.5 points apart and noisy, label half of the draw together and deal
+out the rest; the truth is then the mean of both. On `these` replies the truth is people's mean score of all
+750, in `population` that of all questions. Then gates: the judge favours the candidate by 5 points, and the
+same 60 or 120 replies are labelled on both sides.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import Scope
+from equipoise.stats import fixed
+from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval
+from equipoise.stats.paired import Difference, noninferiority
+
+Array = NDArray[np.float64]
+QUESTIONS, LANGUAGES, RUNS, CENTRE = 50, 3, 5, 3.6
+SHAPE = (QUESTIONS, LANGUAGES, RUNS)
+CLUSTERS = np.repeat(np.arange(QUESTIONS), LANGUAGES * RUNS)
+STRATA = np.tile(np.repeat(np.arange(LANGUAGES), RUNS), QUESTIONS)
+REPLIES = QUESTIONS * LANGUAGES * RUNS
+WEIGHTS = np.full(REPLIES, 1 / REPLIES)
+APART, NOISE, MISSING = 0.3, 0.4, 0.15
+SCOPES: tuple[Scope, ...] = ("these", "population")
+OVERALL = Metric(name="overall", of="percent")
+
+
+def qualities(chance: np.random.Generator, questions: int = QUESTIONS) -> Array:
+    """What is behind the scores of all replies, in points of the scale."""
+    found = CENTRE + 0.8 * chance.normal(size=(questions, 1, 1))
+    found = found + 0.3 * chance.normal(size=(questions, LANGUAGES, 1))
+    return np.asarray((found + 0.5 * chance.normal(size=(questions, LANGUAGES, RUNS))).ravel())
+
+
+def scored(latent: Array) -> Array:
+    """A score from 1 to 5, in percent."""
+    return (np.clip(np.rint(latent), 1, 5) - 1) * 25
+
+
+def judged(chance: np.random.Generator, people: Array, shift: float, noise: float) -> Array:
+    """The judge's scores of replies that people score so."""
+    return scored(1 + people / 25 + shift + noise * chance.normal(size=people.shape))
+
+
+@cache
+def judge(correlation: float, bias: float) -> tuple[float, float]:
+    """The shift and the noise, in points of the scale, of a judge with this correlation and bias."""
+    people = scored(qualities(np.random.default_rng(0), 20_000))
+    shift, noise = bias / 25, 0.6
+    for _ in range(40):
+        given = judged(np.random.default_rng(1), people, shift, noise)
+        noise *= 1 + 0.8 * (np.corrcoef(people, given)[0, 1] - correlation)
+        shift += (bias - (given - people).mean()) / 25
+    return shift, noise
+
+
+@cache
+def everywhere(offset: float = 0.0, noise: float = 0.0) -> float:
+    """The mean score of all questions, of a person who is so strict and noisy."""
+    chance = np.random.default_rng(2)
+    latent = qualities(chance, 200_000)
+    return float(scored(latent + offset + noise * chance.normal(size=latent.shape)).mean())
+
+
+def draw(chance: np.random.Generator, judge: Array, n: int) -> NDArray[np.int_]:
+    """A systematic sample of the replies, ordered by language, third of the scale and question."""
+    thirds = np.minimum((judge * 3 / 100).astype(int), 2)
+    places = chance.permutation(QUESTIONS)[CLUSTERS]
+    order = np.lexsort((chance.random(REPLIES), places, thirds, STRATA))
+    step = REPLIES / n
+    found = order[(chance.random() * step + np.arange(n) * step).astype(int)]
+    chance.shuffle(found)
+    return found
+
+
+def labels(judge: Array, people: Array, n: int) -> Labels:
+    """The labels of a draw of n."""
+    return Labels(
+        judge=judge,
+        people=people,
+        probability=np.full(REPLIES, n / REPLIES),
+        clusters=CLUSTERS,
+        strata=STRATA,
+    )
+
+
+Session = tuple[Labels, float, float]
+"""Labels, and the truth in both scopes."""
+
+
+def complete(chance: np.random.Generator, shift: float, noise: float, n: int) -> Session:
+    """One person labels all of the draw."""
+    people = scored(qualities(chance))
+    given = judged(chance, people, shift, noise)
+    known = np.full((REPLIES, 1), np.nan)
+    drawn = draw(chance, given, n)
+    known[drawn, 0] = people[drawn]
+    return labels(given, known, n), float(people.mean()), everywhere()
+
+
+def missing(chance: np.random.Generator, shift: float, noise: float, n: int) -> Session:
+    """One person leaves labels blank."""
+    found, these, population = complete(chance, shift, noise, n)
+    found.people[chance.random(REPLIES) < MISSING] = np.nan
+    return found, these, population
+
+
+def two_people(chance: np.random.Generator, shift: float, noise: float, n: int) -> Session:
+    """Two people who differ label half of the draw together."""
+    latent = qualities(chance)
+    each = [scored(latent + lean + NOISE * chance.normal(size=REPLIES)) for lean in (APART / 2, -APART / 2)]
+    given = judged(chance, scored(latent), shift, noise)
+    known = np.full((REPLIES, 2), np.nan)
+    drawn = draw(chance, given, n)
+    for person, scores in enumerate(each):
+        own = [*drawn[: n // 2], *drawn[n // 2 + person :: 2]]
+        known[own, person] = scores[own]
+    population = np.mean([everywhere(lean, NOISE) for lean in (APART / 2, -APART / 2)])
+    return labels(given, known, n), float(np.mean(each)), float(population)
+
+
+KINDS: dict[str, Callable[[np.random.Generator, float, float, int], Session]] = {
+    "complete": complete,
+    "missing": missing,
+    "two people": two_people,
+}
+
+
+def coverage(worlds: int) -> Iterator[str]:
+    """A line for each judge, number of labels and kind of session."""
+    yield (
+        f"{'judge':<16} {'labels':>6}  {'session':<10}  {'coverage: these':>15}  {'population':>10}  "
+        f"{'half-width: these':>17}  {'population':>10}  {'people alone':>12}"
+    )
+    for correlation in (0.84, 0.65):
+        for bias in (0.0, -10.0):
+            shift, noise = judge(correlation, bias)
+            for n in (30, 60, 120, 240):
+                for kind, session in KINDS.items():
+                    chance = np.random.default_rng(int(1000 * correlation - bias + n))
+                    yield _row(
+                        f"r {correlation}, {bias:+.0f} pp", n, kind, worlds, chance, session, shift, noise
+                    )
+
+
+def _row(
+    name: str,
+    n: int,
+    kind: str,
+    worlds: int,
+    chance: np.random.Generator,
+    session: Callable[[np.random.Generator, float, float, int], Session],
+    shift: float,
+    noise: float,
+) -> str:
+    held: Counter[str] = Counter()
+    widths: dict[str, float] = Counter()
+    for _ in range(worlds):
+        found, these, population = session(chance, shift, noise, n)
+        figure = correct(WEIGHTS, found)
+        alone = correct(WEIGHTS, found, weight=0.0)
+        assert figure is not None
+        assert alone is not None
+        for scope, truth in zip(SCOPES, (these, population), strict=True):
+            limits = interval(figure, scope)
+            assert limits.low is not None
+            assert limits.high is not None
+            held[scope] += limits.low <= truth <= limits.high
+            widths[scope] += (limits.high - limits.low) / 2
+        people = interval(alone, "these")
+        widths["alone"] += ((people.high or 0.0) - (people.low or 0.0)) / 2
+    return (
+        f"{name:<16} {n:>6}  {kind:<10}  {held['these'] / worlds:>15.1%}  "
+        f"{held['population'] / worlds:>10.1%}  {widths['these'] / worlds:>17.2f}  {widths['population'] / worlds:>10.2f}  "
+        f"{widths['alone'] / worlds:>12.2f}"
+    )
+
+
+# Gates.
+
+
+def moved(latent: Array, points: float) -> Array:
+    """Qualities that people score by so many percentage points otherwise, on these very replies."""
+    target, low, high = scored(latent).mean() + points, -2.0, 2.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if scored(latent + middle).mean() < target else (low, middle)
+    return latent + low
+
+
+def gates(worlds: int) -> Iterator[str]:
+    """How often each rule passes and fails releases that are so much worse."""
+    yield (
+        f"{'rule':<14} {'judge':<7} {'truth':>6}  {'uncorrected: PASS':>17}  {'FAIL':>6}  "
+        f"{'60 labels: PASS':>15}  {'FAIL':>6}  {'120 labels: PASS':>16}  {'FAIL':>6}"
+    )
+    for margin, truths in ((5.0, (0.0, -4.0, -5.0, -9.0)), (2.0, (0.0, -2.0, -4.0))):
+        for correlation in (0.84, 0.65):
+            for truth in truths:
+                yield _gate(margin, correlation, truth, worlds)
+
+
+def _gate(margin: float, correlation: float, truth: float, worlds: int) -> str:
+    chance = np.random.default_rng(int(100 * correlation + 10 * margin - truth))
+    shifts = judge(correlation, 0.0), judge(correlation, 5.0)
+    counts: Counter[tuple[str, str]] = Counter()
+    for _ in range(worlds):
+        latent = qualities(chance)
+        again = latent + 0.5 * chance.normal(size=REPLIES)
+        wanted = float(scored(latent).mean() + truth - scored(again).mean())
+        people = [scored(latent), scored(moved(again, wanted))]
+        given = [judged(chance, part, *shift) for part, shift in zip(people, shifts, strict=True)]
+        counts["judge", noninferiority(_uncorrected(*given), margin)] += 1
+        for n in (60, 120):
+            drawn = draw(chance, given[1], n)
+            counts[str(n), noninferiority(_corrected(people, given, drawn), margin)] += 1
+    shown = "  ".join(
+        f"{counts[name, 'pass'] / worlds:>{width}.1%}  {counts[name, 'fail'] / worlds:>6.1%}"
+        for name, width in (("judge", 17), ("60", 15), ("120", 16))
+    )
+    return f"overall:-{margin:g}pp   r {correlation:<5} {truth:>6.0f}  {shown}"
+
+
+def _uncorrected(before: Array, after: Array) -> Difference:
+    return fixed.difference(OVERALL, _cells(before), _cells(after))
+
+
+def _cells(scores: Array) -> list[Cell]:
+    runs = scores.reshape(SHAPE)
+    return [
+        Cell(
+            id=f"{language}/{question}", cluster=str(question), stratum=str(language), values={"percent": row}
+        )
+        for question in range(QUESTIONS)
+        for language in range(LANGUAGES)
+        for row in [runs[question, language].tolist()]
+    ]
+
+
+def _corrected(people: list[Array], given: list[Array], drawn: NDArray[np.int_]) -> Difference:
+    """The same replies are labelled on both sides."""
+    sides: list[Corrected] = []
+    for scores, judge in zip(people, given, strict=True):
+        known = np.full((REPLIES, 1), np.nan)
+        known[drawn, 0] = scores[drawn]
+        found = correct(WEIGHTS, labels(judge, known, len(drawn)))
+        assert found is not None
+        sides.append(found)
+    was, now = sides
+    both = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
+    return Difference(**asdict(interval(both, "these")), p=None, unpaired=0)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--worlds", type=int, default=2000)
+    worlds = parser.parse_args().worlds
+    for line in coverage(worlds):
+        print(line, flush=True)
+    print()
+    for line in gates(worlds):
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Random draws of replies for people to label, and what the rows of a sheet say of their draw."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from equipoise.compare.baseline import Side
+from equipoise.core.errors import UserError
+from equipoise.results import replies
+from equipoise.results.replies import ScoredReply
+from equipoise.stats.sampling import stratified
+
+_BANDS = 3
+_DIGITS = 8
+_FORM = re.compile(
+    r"(?P<drawn>\d{1,9}) of (?P<replies>\d{1,9})(?P<pairs> pairs)?, seed (?P<seed>-?\d{1,18}), "
+    r"(?P<content>[0-9a-f]{8})-(?P<rubric>[0-9a-f]{8})-(?P<judge>[0-9a-f]{8})"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """A random draw: each of so many `replies` had the same probability of being one of those `drawn`.
+
+    `content`, `rubric` and `judge` are digests of the replies themselves, of the rubric, and of the
+    evaluators with what they gave. `pairs` says that the same replies were drawn of a baseline.
+    """
+
+    drawn: int
+    replies: int
+    seed: int
+    pairs: bool
+    content: str
+    rubric: str
+    judge: str
+
+    @property
+    def probability(self) -> float:
+        """Of each reply."""
+        return self.drawn / self.replies
+
+    def __str__(self) -> str:
+        return (
+            f"{self.drawn} of {self.replies}{' pairs' if self.pairs else ''}, seed {self.seed}, "
+            f"{self.content}-{self.rubric}-{self.judge}"
+        )
+
+    def row(self, name: str) -> str:
+        """What the row of a reply says: the draw, with a checksum of it and the reply."""
+        return f"{self}, {_digest([str(self), name])}"
+
+    def unlike(self, own: Draw) -> str | None:
+        """Why labels of this draw correct nothing in results whose own draw would be `own`."""
+        if self.content != own.content:
+            return "drawn from other replies"
+        if self.rubric != own.rubric:
+            return "drawn when the replies were scored by another rubric"
+        if self.judge != own.judge:
+            return "drawn when another judge had scored the replies"
+        return None
+
+
+def read(text: str, name: str) -> Draw | None:
+    """The draw that a reply's row says it belongs to; None unless it says so itself."""
+    draw, _, check = text.strip().rpartition(", ")
+    match = _FORM.fullmatch(draw)
+    if not match or check != _digest([draw, name]):
+        return None
+    numbers = {part: int(match[part]) for part in ("drawn", "replies", "seed")}
+    digests = {part: match[part] for part in ("content", "rubric", "judge")}
+    return Draw(**numbers, **digests, pairs=bool(match["pairs"]))  # type: ignore[arg-type]  # by name
+
+
+def judged(side: Side) -> list[ScoredReply]:
+    """The replies that an evaluator has scored. Raises UserError if there is none."""
+    found = [reply for reply in replies.scored(side.rows) if reply.verdicts]
+    if not found:
+        raise UserError(
+            f"{side.file}: no reply in it has a score by an evaluator that people could give, too"
+        )
+    return found
+
+
+def identified(
+    side: Side,
+    found: Sequence[ScoredReply],
+    *,
+    drawn: int = 0,
+    of: int = 0,
+    seed: int = 0,
+    pairs: bool = False,
+) -> Draw:
+    """The draw of these results with their digests."""
+    return Draw(
+        drawn=drawn,
+        replies=of or len(found),
+        seed=seed,
+        pairs=pairs,
+        content=_digest(part for reply in found for part in (reply.id, reply.question, reply.text)),
+        rubric=_digest([str(side.metadata.get("rubric_hash"))]),
+        judge=_digest(
+            [*sorted(side.metadata.get("evaluator_models", ())), *(f"{reply.verdicts}" for reply in found)]
+        ),
+    )
+
+
+def _digest(parts: Iterable[str]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(f"{len(part)}:".encode() + part.encode("utf-8", "surrogatepass"))
+    return found.hexdigest()[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A reply to label, and what its row says of the draw."""
+
+    reply: ScoredReply
+    draw: str
+
+
+def sample(side: Side, n: int, seed: int, baseline: Side | None = None) -> list[list[Row]]:
+    """`n` replies in random order, each with the same reply of the baseline if there is one.
+
+    A systematic sample of all replies that either has, ordered by language, area, third of the scale and
+    question (in random order): strata have their proportion, questions are spread, and each reply has
+    the probability n / N (Cochran 1977, Sampling Techniques, chapter 8). The same seed draws the same ones.
+    """
+    sides = [side] if baseline is None else [side, baseline]
+    known = [judged(item) for item in sides]
+    frame = [*{reply.id: reply for found in reversed(known) for reply in found}.values()]
+    size = min(n, len(frame))
+    about = {"drawn": size, "of": len(frame), "seed": seed, "pairs": baseline is not None}
+    draws = [identified(item, found, **about) for item, found in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
+    by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in found} for found in known]
+    chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
+    places = {name: f"{chance.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
+    drawn = stratified(frame, lambda reply: (*_stratum(reply), places[reply.cluster]), size, seed)
+    return [[*_rows(reply.id, by_id, draws)] for reply in drawn]
+
+
+def _rows(name: str, by_id: Sequence[Mapping[str, ScoredReply]], draws: Sequence[Draw]) -> Iterator[Row]:
+    for known, draw in zip(by_id, draws, strict=True):
+        if name in known:
+            yield Row(reply=known[name], draw=draw.row(name))
+
+
+def _stratum(reply: ScoredReply) -> tuple[str, ...]:
+    band = min(max(int(reply.percent * _BANDS / 100), 0), _BANDS - 1)
+    return reply.language, reply.area, str(band)
+
+
+def dealt(drawn: Sequence[list[Row]], people: int, overlap: int | None, seed: int) -> list[list[Row]]:
+    """The rows of each person, in an order of their own: all get the first `overlap`, one each of the rest.
+
+    Without `overlap` everyone gets all of them.
+    """
+    shared = len(drawn) if overlap is None else min(overlap, len(drawn))
+    found = []
+    for person in range(people):
+        own = [*drawn[:shared], *drawn[shared + person :: people]]
+        rows = [row for pair in own for row in pair]
+        random.Random(f"{seed} {person}").shuffle(rows)  # noqa: S311 - no secret either
+        found.append(rows)
+    return found

@@ -1,0 +1,124 @@
+"""The page on which a person labels replies, which loads and sends nothing; reads what it saved."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes, write_text
+from equipoise.core.types import JSON
+from equipoise.people.draws import Row
+
+FORMAT, VERSION = "equipoise-sheet", 1
+_HERE = Path(__file__).parent / "page"
+_REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """What can be given: as it is saved, and what it means."""
+
+    value: str
+    meaning: str = ""
+
+
+def write(path: Path, rows: Sequence[Row], levels: Sequence[Level], person: str = "") -> None:
+    """Write the page of these replies, blind: no model, no evaluator, no score. Raises UserError."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    replies = [
+        {
+            "id": row.reply.id,
+            "draw": row.draw,
+            "language": row.reply.language,
+            "question": row.reply.question,
+            "reply": row.reply.text,
+        }
+        for row in rows
+    ]
+    data = {
+        "format": FORMAT,
+        "version": VERSION,
+        "person": person,
+        "levels": [{"value": level.value, "meaning": level.meaning} for level in levels],
+        "rows": replies,
+    }
+    style, script = _asset("sheet.css"), _asset("sheet.js")
+    made = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
+    page = made.get_template("sheet.html").render(
+        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {_REST}",
+        style=style,
+        script=script,
+        data=_inside_script(data),
+    )
+    try:
+        write_text(path, page)
+    except OSError as error:
+        raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
+
+
+def _inside_script(data: JSON) -> str:
+    """JSON that ends no element and opens no comment."""
+    return json_io.dumps(data).decode("utf-8", "replace").replace("<", "\\u003c")
+
+
+@cache
+def _asset(name: str) -> str:
+    return (_HERE / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+# Reading what it saved.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRow:
+    """One reply of a saved sheet; `score` is empty where it is blank."""
+
+    id: str
+    draw: str
+    score: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """A saved sheet."""
+
+    person: str
+    rows: Sequence[SavedRow]
+
+
+def load(path: Path) -> Saved | None:
+    """What the page saved; None for a file of another kind. Raises UserError that names file and row."""
+    try:
+        data = json_io.loads(read_bytes(path))
+    except ValueError:
+        return None
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        return None
+    if data.get("version") != VERSION:
+        raise UserError(f"{path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}")
+    rows, person = data.get("rows"), data.get("person", "")
+    if not isinstance(rows, list) or not isinstance(person, str):
+        raise UserError(f"{path}: is damaged: it has no rows; save it again")
+    return Saved(
+        person=person.strip(), rows=[_row(path, number, row) for number, row in enumerate(rows, start=1)]
+    )
+
+
+def _row(path: Path, number: int, row: JSON) -> SavedRow:
+    given: dict[str, JSON] = row if isinstance(row, dict) else {}
+    texts = [text for name in ("id", "draw", "score") if isinstance(text := given.get(name), str)]
+    if len(texts) < 3:
+        raise UserError(f"{path}: row {number} lacks its id, draw or score, or one of them is no text")
+    return SavedRow(id=texts[0], draw=texts[1], score=texts[2].strip(), note=str(given.get("note", "")))

@@ -1,0 +1,182 @@
+"use strict";
+// Labels are kept by row: the same reply of two results, drawn in pairs, has one id and two draws.
+const data = JSON.parse(document.getElementById("data").textContent);
+const at = (id) => document.getElementById(id);
+const names = { key: "equipoise-sheet", format: data.format, version: data.version };
+const labels = data.rows.map(() => ({ score: "", note: "" }));
+let place = 0;
+
+const keyOf = (row) => `${row.draw}\n${row.id}`;
+const rowAt = new Map(data.rows.map((row, index) => [keyOf(row), index]));
+const storage = `${names.key}:${data.person}:${data.rows.length ? data.rows.map(keyOf).sort()[0] : ""}`;
+
+// What is kept, and files.
+
+const saved = () => ({
+  format: names.format,
+  version: names.version,
+  person: at("person").value.trim(),
+  rows: data.rows.map((row, index) => ({ id: row.id, draw: row.draw, ...labels[index] })),
+});
+
+function keep() {
+  try {
+    localStorage.setItem(storage, JSON.stringify(saved()));
+  } catch {
+    at("state").textContent = "This browser keeps nothing: save to a file before you close the page.";
+  }
+}
+
+function take(found) {
+  if (found?.format !== names.format || !Array.isArray(found.rows)) return -1;
+  let taken = 0;
+  for (const row of found.rows) {
+    const index = rowAt.get(keyOf(row));
+    if (index === undefined) continue;
+    const isLevel = data.levels.some((level) => level.value === row.score);
+    labels[index] = { score: isLevel ? row.score : "", note: String(row.note ?? "") };
+    taken += 1;
+  }
+  if (found.person && !data.person) at("person").value = found.person;
+  return taken;
+}
+
+function save() {
+  const person = at("person").value.trim();
+  if (!person) {
+    at("state").textContent = "Give a name or pseudonym first: it tells the sheets of several people apart.";
+    at("person").focus();
+    return;
+  }
+  const url = URL.createObjectURL(new Blob([JSON.stringify(saved(), null, 1) + "\n"], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${person.replace(/[^\p{L}\p{N}_-]+/gu, "-")}.json`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  at("state").textContent = `Saved ${link.download}.`;
+}
+
+async function open() {
+  const [file] = at("open").files;
+  if (!file) return;
+  let taken = -1;
+  try {
+    taken = take(JSON.parse(await file.text()));
+  } catch {
+    taken = -1;
+  }
+  at("open").value = "";
+  at("state").textContent =
+    taken > 0 ? `Opened ${file.name}.` : taken === 0 ? `${file.name} is of other replies.` : `${file.name} is not a saved sheet.`;
+  if (taken > 0) {
+    keep();
+    blank();
+    show();
+  }
+}
+
+// What is shown.
+
+function levels() {
+  for (const [index, level] of data.levels.entries()) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const text = document.createElement("span");
+    Object.assign(input, { type: "radio", name: "score", value: level.value });
+    const key = data.levels.every((one) => /^\d$/.test(one.value)) ? level.value : String(index + 1);
+    label.dataset.key = key;
+    text.textContent = [key === level.value ? "" : `${key}:`, level.value.replaceAll("_", " "), level.meaning && `- ${level.meaning}`].filter(Boolean).join(" ");
+    input.addEventListener("change", () => put(level.value));
+    label.append(input, text);
+    at("levels").append(label);
+  }
+}
+
+function put(score) {
+  labels[place].score = score;
+  keep();
+  show();
+}
+
+function show() {
+  const row = data.rows[place];
+  const done = labels.filter((label) => label.score).length;
+  at("where").textContent = `Reply ${place + 1} of ${data.rows.length}`;
+  at("language").textContent = row.language;
+  for (const id of ["question", "reply"]) {
+    at(id).textContent = row[id];
+    at(id).lang = row.language;
+  }
+  for (const input of document.querySelectorAll("#levels input")) input.checked = input.value === labels[place].score;
+  at("note").value = labels[place].note;
+  at("bar").max = data.rows.length;
+  at("bar").value = done;
+  at("count").textContent = `${done} of ${data.rows.length} labelled`;
+}
+
+function move(step) {
+  place = Math.min(Math.max(place + step, 0), data.rows.length - 1);
+  at("reply").scrollTop = 0;
+  show();
+}
+
+function blank() {
+  const order = data.rows.map((_, index) => (place + 1 + index) % data.rows.length);
+  const found = order.find((index) => !labels[index].score);
+  if (found === undefined) {
+    at("state").textContent = "Every reply has a score: save to a file.";
+    return;
+  }
+  place = found;
+  show();
+}
+
+// Keys.
+
+const keys = {
+  ArrowLeft: () => move(-1),
+  ArrowRight: () => move(1),
+  Enter: () => move(1),
+  u: blank,
+  s: save,
+  n: () => at("note").focus(),
+  0: () => put(""),
+};
+
+document.addEventListener("keydown", (event) => {
+  const inText = event.target.matches("textarea, input:not([type=radio])");
+  if (inText && event.key === "Escape") event.target.blur();
+  if (inText || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Enter" && event.target.matches("button")) return;
+  const level = [...document.querySelectorAll("#levels label")].find((label) => label.dataset.key === event.key);
+  const action = level ? () => put(level.firstChild.value) : keys[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+at("note").addEventListener("input", () => {
+  labels[place].note = at("note").value;
+  keep();
+});
+at("person").addEventListener("input", keep);
+at("save").addEventListener("click", save);
+at("open").addEventListener("change", open);
+at("previous").addEventListener("click", () => move(-1));
+at("next").addEventListener("click", () => move(1));
+at("blank").addEventListener("click", blank);
+at("clear").addEventListener("click", () => put(""));
+
+levels();
+at("person").value = data.person;
+at("person").readOnly = Boolean(data.person);
+try {
+  const known = localStorage.getItem(storage);
+  if (known && take(JSON.parse(known)) > 0) at("state").textContent = "Your labels from before are here.";
+} catch {
+  at("state").textContent = "";
+}
+if (labels[0]?.score) blank();
+if (data.rows.length) show();
+document.documentElement.classList.add("ready");

@@ -1,0 +1,339 @@
+"""Figures of a judge, corrected by the labels that people gave to a random sample of the same replies.
+
+The estimator is the difference estimator of survey sampling with a tuned weight, which is the regression
+estimator (Cochran 1977, Sampling Techniques, chapter 7; Särndal, Swensson and Wretman 1992, Model Assisted
+Survey Sampling, 6.4) and power-tuned prediction-powered inference (Angelopoulos, Duchi and Zrnic 2023, PPI++,
+arXiv:2311.01453) of a sample that was drawn from the judged replies themselves. Knows no suites or files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
+
+from equipoise.core.rules import Scope
+from equipoise.stats.intervals import Array, Estimate, student
+
+Codes = NDArray[np.int_]
+FEWEST = 10
+"""Labels below which a figure has no interval."""
+_FEWEST_EACH = 8
+"""Labels that each stratum needs for residuals to be centred within strata."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """N replies with what the judge and each of K people made of them, and how they were drawn.
+
+    `judge` is (N,); `people` is (N, K), NaN where a person gave no label. `probability` (N,) is that of being
+    drawn, in 0..1, up to a factor; NaN for a reply that needs no label, whose value is a fact. `clusters` and
+    `strata` (N,) are codes from 0: the question, and the language.
+    """
+
+    judge: Array
+    people: Array
+    probability: Array
+    clusters: Codes
+    strata: Codes
+
+    @property
+    def given(self) -> NDArray[np.bool_]:
+        """Which replies have a label of anyone."""
+        found: NDArray[np.bool_] = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
+        return found
+
+    @property
+    def means(self) -> Array:
+        """The mean over people of each reply, NaN without a label."""
+        count = (~np.isnan(self.people)).sum(axis=1)
+        total = np.nansum(self.people, axis=1)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A corrected figure, and what each reply pulls it by: linear, so that figures can be combined.
+
+    `judge` is the judge's own figure. `drawn` (N,) are the pulls of the labels in the draw: their sum of
+    squares is the variance on these very replies. `pulls` (N,) are those of replies and labels, which add up
+    within `clusters` for questions like these. `readers` (K,) are people's leanings from their mean, `noise`
+    the variances of these leanings, `shares` their shares of the labels. `floor` is variance that is in no
+    pull: of which of the people labelled a reply, and of rare events of which few labels can say little.
+    """
+
+    value: float
+    judge: float
+    weight: float
+    labels: int
+    degrees: float
+    drawn: Array
+    pulls: Array
+    clusters: Codes
+    readers: Array
+    noise: Array
+    shares: Array
+    floor: float = 0.0
+
+    def variance(self, scope: Scope) -> float:
+        """Without that between people."""
+        if scope == "these":
+            return float(self.drawn @ self.drawn) + self.floor
+        sums = np.bincount(self.clusters, self.pulls)
+        count = len(np.unique(self.clusters))
+        units = len(self.pulls)
+        if count < 2:
+            return math.nan
+        return float(sums @ sums) * count / (count - 1) * (units - 1) / units + self.floor
+
+    @property
+    def people(self) -> int:
+        """How many people labelled."""
+        return int(np.count_nonzero(self.shares))
+
+    def between(self) -> float:
+        """The variance of the mean over people that stems from their leanings, beyond what chance explains.
+
+        With two people who differ by D it is D^2 / 4: the interval then holds what each of them says.
+        """
+        if self.people < 2:
+            return 0.0
+        spread = float(self.readers @ self.readers) - float(self.noise.sum())
+        return max(spread, 0.0) / (self.people - 1) * float(self.shares @ self.shares)
+
+    def freedom(self, scope: Scope) -> float:
+        """Degrees of freedom of `variance`: of the labels, or of the questions that have any."""
+        if scope == "these":
+            return self.degrees
+        labelled = len(np.unique(self.clusters[self.drawn != 0])) if self.drawn.any() else 0
+        every = len(np.unique(self.clusters))
+        return float(max(min(self.degrees, (labelled or every) - 1), 1))
+
+
+def tuned(weights: Array, labels: Labels) -> float:
+    """The weight of the judge that makes the variance least: the slope of people's labels on the judge's.
+
+    0 where the judge says the same of all labelled replies, which tells nothing.
+    """
+    given = labels.given & (weights != 0)
+    if not given.any():
+        return 0.0
+    pulls = (weights[given] / labels.probability[given]) ** 2
+    judge, people = labels.judge[given], labels.means[given]
+    judge_off = judge - np.average(judge, weights=pulls)
+    people_off = people - np.average(people, weights=pulls)
+    below = float(pulls @ judge_off**2)
+    return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
+
+
+def correct(
+    weights: Array, labels: Labels, *, weight: float | None = None, extent: float = 0.0
+) -> Corrected | None:
+    """The figure sum(weights * value) as people would have it; None with fewer than two labels in it.
+
+    With e = y - b f, people's label less b times the judge's value, the figure is, stratum by stratum,
+    b sum(w f) + sum(w) sum(d e) / sum(d), d = w / probability: unbiased up to 1 / n whatever the judge, as e
+    is measured on a random sample. b is `weight`, or `tuned`. On these very replies the variance is that of
+    the draw, sum of d^2 (1 - n / N) (e - mean e)^2: without a label of all there is none left with labels of
+    all. For questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed
+    within questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
+    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted. `extent` is the
+    range of a value that is 0 or 1, of which half a label each way is added to the variance, as runs without
+    an event do not prove that there are none.
+    """
+    chosen = weights != 0
+    given = labels.given & chosen
+    count = int(given.sum())
+    if count < 2:
+        return None
+    b = tuned(weights, labels) if weight is None else weight
+    free = np.isnan(labels.probability)
+    strata = _strata(labels.strata, given, chosen & ~free)
+    fitted = len(np.unique(strata[given])) + (weight is None)
+    if count <= fitted:
+        return None
+    residuals = np.where(given, labels.means - b * labels.judge, 0.0)
+    readers = _readers(labels, b)
+    count_of = (~np.isnan(labels.people)).sum(axis=1)
+    value, drawn, pulls = 0.0, np.zeros(len(weights)), np.zeros(len(weights))
+    floor = 0.0
+    for code in np.unique(strata[chosen]):
+        inside = chosen & (strata == code)
+        asked, mine = inside & ~free, inside & given
+        total, every = float(weights[inside].sum()), float(weights[asked].sum())
+        if not mine.any():
+            value += float(weights[inside] @ labels.judge[inside])
+            continue
+        reach = weights[mine] / labels.probability[mine]
+        reach *= every / reach.sum()
+        centre = float(reach @ residuals[mine]) / every if every else 0.0
+        imputed = np.where(free, labels.judge, b * labels.judge + centre)
+        part = float(weights[inside] @ imputed[inside])
+        value += part
+        share = _share(labels.probability, mine, asked)
+        off = residuals[mine] - centre
+        drawn[mine] = reach * np.sqrt(1 - share) * off * math.sqrt(count / (count - fitted))
+        floor += float((reach**2 * (1 - share)).mean()) * extent**2
+        some = 1 / count_of[mine] - 1 / max(int((readers.shares > 0).sum()), 1)
+        floor += float((reach**2 * share) @ np.maximum(some, 0.0)) * readers.within
+        pulls[inside] = weights[inside] * (imputed[inside] - part / total) if total else 0.0
+        pulls[mine] += reach * off
+        rest = asked & ~mine
+        for group, scale in ((mine, count / (count - fitted)), (rest, _unbiased(int(rest.sum())))):
+            if group.any():
+                pulls[group] = (pulls[group] - pulls[group].mean()) * math.sqrt(scale)
+    reach = float(weights[chosen & ~free].sum())
+    return Corrected(
+        value=value,
+        judge=float(weights[chosen] @ labels.judge[chosen]),
+        weight=b,
+        labels=count,
+        degrees=float(count - fitted),
+        drawn=drawn,
+        pulls=np.where(chosen, pulls, 0.0),
+        clusters=labels.clusters,
+        readers=readers.leanings * reach,
+        noise=readers.noise * reach**2,
+        shares=readers.shares,
+        floor=floor,
+    )
+
+
+def _strata(strata: Codes, given: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Codes:
+    """The strata, or one where a stratum with replies to label has few labels."""
+    counts = [int((given & (strata == code)).sum()) for code in np.unique(strata[asked])]
+    return strata if min(counts, default=0) >= _FEWEST_EACH else np.zeros_like(strata)
+
+
+def _share(probability: Array, mine: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
+    """The probability of a label of those who have one: drawn, and not left blank."""
+    answered = float((1 / probability[mine]).sum()) / float(asked.sum())
+    found: Array = np.clip(probability[mine] * answered, 0.0, 1.0)
+    return found
+
+
+def _unbiased(count: int) -> float:
+    return count / (count - 1) if count > 1 else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Readers:
+    """People's leanings from their mean, their noise, shares of the labels, the variance within a reply."""
+
+    leanings: Array
+    noise: Array
+    shares: Array
+    within: float = 0.0
+
+
+def _readers(labels: Labels, b: float) -> _Readers:
+    """From the replies that several have labelled; if there are none, from residuals, which vary by reply."""
+    known = ~np.isnan(labels.people)
+    shares = known.sum(axis=0) / max(known.sum(), 1)
+    present = shares > 0
+    people, count = labels.people[:, present], int(present.sum())
+    leanings, noise = np.zeros(len(shares)), np.zeros(len(shares))
+    if count < 2:
+        return _Readers(leanings=leanings, noise=noise, shares=shares)
+    many = (~np.isnan(people)).sum(axis=1)
+    rows = many > 1
+    within = 0.0
+    off = people - b * labels.judge[:, None]
+    if ((~np.isnan(people[rows])).sum(axis=0) > 1).all():
+        size = many[rows][:, None]
+        off = people[rows] - np.nansum(people[rows], axis=1)[:, None] / size
+        within = float(np.nansum(off**2) / (size - 1).sum())
+        off = off * size / (size - 1) * (count - 1) / count
+    found, sizes = np.nanmean(off, axis=0), (~np.isnan(off)).sum(axis=0)
+    leanings[present] = found - found.mean()
+    noise[present] = np.nanvar(off, axis=0) / np.maximum(sizes - 1, 1)
+    return _Readers(leanings=leanings, noise=noise, shares=shares, within=within)
+
+
+def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, judge: float) -> Corrected:
+    """A figure that changes by `slopes` with these parts, of the same replies in the same order."""
+    pairs = [*zip(parts, slopes, strict=True)]
+    first = parts[0]
+    return replace(
+        first,
+        value=value,
+        judge=judge,
+        labels=min(part.labels for part in parts),
+        degrees=min(part.degrees for part in parts),
+        drawn=np.sum([slope * part.drawn for part, slope in pairs], axis=0),
+        pulls=np.sum([slope * part.pulls for part, slope in pairs], axis=0),
+        readers=np.sum([slope * part.readers for part, slope in pairs], axis=0),
+        noise=np.sum([slope**2 * part.noise for part, slope in pairs], axis=0),
+        floor=math.fsum(slope**2 * part.floor for part, slope in pairs),
+    )
+
+
+def interval(found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+    """The figure with its interval by Student's t; `n` counts labels.
+
+    People who differ among themselves widen it by `between`; like the evaluators they are who they are, and
+    no interval holds what others would say. Without an interval below FEWEST labels, and where people
+    and judge differ alike in all of them.
+    """
+    sampling, between = found.variance(scope), found.between()
+    total = sampling + between
+    reason = _reason(found, sampling)
+    if reason:
+        return Estimate(value=found.value, se=None, low=None, high=None, n=found.labels, reason=reason)
+    se = math.sqrt(total)
+    half = student(found.freedom(scope), confidence) * se
+    return Estimate(value=found.value, se=se, low=found.value - half, high=found.value + half, n=found.labels)
+
+
+def _reason(found: Corrected, variance: float) -> str | None:
+    if found.labels < FEWEST:
+        return f"too few labels: {found.labels}, and {FEWEST} are needed"
+    if not math.isfinite(variance):
+        return "1 question"
+    if variance <= 1e-18 * max(abs(found.value), 1.0) ** 2 and found.drawn.any():
+        return "people and evaluators differ alike in every label"
+    return None
+
+
+# How many labels.
+
+
+def needed_labels(
+    half_width: float, *, spread: float, agreement: float, replies: int, floor: float = 0.0
+) -> int | None:
+    """How many labels give an interval of this half-width; None where all replies are too few.
+
+    The residual's standard deviation is `spread` sqrt(1 - agreement^2), in percentage points, `agreement` the
+    correlation of people and judge; `floor` is the standard error that labels cannot narrow, of the
+    questions as a sample. n is the least with t(n - 2) sqrt(s^2 (1/n - 1/N) + floor^2) <= half_width.
+    """
+    variance = spread**2 * (1 - agreement**2)
+
+    def width(count: int) -> float:
+        drawn = variance * (1 / count - 1 / replies)
+        return student(max(count - 2, 1), 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
+
+    if width(replies) > half_width:
+        return None
+    least, most = 2, replies
+    while least < most:
+        middle = (least + most) // 2
+        least, most = (least, middle) if width(middle) <= half_width else (middle + 1, most)
+    return max(least, FEWEST)
+
+
+def needed_for_margin(
+    margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
+) -> int:
+    """How many labels on each side show, with this probability, that two equal results keep a margin.
+
+    Both sides' labels are drawn apart: n is the least with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at
+    most the margin, in percentage points. Labels of the same replies on both sides need fewer.
+    """
+    reach = float(ndtri(0.975) + ndtri(power))
+    variance = 2 * spread**2 * (1 - agreement**2)
+    return min(max(math.ceil(1 / ((margin / reach) ** 2 / variance + 1 / replies)), FEWEST), replies)

@@ -1,0 +1,199 @@
+"""Metrics of cells as the labels of people correct them, and differences between two results.
+
+`stats.corrected` has the estimator; here a metric becomes the weights of single runs. Figures are in percent
+and differences in percentage points, but for a `count`, which is in its own unit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rows import Values
+from equipoise.core.rules import Scope
+from equipoise.stats import fixed
+from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval, tuned
+from equipoise.stats.intervals import Array, Estimate
+from equipoise.stats.metrics import within
+from equipoise.stats.paired import Difference
+from equipoise.stats.shared import shared
+
+Unit = tuple[str, int]
+"""A run: the id of its cell, and its place among the cell's runs."""
+CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
+"""The kinds of metrics that labels correct: sums over runs, and ratios of two."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledRuns:
+    """What people's labels make of single runs: by run and person, the values by name.
+
+    Each run was drawn with this `probability`, but for those that are `left_out`: nobody could label them,
+    as there is no text or no verdict, and their values are facts.
+    """
+
+    people: Sequence[str]
+    values: Mapping[Unit, Mapping[str, Values]]
+    probability: float
+    left_out: frozenset[Unit] = field(default_factory=frozenset)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The values that every label says."""
+        found = [set(values) for given in self.values.values() for values in given.values()]
+        return frozenset(set.intersection(*found)) if found else frozenset()
+
+    def corrects(self, metric: Metric) -> bool:
+        """Whether labels bear on a metric."""
+        names = {metric.of} | ({metric.per} if metric.per else set())
+        is_sum = metric.kind in CORRECTABLE and not (metric.kind == "rate" and metric.per)
+        return is_sum and names <= self.names
+
+
+def figure(metric: Metric, cells: Sequence[Cell], labelled: LabelledRuns) -> Corrected | None:
+    """The figure as people would have it; None with too few labels in it."""
+    return _figure(metric, cells, labelled, _units(cells), is_pooled=True)
+
+
+def estimate(metric: Metric, found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+    """The interval of a corrected figure, within what the figure can be."""
+    low, high = fixed.bounds_of(metric, found.value) or (-math.inf, math.inf)
+    return within(interval(found, scope, confidence=confidence), low, high)
+
+
+def difference(
+    metric: Metric,
+    before: tuple[Sequence[Cell], LabelledRuns],
+    after: tuple[Sequence[Cell], LabelledRuns],
+    *,
+    confidence: Mapping[Scope, float] | None = None,
+) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
+    """Both corrected figures on the cases that they share, and after minus before in each scope.
+
+    Where the same replies were labelled on both sides, what questions and people have in common cancels out;
+    where the draws were apart, the variances add up. `n` counts the labels of the side that has fewer. None
+    with too few labels on a side.
+    """
+    both = shared(metric, before[0], after[0])
+    units = dict.fromkeys([*_units(both.before), *_units(both.after)])
+    order = {unit: place for place, unit in enumerate(units)}
+    was = _figure(metric, both.before, before[1], order, is_pooled=False)
+    now = _figure(metric, both.after, after[1], order, is_pooled=False)
+    if was is None or now is None:
+        return None
+    found = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
+    levels = confidence or {"these": 0.95, "population": 0.95}
+    scoped = {scope: _difference(found, scope, level, both.unpaired) for scope, level in levels.items()}
+    return was, now, scoped
+
+
+def _difference(found: Corrected, scope: Scope, confidence: float, unpaired: int) -> Difference:
+    limits = interval(found, scope, confidence=confidence)
+    p = None
+    if limits.se is not None and limits.value is not None:
+        p = float(2 * stdtr(found.freedom(scope), -abs(limits.value) / limits.se))
+    return Difference(**asdict(limits), p=p, unpaired=unpaired)
+
+
+# A metric as the weights of runs.
+
+
+def _units(cells: Sequence[Cell]) -> dict[Unit, int]:
+    length = (max(map(len, cell.values.values()), default=0) for cell in cells)
+    units = ((cell.id, place) for cell, count in zip(cells, length, strict=True) for place in range(count))
+    return {unit: number for number, unit in enumerate(units)}
+
+
+def _figure(
+    metric: Metric,
+    cells: Sequence[Cell],
+    labelled: LabelledRuns,
+    order: Mapping[Unit, int],
+    *,
+    is_pooled: bool,
+) -> Corrected | None:
+    if not labelled.corrects(metric):
+        return None
+    names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
+    weights = _weights(metric, cells, order, is_pooled=is_pooled)
+    sides = [_labels(name, cells, labelled, order) for name in names]
+    judged = [float(weights @ side.judge) for side in sides]
+    value, slopes = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
+    if value is None:
+        return None
+    every = weights if not metric.where else _weights(replace(metric, where={}), cells, order, is_pooled=True)
+    # A part of the replies has too few labels of its own to say how far the judge is to be trusted.
+    slope = None if not metric.where and len(sides) == 1 else tuned(every, _linear(sides, slopes))
+    parts = [correct(weights, side, weight=slope, extent=_extent(metric, side)) for side in sides]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        return None
+    value, slopes = fixed.figure_of(metric, found[0].value, found[-1].value if len(found) > 1 else 0.0)
+    known, _ = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
+    if value is None or known is None:
+        return None
+    return combined(found, slopes[: len(found)], value, known)
+
+
+def _weights(metric: Metric, cells: Sequence[Cell], order: Mapping[Unit, int], *, is_pooled: bool) -> Array:
+    """What each run's value counts for."""
+    strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
+    found = np.zeros(len(order))
+    shares = fixed.weights_of(
+        metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled
+    )
+    for (cell, runs), share in zip(strata, shares, strict=True):
+        for place in runs:
+            found[order[cell.id, place]] = share[0] / len(runs)
+    return found
+
+
+def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.Run]:
+    """The runs that have a value, by place."""
+    return {place: (value, None) for place, value in enumerate(cell.of(metric.of)) if value is not None}
+
+
+def _labels(name: str, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[Unit, int]) -> Labels:
+    size = len(order)
+    judge, probability = np.zeros(size), np.full(size, np.nan)
+    people = np.full((size, len(labelled.people)), np.nan)
+    clusters, strata = np.zeros(size, np.int_), np.zeros(size, np.int_)
+    codes: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    for cell in cells:
+        places = (
+            codes[0].setdefault(cell.cluster, len(codes[0])),
+            codes[1].setdefault(cell.stratum, len(codes[1])),
+        )
+        for place, value in enumerate(cell.of(name)):
+            number = order[cell.id, place]
+            clusters[number], strata[number] = places
+            if value is None:
+                continue
+            judge[number] = value
+            if (cell.id, place) not in labelled.left_out:
+                probability[number] = labelled.probability
+            for person, values in labelled.values.get((cell.id, place), {}).items():
+                people[number, labelled.people.index(person)] = values[name]
+    return Labels(judge=judge, people=people, probability=probability, clusters=clusters, strata=strata)
+
+
+def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:
+    """The two parts of a ratio as one value, near the judge's own."""
+    pairs = [*zip(sides, slopes, strict=False)]
+    return replace(
+        sides[0],
+        judge=np.sum([slope * side.judge for side, slope in pairs], axis=0),
+        people=np.sum([slope * side.people for side, slope in pairs], axis=0),
+    )
+
+
+def _extent(metric: Metric, side: Labels) -> float:
+    """The range of a value that is only ever one of two; 0 of any other."""
+    values: NDArray[np.float64] = np.unique(np.concatenate([side.judge, side.people[~np.isnan(side.people)]]))
+    return float(np.ptp(values)) if metric.kind in ("rate", "ratio") or len(values) < 3 else 0.0
