@@ -188,7 +188,8 @@ def _row(
         widths["alone"] += ((people.high or 0.0) - (people.low or 0.0)) / 2
     return (
         f"{name:<16} {n:>6}  {kind:<10}  {held['these'] / worlds:>15.1%}  "
-        f"{held['population'] / worlds:>10.1%}  {widths['these'] / worlds:>17.2f}  {widths['population'] / worlds:>10.2f}  "
+        f"{held['population'] / worlds:>10.1%}  {widths['these'] / worlds:>17.2f}  "
+        f"{widths['population'] / worlds:>10.2f}  "
         f"{widths['alone'] / worlds:>12.2f}"
     )
 

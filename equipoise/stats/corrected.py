@@ -117,17 +117,24 @@ class Corrected:
 def tuned(weights: Array, labels: Labels) -> float:
     """The weight of the judge that makes the variance least: the slope of people's labels on the judge's.
 
-    0 where the judge says the same of all labelled replies, which tells nothing.
+    Within strata, pooled; 0 where the judge says the same of all labelled replies, which tells nothing.
     """
-    given = labels.given & (weights != 0)
+    chosen = weights != 0
+    given = labels.given & chosen
     if not given.any():
         return 0.0
+    strata = _strata(labels.strata, given, chosen & ~np.isnan(labels.probability))[given]
     pulls = (weights[given] / labels.probability[given]) ** 2
-    judge, people = labels.judge[given], labels.means[given]
-    judge_off = judge - np.average(judge, weights=pulls)
-    people_off = people - np.average(people, weights=pulls)
+    judge_off, people_off = (
+        _centred(values[given], pulls, strata) for values in (labels.judge, labels.means)
+    )
     below = float(pulls @ judge_off**2)
     return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
+
+
+def _centred(values: Array, pulls: Array, strata: Codes) -> Array:
+    centres = np.bincount(strata, pulls * values) / np.maximum(np.bincount(strata, pulls), 1e-300)
+    return np.asarray(values - centres[strata])
 
 
 def correct(

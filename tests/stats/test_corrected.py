@@ -1,0 +1,243 @@
+"""Figures corrected by labels: against four libraries, against survey sampling, and in simulated sessions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from equipoise.core.records import Cell, Metric
+from equipoise.stats.corrected import (
+    Corrected,
+    Labels,
+    combined,
+    correct,
+    interval,
+    needed_for_margin,
+    needed_labels,
+)
+from equipoise.stats.labelled import LabelledRuns, difference, estimate, figure
+from equipoise.stats.metrics import measure
+
+VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "prediction_powered.json").read_bytes())
+"""300 scores of a judge, people's labels of the first 60 and of all, and what four libraries make of them.
+
+Computed once by ppi-python 0.2.3, truescore 0.7.4, evalstats 0.3.3 and cje-eval 0.9.3.
+"""
+Array = NDArray[np.float64]
+
+
+def labels(
+    judge: Sequence[float] | Array, people: Sequence[float] | Array, clusters: Sequence[int] | None = None
+) -> Labels:
+    """Labels of the first replies; each reply is a question of its own, unless there are clusters."""
+    size, given = len(judge), np.array(people, dtype=np.float64)
+    table = np.full((size, 1 if given.ndim == 1 else given.shape[1]), np.nan)
+    table[: len(given)] = given.reshape(len(given), -1)
+    return Labels(
+        judge=np.array(judge, dtype=np.float64),
+        people=table,
+        probability=np.full(size, len(given) / size),
+        clusters=np.arange(size) if clusters is None else np.array(clusters),
+        strata=np.zeros(size, np.int_),
+    )
+
+
+def mean_of(found: Labels, weight: float | None = None) -> Corrected:
+    """The corrected mean of all replies."""
+    size = len(found.judge)
+    made = correct(np.full(size, 1 / size), found, weight=weight)
+    assert made is not None
+    return made
+
+
+def se(found: Corrected) -> float:
+    """The standard error for questions like these."""
+    return math.sqrt(found.variance("population"))
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_it_is_that_of_libraries_for_prediction_powered_inference(weight: float) -> None:
+    """Theirs weighs the judge on unlabelled replies alone, N / n' times as much as ours on all."""
+    judge, people, name = VECTORS["judge"], VECTORS["people"], f"lam{weight}"
+    found = mean_of(labels(judge, people), weight * 300 / 240)
+    for library in ("ppi-python", "truescore"):
+        assert found.value == pytest.approx(VECTORS[library][name]["point"], abs=1e-9)
+    assert se(found) == pytest.approx(VECTORS["truescore"][name]["se"], abs=1e-9)
+    # ppi-python divides sums of squares by n; with as many unlabelled replies as labels both by the same.
+    equal = mean_of(labels(judge[:120], people), weight * 2)
+    assert equal.value == pytest.approx(VECTORS["ppi-python"][name]["point_60"], abs=1e-9)
+    assert se(equal) * math.sqrt(59 / 60) == pytest.approx(VECTORS["ppi-python"][name]["se_60"], abs=1e-9)
+
+
+def test_its_t_interval_is_that_of_evalstats() -> None:
+    """With n - 1 degrees of freedom, the weight being given."""
+    told = VECTORS["evalstats"]["lam1.0"]
+    found = interval(mean_of(labels(VECTORS["judge"], VECTORS["people"]), 300 / 240), "population")
+    shown = [found.value, found.low, found.high]
+    assert shown == pytest.approx([told["estimate"], told["ci_low"], told["ci_high"]], abs=1e-9)
+
+
+def test_labels_of_all_are_a_clustered_mean_as_in_cje_eval() -> None:
+    """Nothing is left to correct then."""
+    judge, people, told = VECTORS["judge"], VECTORS["people_scaled"], VECTORS["cje-eval"]
+    found = mean_of(labels(judge, people, [number // 6 for number in range(300)]), 0.0)
+    assert (found.value, se(found)) == pytest.approx((told["point"], told["se"]), abs=1e-9)
+    assert se(mean_of(labels(judge, people), 0.0)) == pytest.approx(told["singles"]["se"], abs=1e-9)
+
+
+def test_differences_of_the_same_replies_are_paired_as_in_truescore() -> None:
+    """Each side's pulls are subtracted reply by reply."""
+    told, weight = VECTORS["truescore"]["compare"], 300 / 240
+    sides = [
+        mean_of(labels(VECTORS[judge], VECTORS[people]), weight)
+        for judge, people in (("judge", "people"), ("judge_b", "people_b"))
+    ]
+    found = combined(sides, [1, -1], sides[0].value - sides[1].value, 0)
+    assert (found.value, se(found)) == pytest.approx((told["point"], told["se"]), abs=1e-9)
+
+
+def test_on_these_replies_it_is_the_regression_estimator_with_its_finite_population() -> None:
+    """(1 - n/N) s^2 / n of the residuals of a straight line (Cochran 1977, 7.3), and n - 2 degrees."""
+    judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
+    slope, intercept = np.polyfit(judge[:60], people, 1)
+    residuals = people - slope * judge[:60] - intercept
+    found = mean_of(labels(judge, people))
+    assert found.value == pytest.approx(slope * judge.mean() + intercept)
+    assert found.variance("these") == pytest.approx((1 - 60 / 300) * (residuals @ residuals) / 58 / 60)
+    assert found.degrees == 58
+    every = interval(mean_of(labels(judge, VECTORS["people_scaled"])), "these")
+    assert every.value == pytest.approx(np.mean(VECTORS["people_scaled"]))
+    assert every.se == pytest.approx(0, abs=1e-12)
+
+
+def test_people_who_differ_widen_the_interval_and_noise_does_not() -> None:
+    """With D between two people by D / 2 in quadrature; what chance explains is taken off."""
+    chance = np.random.default_rng(3)
+    judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
+    alike = np.column_stack([people + chance.normal(size=60), people + chance.normal(size=60)])
+    apart = alike + np.array([5.0, -5.0])
+    same, differ = (mean_of(labels(judge, given)) for given in (alike, apart))
+    assert same.between() == pytest.approx(0, abs=0.05)
+    assert differ.between() == pytest.approx(25, rel=0.1)
+    assert differ.value == pytest.approx(same.value)
+    one = alike.copy()
+    one[20:40, 0], one[40:, 1] = np.nan, np.nan
+    dealt = mean_of(labels(judge, one))
+    assert dealt.variance("these") > 0
+    assert dealt.labels == 60
+
+
+def test_facts_need_no_label_and_strata_are_centred_apart() -> None:
+    """A judge that is 20 points off in one language alone is corrected there."""
+    chance = np.random.default_rng(4)
+    truth = 50 + 20 * chance.normal(size=300)
+    strata = np.repeat([0, 1, 2], 100)
+    judge = truth - 20 * (strata == 2)
+    drawn = np.concatenate([chance.choice(np.arange(100), 20, replace=False) + 100 * k for k in range(3)])
+    people = np.full((300, 1), np.nan)
+    people[drawn, 0] = truth[drawn]
+    given = Labels(
+        judge=judge,
+        people=people,
+        probability=np.full(300, 0.2),
+        clusters=np.arange(300),
+        strata=strata,
+    )
+    found = mean_of(given)
+    assert found.value == pytest.approx(truth.mean(), abs=0.01)
+    pooled = mean_of(replace(given, strata=np.zeros(300, np.int_)))
+    assert found.variance("these") < pooled.variance("these") / 100
+    probability = given.probability.copy()
+    probability[:20] = np.nan
+    known = mean_of(replace(given, probability=probability))
+    assert known.value == pytest.approx(truth.mean(), abs=0.01)
+
+
+def test_few_labels_and_no_spread_are_said() -> None:
+    """There is a figure, and a reason why it has no interval."""
+    judge = VECTORS["judge"]
+    few = interval(mean_of(labels(judge, VECTORS["people"][:9])), "these")
+    assert (few.low, few.reason) == (None, "too few labels: 9, and 10 are needed")
+    same = interval(mean_of(labels(judge, [value + 3 for value in judge[:40]])), "these")
+    assert (same.low, same.reason) == (None, "people and evaluators differ alike in every label")
+    assert same.value == pytest.approx(np.mean(judge) + 3)
+    assert correct(np.full(300, 1 / 300), labels(judge, [50.0])) is None
+
+
+def test_labels_needed_agree_with_the_interval() -> None:
+    """About 60 for 3.4 points, and about 360 on each side for a margin of 2, where nothing changed."""
+    assert needed_labels(3.4, spread=24.7, agreement=0.84, replies=750) == 58
+    assert needed_labels(1.0, spread=24.7, agreement=0.84, replies=750, floor=3.0) is None
+    assert needed_for_margin(2, spread=24.7, agreement=0.84, replies=750) == pytest.approx(360, abs=8)
+
+
+def cells(values: dict[str, list[list[float]]]) -> list[Cell]:
+    """Questions with these runs of each value, in one language."""
+    count = len(next(iter(values.values())))
+    return [
+        Cell(
+            id=f"en/{place}",
+            cluster=str(place),
+            stratum="en",
+            values={name: runs[place] for name, runs in values.items()},
+        )
+        for place in range(count)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["mean", "rate", "ratio"])
+def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
+    """Whatever the judge says: a mean, a share, a ratio of two."""
+    chance = np.random.default_rng(5)
+    judge = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
+    people = {name: chance.integers(0, 2, (20, 3)).astype(float).tolist() for name in ("of", "per")}
+    given = {
+        (f"en/{place}", run): {"anna": {name: people[name][place][run] for name in people}}
+        for place in range(20)
+        for run in range(3)
+    }
+    runs = LabelledRuns(people=["anna"], values=given, probability=1.0)
+    metric = Metric(name="m", of="of", per="per" if kind == "ratio" else None, kind=kind)
+    found = figure(metric, cells(judge), runs)
+    assert found is not None
+    assert found.value == pytest.approx(measure(metric, cells(people)).value)
+    assert found.judge == pytest.approx(measure(metric, cells(judge)).value)
+
+
+def test_a_share_without_a_disagreement_has_an_interval() -> None:
+    """Forty labels that agree do not prove that the judge never errs: about the rule of three."""
+    judge = {"of": [[float(place % 2)] for place in range(200)]}
+    given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
+    runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
+    metric = Metric(name="m", of="of", kind="rate")
+    found = figure(metric, cells(judge), runs)
+    assert found is not None
+    limits = estimate(metric, found, "these")
+    assert (limits.value, limits.reason) == (pytest.approx(50), None)
+    assert limits.high is not None
+    assert 3 < limits.high - 50 < 8
+
+
+def test_a_judge_that_favours_one_side_does_not_decide() -> None:
+    """People see no difference where the judge sees ten points."""
+    chance = np.random.default_rng(6)
+    truth = 50 + 20 * chance.normal(size=200)
+    before, after = truth + 2 * chance.normal(size=200), truth + 10 + 2 * chance.normal(size=200)
+    given = {(f"en/{place}", 0): {"anna": {"of": float(truth[place])}} for place in range(60)}
+    runs = LabelledRuns(people=["anna"], values=given, probability=0.3)
+    metric = Metric(name="m", of="of", kind="count", unit="points")
+    sides = [cells({"of": [[value] for value in values.tolist()]}) for values in (before, after)]
+    found = difference(metric, (sides[0], runs), (sides[1], runs))
+    assert found is not None
+    these = found[2]["these"]
+    assert these.low is not None
+    assert these.high is not None
+    assert these.low < 0 < these.high < 2
