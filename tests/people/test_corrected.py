@@ -1,0 +1,328 @@
+"""`equipoise review` from a sheet to a corrected figure, and rules about it in `compare` and `gate`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import pages
+from equipoise.cli import main
+from equipoise.core.rules import parse_rule
+from equipoise.people import draws
+
+STRICT = 0.5
+"""By how many points of the scale the made-up people are milder than the judges."""
+
+
+def run(*arguments: object) -> Result:
+    """A command."""
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, [*map(str, arguments)])
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Results of two releases, 150 runs each."""
+    monkeypatch.chdir(tmp_path)
+    before = pages.write(tmp_path / "old.json", "model-1", questions=25, seed=1)
+    return before, pages.write(tmp_path / "new.json", "model-2", questions=25, seed=2)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    """What a spreadsheet shows."""
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+
+
+def known(*results: Path) -> dict[tuple[str, str], float]:
+    """The judges' mean score by id and text of a reply."""
+    return {
+        (f"{language}/{question['id']}/{run['run_index']}", run["subject_transcript"][-1]["content"]): run[
+            "score"
+        ]
+        for path in results
+        for language, found in json.loads(path.read_bytes())["results"].items()
+        for question in found["questions"]
+        for run in question["runs"]
+    }
+
+
+def fill(path: Path, scores: Mapping[tuple[str, str], float], change: Callable[[float], float]) -> Path:
+    """The sheet with a score in every row."""
+    given = rows(path)
+    for row in given:
+        value = change(scores[row["id"], row["reply"].removeprefix("'")])
+        row["score"] = str(min(5, max(1, round(value))))
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.DictWriter(file, given[0])
+        table.writeheader()
+        table.writerows(given)
+    return path
+
+
+def mild(seed: int) -> Callable[[float], float]:
+    """A person who scores higher than the judges, with some noise."""
+    chance = random.Random(seed)  # noqa: S311 - made-up labels need no secret
+    return lambda score: score + STRICT + chance.gauss(0, 0.4)
+
+
+def people(results: Path) -> dict[str, Any]:
+    """What was added."""
+    found: dict[str, Any] = json.loads(results.read_bytes())["people"]
+    return found
+
+
+def labelled_pairs(before: Path, after: Path, n: int = 60) -> list[Path]:
+    """The sheets of two people who labelled the same replies of both, added to both."""
+    drawn = run(
+        "review",
+        "sample",
+        after,
+        "--pairs",
+        before,
+        "-n",
+        n,
+        "--person",
+        "anna",
+        "--person",
+        "ben",
+        "-o",
+        ".",
+    )
+    assert drawn.exit_code == 0, drawn.output
+    scores = known(before, after)
+    sheets = [fill(Path(f"{name}.csv"), scores, mild(seed)) for seed, name in enumerate(("anna", "ben"))]
+    for results in (before, after):
+        assert run("review", "agree", results, *sheets).exit_code == 0
+    return sheets
+
+
+def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> None:
+    """The truth is what these people would give all replies; figures of other things stay the judge's."""
+    _, results = sides
+    run("review", "sample", results, "-n", "60", "-o", "anna.csv")
+    sheet = fill(Path("anna.csv"), known(results), mild(0))
+    done = run("review", "agree", results, sheet)
+    assert done.exit_code == 0, done.output
+    found = people(results)
+    assert (found["draw"]["drawn"], found["draw"]["replies"], len(found["labels"])) == (60, 150, 60)
+    assert {"overall", "en-US", "zh-CN", "area.history", "overall_without_blocked"} <= found[
+        "corrected"
+    ].keys()
+    assert "refused" not in found["corrected"]
+    change = mild(1)
+    truth = sum(min(5, max(1, round(change(score)))) * 25 - 25 for score in known(results).values()) / 150
+    overall = found["corrected"]["overall"]
+    for scope in ("these", "population"):
+        assert overall[scope]["low"] < truth < overall[scope]["high"]
+    assert overall["these"]["high"] < overall["population"]["high"]
+    assert overall["is_larger"] is True
+    assert "corrected: 60 labels by anna; 60 of 150 replies drawn" in done.stdout
+    assert "* outside the judge's own interval" in done.stdout
+    assert found["corrected"]["overall"]["judge"] == pytest.approx(
+        json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
+    )
+    shown = run("show", results).stdout
+    assert "corrected: 60 labels by anna" in shown
+
+
+def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None:
+    """Fifteen labels are enough for the whole, and for no area; the plan goes by them."""
+    _, results = sides
+    assumed = run("review", "plan", results, "--within", "4pp")
+    assert "correlate 0.70 (assumed)" in assumed.stdout
+    assert "on each side" in assumed.stdout
+    given = run("review", "plan", results, "--within", "±2", "--agreement", "0.9")
+    assert "correlate 0.90 (as given)" in given.stdout
+    run("review", "sample", results, "-n", "15", "-o", "anna.csv")
+    fill(Path("anna.csv"), known(results), mild(0))
+    done = run("review", "agree", results, "anna.csv")
+    assert "too few labels for an interval: en-US, pt-BR, zh-CN, area." in done.stdout
+    assert "(a pilot of 15 labels)" in run("review", "plan", results, "--within", "4pp").stdout
+    wrong = run("review", "plan", results, "--within", "wide")
+    assert (wrong.exit_code, len(wrong.stderr.splitlines())) == (4, 1)
+
+
+def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
+    """By languages, areas and thirds in proportion, over questions; two people share what was asked for."""
+    _, results = sides
+    done = run(
+        *("review", "sample", results, "-n", "45", "--person", "anna", "--person", "ben", "--overlap", "15"),
+        *("-o", "sheets"),
+    )
+    assert done.exit_code == 0, done.output
+    anna, ben = (rows(Path("sheets", f"{name}.csv")) for name in ("anna", "ben"))
+    assert (len(anna), len(ben)) == (30, 30)
+    ids = {row["id"] for row in anna}, {row["id"] for row in ben}
+    assert len(ids[0] & ids[1]) == 15
+    every = {row["id"]: row for row in (*anna, *ben)}
+    assert Counter(row["language"] for row in every.values()) == dict.fromkeys(pages.LANGUAGES, 15)
+    # 25 questions in 3 languages have 2 runs each: no question is drawn much more often than others.
+    assert max(Counter(name.split("/")[1] for name in every).values()) <= 5
+    for row in every.values():
+        draw = draws.read(row["draw"], row["id"])
+        assert draw is not None
+        assert draw.probability == pytest.approx(45 / 150)
+        assert draws.read(row["draw"], "en-US/other/1") is None
+
+
+def test_pairs_are_blind_and_each_result_takes_its_own(sides: tuple[Path, Path]) -> None:
+    """A sheet has both replies of a pair, in random order, and says of neither whose it is."""
+    before, after = sides
+    sheet, _ = labelled_pairs(before, after)
+    text = sheet.read_text(encoding="utf-8-sig")
+    assert not any(word in text for word in ("model-1", "model-2", "old.json", "judge-a"))
+    assert set(Counter(row["id"] for row in rows(sheet)).values()) == {2}
+    for results in sides:
+        assert (len(people(results)["labels"]), people(results)["draw"]["pairs"]) == (60, True)
+
+
+def test_rules_by_people_decide(sides: tuple[Path, Path]) -> None:
+    """In both scopes, with what the judge says beside it; the session's own rule stands next to it."""
+    before, after = sides
+    labelled_pairs(before, after, 100)
+    rules = ("overall:-30pp@these@people", "overall:-40pp@population@people", "overall:-30pp")
+    given = [part for rule in rules for part in ("--gate", rule)]
+    done = run("compare", before, after, *given, "-o", "c.json")
+    assert done.exit_code == 0, done.output
+    assert "gate PASS: overall:-30pp@these@people" in done.stdout
+    assert "on these replies, 100 labels, by people's labels; uncorrected, the judge says" in " ".join(
+        done.stdout.split()
+    )
+    again = run("gate", after, "--baseline", before, *given)
+    assert again.exit_code == 0, again.output
+    strict = run("gate", after, "--baseline", before, "--gate", "overall:-0.1pp@people")
+    assert strict.exit_code in (6, 7)
+    assert "by people's labels" in strict.stdout
+
+
+def test_a_rule_says_that_it_is_about_people() -> None:
+    """With a scope or without."""
+    for text, scope in (
+        ("overall:-5pp@these@people", "these"),
+        ("overall:-5pp@population@people", "population"),
+        ("overall:-5pp@people", "these"),
+    ):
+        rule = parse_rule(text)
+        assert (rule.people, rule.scope) == (True, scope)
+    assert not parse_rule("overall:-5pp@these").people
+    for text in ("overall:-5pp@people@these", "overall:-5pp@these@persons", "unscored:1%@people"):
+        with pytest.raises(ValueError, match=r"is not a rule|unknown scope|takes no scope"):
+            parse_rule(text)
+
+
+def refused(before: Path, after: Path, rule: str = "overall:-5pp@these@people") -> str:
+    """The one line that says why."""
+    done = run("gate", after, "--baseline", before, "--gate", rule)
+    assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
+    return done.stderr
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """The results with a change."""
+    data = json.loads(path.read_bytes())
+    change(data)
+    path.write_text(json.dumps(data))
+
+
+def test_rules_are_refused_without_labels_that_can_decide(sides: tuple[Path, Path]) -> None:
+    """None, of other verdicts, another rubric, another judge, by others, about other things."""
+    before, after = sides
+    assert "has no labels of people" in refused(before, after)
+    labelled_pairs(before, after)
+    assert "labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
+    kept = after.read_bytes()
+    for change, why in (
+        (lambda data: data["metadata"].update(rubric_hash="0"), "were made for another rubric"),
+        (lambda data: data["metadata"].update(verdicts_sha256="0"), "belong to other verdicts"),
+        (lambda data: data["people"]["draw"].update(evaluator_models=["x"]), "another judge had scored"),
+        (lambda data: data["people"].update(people=["carla"]), "different people labelled the two"),
+    ):
+        edit(after, change)
+        if "rubric" in why:
+            done = run(
+                "gate", after, "--baseline", before, "--allow-mismatch", "--gate", "overall:-5pp@people"
+            )
+            assert why in done.stderr
+        else:
+            assert why in refused(before, after)
+        after.write_bytes(kept)
+
+
+def test_only_blind_random_labels_correct(sides: tuple[Path, Path]) -> None:
+    """Rows without their draw, of a changed id, of other replies, and marks: they count for kappa alone."""
+    before, after = sides
+    run("review", "sample", after, "-n", "40", "-o", "anna.csv")
+    fill(Path("anna.csv"), known(after), mild(0))
+    text = Path("anna.csv").read_text(encoding="utf-8-sig")
+
+    def why(content: str, name: str = "ben.csv") -> str:
+        Path(name).write_text(content, encoding="utf-8")
+        done = run("review", "agree", after, name)
+        assert done.exit_code == 0, done.output
+        assert "corrected" not in people(after)
+        assert "corrected: no figure" in done.stdout
+        return str(people(after)["not_corrected"])
+
+    header = "id,score\n"
+    plain = header + "".join(f"{row['id']},{row['score']}\n" for row in rows(Path("anna.csv")))
+    assert "not drawn at random" in why(plain)
+    assert "its labels decide nothing: ben.csv: not drawn at random" in refused_after(before, after)
+    first, second, *_ = (row["id"] for row in rows(Path("anna.csv")))
+    assert "not drawn at random" in why(text.replace(f"{first},", f"{first[:-1]}{3 - int(first[-1])},", 1))
+    assert second in text
+    review = {
+        "suite": "neutrality",
+        "model": "model-2",
+        "started": "2026-03-01T08:00:00+00:00",
+        "run": first,
+        "verdict": "wrong",
+        "score": 3,
+    }
+    marks = {"format": "equipoise-reviews", "version": 1, "reviews": [review]}
+    assert "whose readers saw the verdicts" in why(json.dumps(marks), "marks.json")
+    edit(
+        after, lambda data: data["results"]["en-US"]["questions"][0]["runs"][0]["verdicts"][0].update(score=1)
+    )
+    assert "another judge had scored the replies" in why(text)
+
+
+def refused_after(before: Path, after: Path) -> str:
+    """Why, where the baseline has labels."""
+    run("review", "sample", before, "-n", "40", "-o", "base.csv")
+    fill(Path("base.csv"), known(before), mild(0))
+    assert run("review", "agree", before, "base.csv").exit_code == 0
+    return refused(before, after)
+
+
+def test_draws_are_not_mixed(sides: tuple[Path, Path]) -> None:
+    """Two draws of the same results are two samples."""
+    _, results = sides
+    for seed, name in enumerate(("anna", "ben")):
+        run("review", "sample", results, "-n", "30", "--seed", seed, "-o", f"{name}.csv")
+        fill(Path(f"{name}.csv"), known(results), mild(seed))
+    done = run("review", "agree", results, "anna.csv", "ben.csv")
+    assert "corrected: no figure: anna.csv and ben.csv are of different draws" in done.stdout
+
+
+def test_mistakes_of_a_draw_are_one_line(sides: tuple[Path, Path], subtests: pytest.Subtests) -> None:
+    """Nothing is written then."""
+    _, results = sides
+    for given, told in (
+        (["--overlap", "3", "-o", "x.csv"], "--overlap: says what several people share"),
+        (["--person", "a/b", "-o", "x"], "--person: give each person another name"),
+        (["--person", "a", "--person", "a", "-o", "x"], "--person: give each person another name"),
+        (["--pairs", "none.json", "-o", "x.csv"], "none.json: cannot be read"),
+    ):
+        with subtests.test(told):
+            done = run("review", "sample", results, *given)
+            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
+            assert told in done.stderr
+    assert not [path for path in Path().iterdir() if path.suffix != ".json"]

@@ -1,0 +1,133 @@
+"""The page on which a person labels replies, in Chromium: keys, progress, files, and what is read again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import pages
+from browser import CHROMIUM, Browser, chromium, expect, opened
+from equipoise.cli import main
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+ARABIC, CHINESE = "مرحبا بالعالم: 1989", "茶圣是谁？</script><b>x</b>"
+
+
+def run(*arguments: object) -> Result:
+    """The command."""
+    return CliRunner(env={"COLUMNS": "200"}).invoke(main, ["review", *map(str, arguments)])
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Results whose replies are also Arabic and Chinese."""
+    monkeypatch.chdir(tmp_path)
+    texts = {0: ARABIC, 1: CHINESE}
+    return pages.write(tmp_path / "m.json", "model-a", questions=2, runs=2, reply=texts.get)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all tests."""
+    with chromium() as found:
+        yield found
+
+
+def test_the_page_is_blind_and_loads_nothing(results: Path) -> None:
+    """It says nothing of model, evaluators or scores, and no reply ends its script."""
+    done = run("sample", results, "-o", "sheet.html")
+    assert done.exit_code == 0, done.output
+    text = Path("sheet.html").read_text(encoding="utf-8")
+    assert not any(word in text for word in ("model-a", "judge-a", "reasoning", "http://", "https://"))
+    assert "default-src &#39;none&#39;" in text
+    assert text.count("</script>") == 2
+    again = run("sample", results, "-o", "sheet.html")
+    assert (again.exit_code, "already exists" in again.stderr) == (4, True)
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_a_person_labels_with_keys_saves_resumes_and_is_read(results: Path, browser: Browser) -> None:
+    """From the results to a corrected figure with the browser alone."""
+    run("sample", results, "-n", "12", "--person", "anna", "--page", "-o", ".")
+    made = browser.new_context(offline=True, accept_downloads=True)
+    page = made.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda said: complaints.append(said.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(Path("anna.html").absolute().as_uri())
+    page.locator("html.ready").wait_for(state="attached")
+    expect(page.locator("#count")).to_have_text("0 of 12 labelled")
+    for number in range(11):
+        page.keyboard.press(str(1 + number % 5))
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("#count")).to_have_text("11 of 12 labelled")
+    page.keyboard.press("n")
+    page.keyboard.type("a note with 5 in it")
+    page.keyboard.press("Escape")
+    page.reload()
+    page.locator("html.ready").wait_for(state="attached")
+    expect(page.locator("#count")).to_have_text("11 of 12 labelled")
+    expect(page.locator("#where")).to_have_text("Reply 12 of 12")
+    expect(page.locator("#note")).to_have_value("a note with 5 in it")
+    page.keyboard.press("5")
+    page.keyboard.press("0")
+    expect(page.locator("#count")).to_have_text("11 of 12 labelled")
+    with page.expect_download() as waiting:
+        page.keyboard.press("s")
+    assert waiting.value.suggested_filename == "anna.json"
+    waiting.value.save_as("anna.json")
+    assert complaints == []
+    made.close()
+    saved = json.loads(Path("anna.json").read_bytes())
+    assert [row["score"] for row in saved["rows"]][:6] == ["1", "2", "3", "4", "5", "1"]
+    done = run("agree", results, "anna.json")
+    assert done.exit_code == 0, done.output
+    assert "people:    anna: 11 scores, 1 blank" in done.stdout
+    assert "overall" in done.stdout.partition("corrected: 11 labels by anna")[2]
+    with opened(browser, Path("anna.html").absolute()) as fresh:
+        fresh.page.locator("#open").set_input_files("anna.json")
+        expect(fresh.page.locator("#count")).to_have_text("11 of 12 labelled")
+        fresh.page.locator("#open").set_input_files(results)
+        expect(fresh.page.locator("#state")).to_contain_text("is not a saved sheet")
+
+
+@pytest.mark.slow
+@needs_chromium
+def test_every_script_is_readable_and_a_name_is_asked(results: Path, browser: Browser) -> None:
+    """Arabic runs from right to left, Chinese and markup are shown as they are."""
+    run("sample", results, "-n", "12", "-o", "sheet.html")
+    with opened(browser, Path("sheet.html").absolute()) as sheet:
+        page, seen = sheet.page, {}
+        for _ in range(12):
+            reply = page.locator("#reply")
+            seen[reply.text_content()] = reply.evaluate("e => e.matches(':dir(rtl)')")
+            page.keyboard.press("ArrowRight")
+        assert (seen[ARABIC], seen[CHINESE]) == (True, False)
+        page.keyboard.press("s")
+        expect(page.locator("#state")).to_contain_text("Give a name or pseudonym first")
+        expect(page.locator("#person")).to_be_focused()
+
+
+def test_a_damaged_file_is_one_line(results: Path, subtests: pytest.Subtests) -> None:
+    """It says which row, or what it is."""
+    run("sample", results, "-n", "12", "-o", "sheet.csv")
+    row = next(csv.DictReader(io.StringIO(Path("sheet.csv").read_text(encoding="utf-8-sig"))))
+    good = {"id": row["id"], "draw": row["draw"], "score": "3"}
+    for content, told in (
+        ({"format": "equipoise-sheet", "version": 2, "rows": []}, "has version 2"),
+        ({"format": "equipoise-sheet", "version": 1}, "it has no rows"),
+        ({"format": "equipoise-sheet", "version": 1, "rows": [good, {"id": "x"}]}, "row 2 lacks its id"),
+        ({"format": "equipoise-sheet", "version": 1, "rows": [{**good, "score": 3}]}, "row 1 lacks its id"),
+    ):
+        with subtests.test(told):
+            Path("x.json").write_text(json.dumps(content))
+            done = run("agree", results, "x.json")
+            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
+            assert told in done.stderr
