@@ -20,6 +20,7 @@ from equipoise.core.rules import Scope
 from equipoise.stats.intervals import Array, Estimate, student
 
 Codes = NDArray[np.int_]
+Mask = NDArray[np.bool_]
 FEWEST = 10
 """Labels below which a figure has no interval."""
 _FEWEST_EACH = 8
@@ -42,9 +43,9 @@ class Labels:
     strata: Codes
 
     @property
-    def given(self) -> NDArray[np.bool_]:
+    def given(self) -> Mask:
         """Which replies have a label of anyone."""
-        found: NDArray[np.bool_] = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
+        found: Mask = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
         return found
 
     @property
@@ -148,7 +149,41 @@ def correct(
     the draw, sum of d^2 (1 - n / N) (e - mean e)^2: without a label of all there is none left with labels of
     all. For questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed
     within questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
-    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted. `extent` is the
+    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted; a tuned b gives
+    them g-weights (the same book, 6.6). `extent` is the range of a value that is 0 or 1, of which half a
+    label each way is added to the variance, as runs without an event do not prove that there are none.
+    """
+    chosen = weights != 0
+    given = labels.given & chosen
+    if not given.any():
+        return 0.0
+    strata = _strata(labels.strata, given, chosen & ~np.isnan(labels.probability))[given]
+    pulls = (weights[given] / labels.probability[given]) ** 2
+    judge_off, people_off = (
+        _centred(values[given], pulls, strata) for values in (labels.judge, labels.means)
+    )
+    below = float(pulls @ judge_off**2)
+    return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
+
+
+def _centred(values: Array, pulls: Array, strata: Codes) -> Array:
+    centres = np.bincount(strata, pulls * values) / np.maximum(np.bincount(strata, pulls), 1e-300)
+    return np.asarray(values - centres[strata])
+
+
+def correct(
+    weights: Array, labels: Labels, *, weight: float | None = None, extent: float = 0.0
+) -> Corrected | None:
+    """The figure sum(weights * value) as people would have it; None with fewer than two labels in it.
+
+    With e = y - b f, people's label less b times the judge's value, the figure is, stratum by stratum,
+    b sum(w f) + sum(w) sum(d e) / sum(d), d = w / probability: unbiased up to 1 / n whatever the judge, as e
+    is measured on a random sample. b is `weight`, or `tuned`. On these very replies the variance is that of
+    the draw, sum of d^2 (1 - n / N) (e - mean e)^2: without a label of all there is none left with labels of
+    all. For questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed
+    within questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
+    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted, and where b is tuned
+    residuals have the weights that it gives them (g-weights, the same book, 6.6). `extent` is the
     range of a value that is 0 or 1, of which half a label each way is added to the variance, as runs without
     an event do not prove that there are none.
     """
@@ -163,37 +198,35 @@ def correct(
     fitted = len(np.unique(strata[given])) + (weight is None)
     if count <= fitted:
         return None
+    asked = chosen & ~free
+    reach = _reach(weights, labels, strata, given, asked)
+    pull = reach + _leverage(weights, labels, strata, given, asked, reach) if weight is None else reach
     residuals = np.where(given, labels.means - b * labels.judge, 0.0)
-    readers = _readers(labels, b)
-    count_of = (~np.isnan(labels.people)).sum(axis=1)
-    value, drawn, pulls = 0.0, np.zeros(len(weights)), np.zeros(len(weights))
-    floor = 0.0
+    readers, several = _readers(labels, b), (~np.isnan(labels.people)).sum(axis=1)
+    people = max(int((readers.shares > 0).sum()), 1)
+    value, floor, drawn, pulls = 0.0, 0.0, np.zeros(len(weights)), np.zeros(len(weights))
     for code in np.unique(strata[chosen]):
         inside = chosen & (strata == code)
-        asked, mine = inside & ~free, inside & given
-        total, every = float(weights[inside].sum()), float(weights[asked].sum())
-        if not mine.any():
-            value += float(weights[inside] @ labels.judge[inside])
-            continue
-        reach = weights[mine] / labels.probability[mine]
-        reach *= every / reach.sum()
-        centre = float(reach @ residuals[mine]) / every if every else 0.0
+        wanted, mine = inside & asked, inside & given
+        total = float(weights[inside].sum())
+        centre = float(reach @ np.where(mine, residuals, 0.0)) / (float(reach[mine].sum()) or 1.0)
         imputed = np.where(free, labels.judge, b * labels.judge + centre)
         part = float(weights[inside] @ imputed[inside])
         value += part
-        share = _share(labels.probability, mine, asked)
-        off = residuals[mine] - centre
-        drawn[mine] = reach * np.sqrt(1 - share) * off * math.sqrt(count / (count - fitted))
-        floor += float((reach**2 * (1 - share)).mean()) * extent**2
-        some = 1 / count_of[mine] - 1 / max(int((readers.shares > 0).sum()), 1)
-        floor += float((reach**2 * share) @ np.maximum(some, 0.0)) * readers.within
         pulls[inside] = weights[inside] * (imputed[inside] - part / total) if total else 0.0
-        pulls[mine] += reach * off
-        rest = asked & ~mine
-        for group, scale in ((mine, count / (count - fitted)), (rest, _unbiased(int(rest.sum())))):
-            if group.any():
-                pulls[group] = (pulls[group] - pulls[group].mean()) * math.sqrt(scale)
-    reach = float(weights[chosen & ~free].sum())
+        if not mine.any():
+            continue
+        share = _share(labels.probability, mine, wanted)
+        off = pull[mine] * (residuals[mine] - centre)
+        scale = math.sqrt(count / (count - fitted))
+        drawn[mine] = np.sqrt(1 - share) * off * scale
+        some = np.maximum(1 / several[mine] - 1 / people, 0.0)
+        floor += float((reach[mine] ** 2 * (1 - share)).mean()) * extent**2
+        floor += float((reach[mine] ** 2 * share) @ some) * readers.within
+        pulls[mine] += off
+        _centre(pulls, mine, scale)
+        _centre(pulls, wanted & ~mine, math.sqrt(_unbiased(int((wanted & ~mine).sum()))))
+    whole = float(weights[asked].sum())
     return Corrected(
         value=value,
         judge=float(weights[chosen] @ labels.judge[chosen]),
@@ -201,22 +234,50 @@ def correct(
         labels=count,
         degrees=float(count - fitted),
         drawn=drawn,
-        pulls=np.where(chosen, pulls, 0.0),
+        pulls=pulls,
         clusters=labels.clusters,
-        readers=readers.leanings * reach,
-        noise=readers.noise * reach**2,
+        readers=readers.leanings * whole,
+        noise=readers.noise * whole**2,
         shares=readers.shares,
         floor=floor,
     )
 
 
-def _strata(strata: Codes, given: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Codes:
+def _reach(weights: Array, labels: Labels, strata: Codes, given: Mask, asked: Mask) -> Array:
+    """What each label stands for: d, so scaled that a stratum's labels stand for all that was to be labelled."""
+    found = np.zeros(len(weights))
+    found[given] = weights[given] / labels.probability[given]
+    for code in np.unique(strata[given]):
+        mine = given & (strata == code)
+        found[mine] *= float(weights[asked & (strata == code)].sum()) / float(found[mine].sum())
+    return found
+
+
+def _leverage(weights: Array, labels: Labels, strata: Codes, given: Mask, asked: Mask, reach: Array) -> Array:
+    """What the residual of each label adds to the figure through the tuned weight.
+
+    The weight multiplies how far the judge's mean of all replies lies from that of the labelled ones.
+    """
+    gap = float(weights[asked] @ labels.judge[asked] - reach[given] @ labels.judge[given])
+    pulls = (weights[given] / labels.probability[given]) ** 2
+    off = _centred(labels.judge[given], pulls, strata[given])
+    below, found = float(pulls @ off**2), np.zeros(len(weights))
+    found[given] = gap * pulls * off / below if below > 1e-12 else 0.0
+    return found
+
+
+def _centre(pulls: Array, group: Mask, scale: float) -> None:
+    if group.any():
+        pulls[group] = (pulls[group] - pulls[group].mean()) * scale
+
+
+def _strata(strata: Codes, given: Mask, asked: Mask) -> Codes:
     """The strata, or one where a stratum with replies to label has few labels."""
     counts = [int((given & (strata == code)).sum()) for code in np.unique(strata[asked])]
     return strata if min(counts, default=0) >= _FEWEST_EACH else np.zeros_like(strata)
 
 
-def _share(probability: Array, mine: NDArray[np.bool_], asked: NDArray[np.bool_]) -> Array:
+def _share(probability: Array, mine: Mask, asked: Mask) -> Array:
     """The probability of a label of those who have one: drawn, and not left blank."""
     answered = float((1 / probability[mine]).sum()) / float(asked.sum())
     found: Array = np.clip(probability[mine] * answered, 0.0, 1.0)

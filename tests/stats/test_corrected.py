@@ -105,13 +105,15 @@ def test_differences_of_the_same_replies_are_paired_as_in_truescore() -> None:
 
 
 def test_on_these_replies_it_is_the_regression_estimator_with_its_finite_population() -> None:
-    """(1 - n/N) s^2 / n of the residuals of a straight line (Cochran 1977, 7.3), and n - 2 degrees."""
+    """(1 - n/N) s^2 / n of a straight line's residuals (Cochran 1977, 7.3) with g-weights; n - 2 degrees."""
     judge, people = np.array(VECTORS["judge"]), np.array(VECTORS["people"])
     slope, intercept = np.polyfit(judge[:60], people, 1)
     residuals = people - slope * judge[:60] - intercept
     found = mean_of(labels(judge, people))
     assert found.value == pytest.approx(slope * judge.mean() + intercept)
-    assert found.variance("these") == pytest.approx((1 - 60 / 300) * (residuals @ residuals) / 58 / 60)
+    off = judge[:60] - judge[:60].mean()
+    stretched = residuals * (1 + 60 * (judge.mean() - judge[:60].mean()) * off / (off @ off))
+    assert found.variance("these") == pytest.approx((1 - 60 / 300) * (stretched @ stretched) / 58 / 60)
     assert found.degrees == 58
     every = interval(mean_of(labels(judge, VECTORS["people_scaled"])), "these")
     assert every.value == pytest.approx(np.mean(VECTORS["people_scaled"]))

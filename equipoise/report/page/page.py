@@ -283,6 +283,7 @@ def environment() -> Environment:
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
     made.filters |= {"estimate": estimate, "sampled": added.sampled}
     made.filters |= {"names": comparison.names, "movers": comparison.movers}
+    made.filters |= {"labelled": added.labelled, "remarks": added.remarks}
     made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
     return made
 

@@ -25,6 +25,7 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
     summary = data["summary"]
     if metric := next(iter(summary.get("metrics", {}).values()), None):
         yield _headline(suite, data, metric)
+        yield from _by_people(data.get("people") or {}, next(iter(summary["metrics"])))
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
     yield from _ended(ended)
@@ -49,6 +50,23 @@ def alike(data: Mapping[str, JSON]) -> list[str]:
         for first, second, pair, unit in _pairs(found)
         if not _differs(pair)
     ]
+
+
+def _by_people(found: Mapping[str, JSON], name: str) -> Iterator[str]:
+    """The headline as people's labels correct it, beside the judge's."""
+    item = found.get("corrected", {}).get(name)
+    if item is None:
+        return
+    who, unit, these = " and ".join(found["people"]), _unit(item["unit"]), item["these"]
+    read = f"as {who} read the replies it is {item['value']:.1f}{unit}"
+    told = f"The evaluators say {item['judge']:.1f}{unit}; {read}"
+    if these["low"] is None:
+        yield f"{told}, by {item['labels']:,} labels ({these['reason']})."
+        return
+    limits = f"95 % interval {these['low']:.1f} to {these['high']:.1f} on these replies"
+    yield f"{told}, by {item['labels']:,} labels of replies drawn at random; {limits}."
+    if item["is_larger"]:
+        yield "That lies outside the evaluators' own interval: they are too strict, or too mild."
 
 
 def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
