@@ -146,46 +146,12 @@ def correct(
     With e = y - b f, people's label less b times the judge's value, the figure is, stratum by stratum,
     b sum(w f) + sum(w) sum(d e) / sum(d), d = w / probability: unbiased up to 1 / n whatever the judge, as e
     is measured on a random sample. b is `weight`, or `tuned`. On these very replies the variance is that of
-    the draw, sum of d^2 (1 - n / N) (e - mean e)^2: without a label of all there is none left with labels of
-    all. For questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed
-    within questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
+    the draw, sum of d^2 (1 - n / N) (e - mean e)^2, of which none is left once all replies have labels. For
+    questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed within
+    questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
     Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted; a tuned b gives
     them g-weights (the same book, 6.6). `extent` is the range of a value that is 0 or 1, of which half a
     label each way is added to the variance, as runs without an event do not prove that there are none.
-    """
-    chosen = weights != 0
-    given = labels.given & chosen
-    if not given.any():
-        return 0.0
-    strata = _strata(labels.strata, given, chosen & ~np.isnan(labels.probability))[given]
-    pulls = (weights[given] / labels.probability[given]) ** 2
-    judge_off, people_off = (
-        _centred(values[given], pulls, strata) for values in (labels.judge, labels.means)
-    )
-    below = float(pulls @ judge_off**2)
-    return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
-
-
-def _centred(values: Array, pulls: Array, strata: Codes) -> Array:
-    centres = np.bincount(strata, pulls * values) / np.maximum(np.bincount(strata, pulls), 1e-300)
-    return np.asarray(values - centres[strata])
-
-
-def correct(
-    weights: Array, labels: Labels, *, weight: float | None = None, extent: float = 0.0
-) -> Corrected | None:
-    """The figure sum(weights * value) as people would have it; None with fewer than two labels in it.
-
-    With e = y - b f, people's label less b times the judge's value, the figure is, stratum by stratum,
-    b sum(w f) + sum(w) sum(d e) / sum(d), d = w / probability: unbiased up to 1 / n whatever the judge, as e
-    is measured on a random sample. b is `weight`, or `tuned`. On these very replies the variance is that of
-    the draw, sum of d^2 (1 - n / N) (e - mean e)^2: without a label of all there is none left with labels of
-    all. For questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed
-    within questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
-    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted, and where b is tuned
-    residuals have the weights that it gives them (g-weights, the same book, 6.6). `extent` is the
-    range of a value that is 0 or 1, of which half a label each way is added to the variance, as runs without
-    an event do not prove that there are none.
     """
     chosen = weights != 0
     given = labels.given & chosen
@@ -244,7 +210,7 @@ def correct(
 
 
 def _reach(weights: Array, labels: Labels, strata: Codes, given: Mask, asked: Mask) -> Array:
-    """What each label stands for: d, so scaled that a stratum's labels stand for all that was to be labelled."""
+    """What each label stands for: d, so scaled that those of a stratum stand for all replies in it."""
     found = np.zeros(len(weights))
     found[given] = weights[given] / labels.probability[given]
     for code in np.unique(strata[given]):
