@@ -662,6 +662,7 @@ ELSEWHERE: Mapping[str, str] = {
     "core/rules.py": "reads options",
     "core/settings.py": "reads options",
     "core/options.py": "reads options",
+    "cli/completion.py": "reads our own list of options",
     "cli/init.py": "reads names, and our own pytest.ini",
     "datasets/canary.py": "reads the one sentence of a canary",
     "datasets/construct.py": "reads ids and names of files",

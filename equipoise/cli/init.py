@@ -13,6 +13,7 @@ from string import Template
 import click
 
 from equipoise import suites
+from equipoise.cli import completion
 from equipoise.cli.output import say
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, write_text
@@ -33,7 +34,9 @@ _ROWS = {
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
-@click.option("--suite", metavar="NAME", help="What this suite needs, and no other.")
+@click.option(
+    "--suite", metavar="NAME", shell_complete=completion.names, help="What this suite needs, and no other."
+)
 @click.option("--new-suite", metavar="NAME", help="A whole small suite of that name, to make your own.")
 def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     """Make FOLDER a project of your own: tests, questions and rubrics of all suites, to edit.

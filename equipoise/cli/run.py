@@ -13,17 +13,27 @@ from pathlib import Path
 import click
 
 from equipoise import suites
-from equipoise.cli import help
+from equipoise.cli import completion, help
+from equipoise.cli.completion import ALL, Session
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
 
-ALL = "all"
 _HELP = ("--help", "-h")
 
 
-@click.command(options_metavar="", context_settings={"ignore_unknown_options": True, "help_option_names": []})
-@click.argument("suite")
-@click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+@click.command(
+    cls=Session,
+    options_metavar="",
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+)
+@click.argument("suite", shell_complete=completion.names)
+@click.argument(
+    "arguments",
+    metavar="[PYTEST ARGUMENTS]...",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    shell_complete=completion.values,
+)
 @click.pass_context
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.

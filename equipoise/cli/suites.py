@@ -9,11 +9,12 @@ from textwrap import fill
 import click
 
 from equipoise import suites as benchmarks
+from equipoise.cli import completion
 from equipoise.cli.output import say, width
 
 
 @click.command()
-@click.argument("names", metavar="[SUITE]...", nargs=-1)
+@click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.names)
 def suites(names: tuple[str, ...]) -> None:
     """List suites, a project's own too: datasets, languages, areas, and the calls of a usual session.
 

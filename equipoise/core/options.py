@@ -85,8 +85,13 @@ class Option:
     @property
     def described(self) -> str:
         """The help, with the words that it takes if it takes no others."""
-        words = self.parse.words if isinstance(self.parse, _OneOf) else ()
-        return self.help if all(word in self.help for word in words) else f"{self.help}: {', '.join(words)}"
+        is_told = all(word in self.help for word in self.choices)
+        return self.help if is_told else f"{self.help}: {', '.join(self.choices)}"
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that it takes; empty if it takes others."""
+        return self.parse.words if isinstance(self.parse, _OneOf) else ()
 
     @property
     def variable(self) -> str:

@@ -1,0 +1,68 @@
+"""What a shell completes after `equipoise run`: suites, their options, and words that an option takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from equipoise import suites
+from equipoise.cli.help import PYTEST
+from equipoise.core.options import OPTIONS, Option
+from equipoise.suites.shared_options import DATASET
+
+ALL = "all"
+_FLAG = re.compile(r"--[\w-]+")
+
+
+class Session(click.Command):
+    """The command of a session, whose options are those of its suites and of pytest."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The options of the suites that are named, and the most useful ones of pytest."""
+        options = (*OPTIONS, *_own(ctx.params.get("suite") or ALL))
+        pytest = ((flag, about) for text, about in PYTEST.items() for flag in _FLAG.findall(text))
+        found = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
+        return [CompletionItem(flag, help=found[flag]) for flag in found if flag.startswith(incomplete)]
+
+
+def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The suites, also the last of several that commas separate."""
+    suites.add_project(Path.cwd())
+    before, comma, begun = incomplete.rpartition(",")
+    others = [] if comma else [ALL]
+    return _items(f"{before}{comma}{name}" for name in (*suites.names(), *others) if name.startswith(begun))
+
+
+def values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words that the option before takes, or else files."""
+    given: Sequence[str] = ctx.params.get("arguments") or [""]
+    flag = given[-1]
+    chosen = _own(ctx.params.get("suite") or ALL)
+    option = next((option for option in (*OPTIONS, *chosen) if option.flag == flag), None)
+    words = _datasets(ctx) if flag == DATASET.flag else option.choices if option else ()
+    if not words:
+        return [CompletionItem(incomplete, type="file")]
+    return _items(word for word in words if word.startswith(incomplete))
+
+
+def _items(texts: Iterable[str]) -> list[CompletionItem]:
+    return [CompletionItem(text) for text in texts]
+
+
+def _chosen(suite: str) -> list[str]:
+    suites.add_project(Path.cwd())
+    known = suites.names()
+    return [*known] if suite == ALL else [name for name in suite.split(",") if name in known]
+
+
+def _own(suite: str) -> list[Option]:
+    return list(dict.fromkeys(option for name in _chosen(suite) for option in suites.load(name).options))
+
+
+def _datasets(ctx: click.Context) -> list[str]:
+    found = (dataset for name in _chosen(ctx.params["suite"]) for dataset in suites.load(name).datasets)
+    return list(dict.fromkeys(found))
