@@ -10,8 +10,6 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-from equipoise.models.budget import RESUMES
-
 PATIENCE = 60.0
 """The longest wait in seconds for calls in flight when a session ends: they are paid for."""
 HURRY = 5.0
@@ -20,6 +18,8 @@ HURRY = 5.0
 
 def stopped(reason: str) -> str:
     """The message of a command that ended early."""
+    from equipoise.models.budget import RESUMES
+
     what = reason.removesuffix(RESUMES)
     return f"stopped: {what}; finished work is saved, and the same command resumes from there"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from equipoise.audit.design import Design
 from equipoise.audit.judged import Check, Judged
@@ -20,10 +20,13 @@ from equipoise.core.rows import QuestionRow, RunRow, Values, cells
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge import rubric
 from equipoise.judge.anchors import Anchor, Anchors
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
-from equipoise.models.model import Subject
 from equipoise.suites.selection import Selection
+
+# What asks models is slow to import, and only the names of suites may be wanted.
+if TYPE_CHECKING:
+    from equipoise.judge.judge import Evaluator, Panel
+    from equipoise.models.model import Subject
 
 C = TypeVar("C", bound=Case)
 C_contra = TypeVar("C_contra", bound=Case, contravariant=True)

@@ -327,7 +327,7 @@ def test_one_signal_brings_calls_in_flight_home(
     missing = lost(bench)
     # A worker that gets a SIGTERM of its own cannot wait.
     assert missing <= 4 if kind == signal.SIGTERM and to_all and workers[1] != "0" else missing == 0
-    assert bench.results()["metadata"]["status"] == "interrupted"
+    assert bench.results()["metadata"]["status"] in ("interrupted", "no_scores")
     bench.server.delay = 0.0
     assert "resuming:" in go_on(bench, *ALONE, "--runs", "2")
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
@@ -448,7 +448,7 @@ def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Wor
     missing = lost(bench)
     assert missing <= 2 * 2
     if bench.results_path.exists():
-        assert bench.results()["metadata"]["status"] in ("running", "interrupted")
+        assert bench.results()["metadata"]["status"] in ("running", "interrupted", "no_scores")
     go_on(bench, *ALONE)
     assert len(bench.server.requests) == 2 * ALL + missing
 
