@@ -17,7 +17,6 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import ROOT, Bench
-from equipoise import suites
 from equipoise.cli import main
 from loopback import Loopback, question_of, score_of, verdict
 
@@ -31,6 +30,8 @@ NOT_RUN = ("python", "pip", "docker", "git", "cp", "export")
 """What is not ours, or takes longer than a test may; `.ci/run` runs the demo and builds the site."""
 FILLED_IN = re.compile(r"(?<!-o )\b\w+\.csv")
 """Sheets that people fill in."""
+OWN_SUITE = re.compile(r"^equipoise (suites|run) x\b")
+"""Suites that `equipoise init --new-suite` has made."""
 FETCHED = re.compile(r"\bfetch pcp\b|--dataset pcp\b")
 """What is on another server, or has to be fetched from there."""
 WITHOUT_CALLS = ("--model local", "--dataset", "tests_benchmark", "run all")
@@ -118,8 +119,8 @@ class Shell:
             copy.mkdir()
             for name, text in QUESTIONS.items():
                 (copy / name).write_text(text, encoding="utf-8")
-        for name in {*suites.names()} - {"neutrality"}:
-            (folder / "topics" / name).symlink_to(ROOT / "topics" / name)
+        for topics in {*(ROOT / "topics").iterdir()} - {ROOT / "topics" / "neutrality"}:
+            (folder / "topics" / topics.name).symlink_to(topics)
         return bench
 
     def _word(self, word: str) -> str:
@@ -142,6 +143,9 @@ class Shell:
 
     def _provide(self, folder: Path, command: str) -> None:
         """Put results where the command reads them: a release for each file that it names."""
+        if OWN_SUITE.search(command):
+            program = Path(sys.executable).with_name("equipoise")
+            subprocess.run([program, "init", "--new-suite", "x"], cwd=folder, check=True)
         if command.startswith("equipoise audit"):
             shutil.rmtree(folder / "topics")  # It has anchors for our own questions alone.
         if command.startswith("equipoise sweep"):
