@@ -167,6 +167,13 @@ class Shown:
         return any(view.is_ranked for part in self.parts for view in part.views)
 
     @property
+    def is_flat(self) -> bool:
+        """Whether each suite has one set of results: one table of all suites says the same."""
+        tables = [table for section in self.board.sections for table in section.tables]
+        is_alone = all(len(table.entries) == 1 and not table.earlier for table in tables)
+        return is_alone and len(tables) == len(self.parts)
+
+    @property
     def models(self) -> list[str]:
         """The models of all main tables, by name, if they are in several suites."""
         names = {item.model for part in self.parts for item in part.main.table.entries}

@@ -101,7 +101,9 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
     data["metadata"].update(git_commit=None, data_hash="d" * 64, rubric_hash="e" * 64)
     path = tmp_path / "a.json"
     path.write_text(json.dumps(data))
-    (view,) = board_of(path).parts[0].views
+    found = board_of(path)
+    assert found.is_flat
+    (view,) = found.parts[0].views
     assert f"data {'d' * 64}, rubric {'e' * 64}. Suite neutrality" in view.citation
     assert view.differences[0].startswith("m-1: ")
 
