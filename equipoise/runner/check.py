@@ -188,8 +188,14 @@ def suites(
     settings: Settings, root: Path, names: Sequence[str], checked: Sequence[CheckedModel]
 ) -> list[CheckedSuite]:
     """What it means for each suite, and what a whole session of it takes."""
-    plan = Plan(replace(settings, fresh=True, estimate=True), root)
+    each = {name: _afresh(own) for name, own in settings.suites.items()}
+    plan = Plan(replace(_afresh(settings), suites=each), root)
     return [_suite(plan, name, checked) for name in names]
+
+
+def _afresh(settings: Settings) -> Settings:
+    """The settings of an estimate of everything, whatever is done already."""
+    return replace(settings, fresh=True, estimate=True)
 
 
 def _suite(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> CheckedSuite:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import equipoise
 from equipoise.cli import main
-from loopback import JUDGE, Answer, Loopback, completion, error
+from loopback import JUDGE, Answer, Loopback, any_verdict, completion, error
 
 KEY = "sk-a-key-that-nobody-may-ever-see-1234"
 SUITES = ("neutrality", "even_handedness", "chinese_simpleqa")
@@ -197,6 +198,23 @@ def test_settings_are_those_of_a_session(loopback: Loopback, monkeypatch: pytest
         assert {body["temperature"] for body in loopback.requests} == {0.3}
         assert {headers["Authorization"] for headers in other.headers} == {f"Bearer {KEY}"}
         assert KEY not in str(loopback.headers)
+
+
+def test_earlier_sessions_take_nothing_from_a_whole_one() -> None:
+    """Not even one that a session with these options could not resume."""
+    with Loopback(any_verdict) as server:
+        equipoise.run(
+            "neutrality",
+            model="gpt-4o",
+            evaluator_model="other",
+            api_base_url=server.url,
+            limit=1,
+            runs=1,
+            language="en-US",
+        )
+    done = check(None)
+    assert "neutrality: 750 runs, 1,500 " in done.output
+    assert "cannot be resumed" not in done.output
 
 
 def test_one_model_in_both_roles_is_asked_once(loopback: Loopback) -> None:
