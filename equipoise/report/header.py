@@ -41,6 +41,7 @@ def header(settings: Settings) -> list[str]:
         "case_timeout",
     )
     capped = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
+    capped += ["batch"] if settings.batch else []
     runs = f"runs={settings.runs or 'default'}"
     values = [
         f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")

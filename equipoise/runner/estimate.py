@@ -230,12 +230,16 @@ Cost = Callable[[float, float], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One model's part of an estimate; its `cost` in USD is None without a price."""
+    """One model's part of an estimate; its `cost` in USD is None without a price.
+
+    With `is_batched` it is that of calls in batches.
+    """
 
     role: str
     model: str
     use: Use
     cost: Range | None
+    is_batched: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,7 +272,8 @@ class Estimate:
         yield self._runs()
         for item in self.items:
             cost = "" if item.cost is None else f", {_dollars(item.cost)}"
-            yield f"{item.role + ':':<11}{item.model}: {_figure(item.use.calls)} calls{cost}"
+            how = " in batches" if item.is_batched else ""
+            yield f"{item.role + ':':<11}{item.model}: {_figure(item.use.calls)} calls{how}{cost}"
             yield f"           {_figure(item.use.input)} tokens in, {_figure(item.use.output)} out"
             yield f"           {item.use.basis}"
         yield self._cost()

@@ -387,7 +387,8 @@ class Plan:
             tokens = {"input": round(tokens_in), "output": round(tokens_out)}
             return prices.cost(settings.models[number], base_url, tokens, own)
 
-        return Item(role=role, model=settings.models[number], use=use, cost=estimate.price(use, cost))
+        price = estimate.price(use, cost)
+        return Item(role=role, model=settings.models[number], use=use, cost=price, is_batched=is_batched)
 
     def foreseen(self, name: str, runs: Sequence[Run]) -> list[Sequence[Foreseen]]:
         """The calls that each of these runs will likely make."""

@@ -20,7 +20,7 @@ from batch_server import BatchServer
 from journals import entries
 
 from conftest import Bench
-from loopback import JUDGE
+from loopback import JUDGE, any_verdict
 
 ALL = 2 * 2 * 5
 """Languages, questions, runs of the small dataset; as many calls in each phase."""
@@ -141,8 +141,36 @@ def test_the_estimate_is_at_batch_price(bench: Bench, server: BatchServer) -> No
     assert not server.log
 
 
+def test_an_interruption_while_it_waits(bench: Bench, server: BatchServer) -> None:
+    """It ends at once with status 2, and says what waits; the same command goes on."""
+    process = bench.start("--batch", "--batch-wait=10m")
+    end = time.monotonic() + 40
+    while "GET batches/ID" not in server.log and time.monotonic() < end:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)
+    output, _ = process.communicate(timeout=40)
+    assert process.returncode == 2, output
+    assert f"{ALL} calls wait in 1 batch at {server.url}" in output
+    assert is_orderly(output)
+    server.finish()
+    assert bench.run("--batch").returncode == 0
+    assert set(server.sent.values()) == {1}
+
+
+def test_two_suites_in_one_session(bench: Bench, server: BatchServer) -> None:
+    """Each has batches of its own beside its journal."""
+    bench.use_real_topics()
+    server.finish()
+    server.script = any_verdict
+    files = ("tests_benchmark/test_neutrality.py", "tests_benchmark/test_even_handedness.py")
+    done = bench.run("--batch", "--limit", "8", "--runs", "1", *files)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(list((bench.folder / "results").glob("*.batches"))) == 2
+    assert set(server.sent.values()) == {1}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(3))
 def test_kill_at_a_random_moment(tmp_path: Path, seed: int) -> None:
     """No call is lost, none is answered twice, and the scores are those of ordinary calls."""
     dice = random.Random(seed)  # noqa: S311 - a moment, not a secret

@@ -45,6 +45,8 @@ _SHOWN = (
     "calls",
     "tokens",
     "cost_usd",
+    "saved_by_cache_usd",
+    "batch_discount",
     "data_notes",
 )
 """The settings and particulars of a session that the page lists."""
