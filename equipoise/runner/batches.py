@@ -34,6 +34,7 @@ from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, Line, re
 from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
+from equipoise.models.redact import Secrets
 from equipoise.results import intents
 from equipoise.results.history import History
 from equipoise.results.intents import Intent, Intents
@@ -130,7 +131,9 @@ class Batches:
         self._cost = cost
         self._number = number
         self._base_url = base_url
-        self._stop = stop
+        # Endpoints may quote a key.
+        self._mask = Secrets(settings.secrets).mask
+        self._end_session = stop
         self._suspend_runs = suspend
         self._intents: dict[History, Intents] = {}
         self._endpoints: dict[tuple[Role, str], BatchEndpoint] = {}
@@ -261,7 +264,6 @@ class Batches:
                     self._suspend()
         except (CannotKeep, UserError) as error:
             self._stop(str(error))
-            self.stop()
         except BaseException as error:
             for asked in [*self._asked.values()]:
                 _settle(asked, error)
@@ -287,6 +289,11 @@ class Batches:
         self._suspend_runs()
         for asked in self._asked.values():
             _settle(asked, BatchWaiting(WAITING))
+
+    def _stop(self, reason: str) -> None:
+        """End the session with a message for the user."""
+        self._end_session(self._mask(reason))
+        self.stop()
 
     def stop(self) -> None:
         """Wait no longer, as the session ends."""
@@ -414,7 +421,7 @@ class Batches:
         try:
             batch = await self._create(known, intent, lines)
         except BatchFailed as error:
-            known.end(intent, f"not created: {error}"[:500])
+            known.end(intent, self._mask(f"not created: {error}")[:500])
             return self._refused(group, error, len(items))
         finally:
             self.is_sending = False
@@ -474,7 +481,6 @@ class Batches:
                 batch = await endpoint.find(intent.file, intent.id)
             except BatchFailed as error:
                 self._stop(self._question(intent, known, error))
-                self.stop()
                 return None
             if batch is not None:
                 return batch
@@ -502,7 +508,6 @@ class Batches:
         else:
             advice = "; top up the account" if error.failure.is_out_of_balance else ""
             self._stop(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{RESUMES}")
-            self.stop()
         return False
 
     def _halve(self, group: Group, calls: int) -> None:
@@ -512,9 +517,8 @@ class Batches:
     def _lacks_batches(self, model: str, where: str, why: str) -> None:
         if model not in self._unsupported:
             self._unsupported.add(model)
-            self._counters.notify(
-                f"{model}: {where} has no batches{why}: its calls are made one by one, at their usual price"
-            )
+            what = f"{model}: {where} has no batches{why}"
+            self._counters.notify(self._mask(f"{what}: its calls are made one by one, at their usual price"))
 
     def _endpoint(self, intent: Intent) -> BatchEndpoint:
         key = (intent.line.role, intent.line.model)
@@ -579,10 +583,9 @@ class Batches:
             self._free(intent)
             return True
         except BatchFailed as error:
-            self._last[intent.id] = str(error)
+            self._last[intent.id] = self._mask(str(error))
             if not error.failure.is_transient:
                 self._stop(self._cannot_read(intent, known, error))
-                self.stop()
             return False
 
     def _cannot_read(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
@@ -597,7 +600,7 @@ class Batches:
     def _fail(self, known: Intents, intent: Intent, batch: Batch) -> None:
         """A batch was rejected as a whole, before any of its calls was made."""
         why = batch.problem or "the endpoint does not say why"
-        known.end(intent, f"failed: {why}"[:500])
+        known.end(intent, self._mask(f"failed: {why}")[:500])
         self._budget.commit(-_each(intent) * len(intent.line.calls))
         freed = self._free(intent)
         if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST and freed:
@@ -608,7 +611,6 @@ class Batches:
             return
         where = f"{intent.line.endpoint}: batch {batch.id}"
         self._stop(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
-        self.stop()
 
     def _free(self, intent: Intent) -> list[Asked]:
         """Take calls out of a batch that will not answer them."""
@@ -641,7 +643,6 @@ class Batches:
         if counted.is_out_of_balance:
             where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._stop(f"{where}: the account has no balance left; top it up{RESUMES}")
-            self.stop()
 
     def _receive(self, intent: Intent, line: Line, counted: Counted) -> None:
         """Answer the call that a line is about, unless its run was not selected or is done."""
@@ -675,7 +676,7 @@ class Batches:
         asked.intent = None
         asked.tries += is_counted
         self._counters.in_batches -= 1
-        self._counters.count_retry(failure.message)
+        self._counters.count_retry(self._mask(failure.message))
         if is_counted and not failure.is_out_of_balance:
             may_pass = failure.is_transient or self._client.is_learned(asked.call, failure)
             asked.is_alone = asked.tries >= MOST_TRIES or not may_pass
@@ -722,7 +723,8 @@ class Batches:
                     is_any = True
                 elif not (answer.is_transient or self._client.is_learned(asked.call, answer)):
                     what = f"HTTP {answer.status}: {answer.message}"
-                    _settle(asked, CallFailed(f"{asked.call.role} {asked.call.model!r}: {what}"))
+                    why = self._mask(f"{asked.call.role} {asked.call.model!r}: {what}")
+                    _settle(asked, CallFailed(why))
                     is_any = True
         return is_any
 

@@ -388,6 +388,18 @@ def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
     assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
 
 
+@pytest.mark.parametrize("kind", ["POST files", "POST batches", "GET batches/ID", "GET files/ID/content"])
+def test_a_key_that_an_endpoint_quotes_is_masked(bed: Bed, kind: str) -> None:
+    """In what the user is told, and in all files."""
+    key = bed.options["api_key"]
+    before(kind, error(401, f"Incorrect API key provided: {key}."))(bed)
+    ran = bed.run()
+    assert "Incorrect API key provided: ****" in str(ran.stop_reason)
+    files = [path for path in (bed.project.root / "results").iterdir() if path.is_file()]
+    assert len(files) >= 3
+    assert not any(key in path.read_text() for path in files)
+
+
 # Money.
 
 
