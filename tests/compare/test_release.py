@@ -274,6 +274,14 @@ def test_a_rule_on_these_questions_needs_two_runs_of_each(folder: Path) -> None:
     assert why.endswith("ask its model again with --runs 2 or more, or write refused:+2pp@population")
 
 
+def test_a_session_has_no_labels_of_people(folder: Path) -> None:
+    """A rule about them is refused before any call, whatever its scope, and says where it belongs."""
+    for rule in ("overall:-5pp@these@people", "overall:-5pp@population@people", "aa:-5pp@people"):
+        why = refusal(folder, only("unscored:1%", rule))
+        assert why.startswith(f"--gate {rule}: a session has no labels of people: leave it out here")
+        assert why.endswith("give it to `equipoise gate`")
+
+
 def test_a_baseline_is_restricted_to_what_was_selected() -> None:
     """Cases that it lacks are refused, unless that is allowed; their order does not matter."""
     baseline, fewer = side_of(BEFORE), side_of(by_chance(2, languages=["aa", "bb"]))

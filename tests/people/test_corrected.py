@@ -16,8 +16,10 @@ from click.testing import CliRunner, Result
 
 import pages
 from equipoise.cli import main
+from equipoise.compare.baseline import load
 from equipoise.core.rules import parse_rule
 from equipoise.people import draws
+from equipoise.report.page.sentences import about
 
 STRICT = 0.5
 """By how many points of the scale the made-up people are milder than the judges."""
@@ -128,6 +130,16 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     assert "* outside the judge's own interval" in done.stdout
     assert found["corrected"]["overall"]["judge"] == pytest.approx(
         json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
+    )
+    side = load(results, is_whole=True)
+    told = [*about(side.data, side.suite, {})]
+    assert any("as anna read the replies it is" in text for text in told)
+    assert any("lies outside the evaluators' own interval" in text for text in told)
+    run("report", results, "-o", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "as anna read the replies it is" in page
+    assert (
+        "Figures that people&#39;s labels correct" in page or "Figures that people's labels correct" in page
     )
     shown = run("show", results).stdout
     assert "corrected: 60 labels by anna" in shown

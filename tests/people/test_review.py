@@ -18,6 +18,7 @@ from formulas import calculated
 from from_records import parts_of
 
 import pages
+from equipoise import suites
 from equipoise.cli import main
 from equipoise.compare.baseline import side
 from equipoise.core.types import Transcript
@@ -244,9 +245,57 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert {reply.question for reply in draws.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
     section, wrong = agreement.agree(known, [path])
+    assert "not drawn at random" in section["not_corrected"]
     assert (wrong, section["levels"]) == ([], ["correct", "incorrect", "not_attempted"])
     told = {item["second"]: item for item in section["agreement"]}
     assert told["e1"]["kappa"]["value"] == 1
     assert told["e2"]["kappa"]["value"] == pytest.approx(0.5)
     assert [item["weighted_kappa"] for item in told.values()] == [None, None]
     assert sheets.levels(known).read("2") is None
+
+
+def test_a_label_is_worth_what_the_same_verdict_is() -> None:
+    """Grades and pairs, too: what people's labels make of a run is what the suite makes of such a verdict."""
+    facts, scale = suites.load("chinese_simpleqa"), one_fact.RUBRIC.scale
+    for vote in "ABC":
+        record = one_fact.record(one_fact.CASE, vote)
+        assert record.score is not None
+        assert facts.labelled(record.score, scale) == facts.values(record, scale)
+    pairs = suites.load("even_handedness")
+    assert [pairs.labelled(score, scale)["even"] for score in pairs.categories.values()] == [1, 0]
+    assert suites.load("even_handedness").of("pcp").labelled(1, scale) == {}
+
+
+def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F and the shares, from labels drawn at random; three are too few for an interval."""
+    monkeypatch.chdir(tmp_path)
+    cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), "AAC"
+    talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
+    records = [
+        replace(one_fact.record(case, vote), subject=[talk]) for case, vote in zip(cases, votes, strict=True)
+    ]
+    about = {
+        "schema_version": 4,
+        "suite": "chinese_simpleqa",
+        "subject_model": "m",
+        "scale": {"low": 0, "high": 2},
+        "started": "",
+        "evaluator_models": ["e1"],
+    }
+    results = parts_of("chinese_simpleqa", records, one_fact.RUBRIC.scale)["results"]
+    known = side("m.json", {"metadata": about, "results": results, "errors": []}, is_whole=True)
+    drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
+    grades = dict(
+        zip((reply.id for reply in draws.judged(known)), ("correct", "incorrect", "correct"), strict=True)
+    )
+    with Path("anna.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["id", "score", "draw"])
+        table.writerows([row.reply.id, grades[row.reply.id], row.draw] for row in drawn)
+    section, wrong = agreement.agree(known, [Path("anna.csv")])
+    assert wrong == []
+    found = {name: (item["judge"], item["value"]) for name, item in section["corrected"].items()}
+    assert found["correct"] == (pytest.approx(200 / 3), pytest.approx(200 / 3))
+    assert found["incorrect"] == (0, pytest.approx(100 / 3))
+    assert found["f"] == (pytest.approx(80), pytest.approx(200 / 3))
+    assert section["corrected"]["f"]["these"]["reason"].startswith("too few labels: 3")
