@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 
@@ -144,54 +144,45 @@ KINDS: dict[str, Callable[[np.random.Generator, float, float, int], Session]] = 
 
 
 def coverage(worlds: int) -> Iterator[str]:
-    """A line for each judge, number of labels and kind of session."""
-    yield (
-        f"{'judge':<16} {'labels':>6}  {'session':<10}  {'coverage: these':>15}  {'population':>10}  "
-        f"{'half-width: these':>17}  {'population':>10}  {'people alone':>12}"
-    )
+    """A line for each judge and number of labels: coverage in each scope, then half-widths in points."""
+    kinds = "".join(f"{kind:>14}" for kind in KINDS)
+    widths = f"{'complete':>10}{'missing':>9}{'two':>7}{'population':>12}{'people alone':>14}"
+    yield f"{'':<21}{'coverage: these, population':^44}{'half-width: these':>28}"
+    yield f"{'judge':<14}{'labels':>7}{kinds}{widths}"
     for correlation in (0.84, 0.65):
         for bias in (0.0, -10.0):
-            shift, noise = judge(correlation, bias)
             for n in (30, 60, 120, 240):
-                for kind, session in KINDS.items():
-                    chance = np.random.default_rng(int(1000 * correlation - bias + n))
-                    yield _row(
-                        f"r {correlation}, {bias:+.0f} pp", n, kind, worlds, chance, session, shift, noise
-                    )
+                found = {kind: _of_kind(kind, correlation, bias, n, worlds) for kind in KINDS}
+                yield _row(f"r {correlation}, {bias:+.0f} pp", n, found)
 
 
-def _row(
-    name: str,
-    n: int,
-    kind: str,
-    worlds: int,
-    chance: np.random.Generator,
-    session: Callable[[np.random.Generator, float, float, int], Session],
-    shift: float,
-    noise: float,
-) -> str:
-    held: Counter[str] = Counter()
-    widths: dict[str, float] = Counter()
+def _of_kind(kind: str, correlation: float, bias: float, n: int, worlds: int) -> dict[str, float]:
+    """The shares of worlds whose truth the intervals hold, and their mean half-widths."""
+    shift, noise = judge(correlation, bias)
+    chance = np.random.default_rng(int(1000 * correlation - bias + n))
+    sums: Counter[str] = Counter()
     for _ in range(worlds):
-        found, these, population = session(chance, shift, noise, n)
-        figure = correct(WEIGHTS, found)
-        alone = correct(WEIGHTS, found, weight=0.0)
+        found, these, population = KINDS[kind](chance, shift, noise, n)
+        figure, alone = correct(WEIGHTS, found), correct(WEIGHTS, found, weight=0.0)
         assert figure is not None
         assert alone is not None
         for scope, truth in zip(SCOPES, (these, population), strict=True):
             limits = interval(figure, scope)
-            assert limits.low is not None
-            assert limits.high is not None
-            held[scope] += limits.low <= truth <= limits.high
-            widths[scope] += (limits.high - limits.low) / 2
+            low, high = limits.low or 0.0, limits.high or 0.0
+            sums[f"held {scope}"] += low <= truth <= high
+            sums[scope] += (high - low) / 2  # type: ignore[assignment]  # a Counter adds up floats, too
         people = interval(alone, "these")
-        widths["alone"] += ((people.high or 0.0) - (people.low or 0.0)) / 2
-    return (
-        f"{name:<16} {n:>6}  {kind:<10}  {held['these'] / worlds:>15.1%}  "
-        f"{held['population'] / worlds:>10.1%}  {widths['these'] / worlds:>17.2f}  "
-        f"{widths['population'] / worlds:>10.2f}  "
-        f"{widths['alone'] / worlds:>12.2f}"
+        sums["alone"] += ((people.high or 0.0) - (people.low or 0.0)) / 2  # type: ignore[assignment]
+    return {name: total / worlds for name, total in sums.items()}
+
+
+def _row(name: str, n: int, found: Mapping[str, Mapping[str, float]]) -> str:
+    held = "".join(
+        f"{item['held these']:>8.1%}{item['held population']:>6.1%}".rjust(14) for item in found.values()
     )
+    complete, missing, two = found.values()
+    widths = f"{complete['these']:>10.2f}{missing['these']:>9.2f}{two['these']:>7.2f}"
+    return f"{name:<14}{n:>7}{held}{widths}{complete['population']:>12.2f}{complete['alone']:>14.2f}"
 
 
 # Gates.
