@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.core.settings import Price
+from equipoise.core.settings import Discounted, Price
 from equipoise.models.prices import cost
 
 TOKENS = {"input": 1_000_000, "output": 0, "cached": 0}
@@ -95,3 +95,18 @@ def test_what_the_user_says_does_not_change_a_price_that_is_known(subtests: pyte
 def test_a_price_of_zero_is_a_price() -> None:
     """A user whose endpoint is free may say so."""
     assert cost("nobody-knows-this-model", "http://x", TOKENS, Price(input=0.0, output=0.0)) == 0
+
+
+def test_batches_have_the_listed_price_or_the_discount(subtests: pytest.Subtests) -> None:
+    """Where the list has a batch price the discount does not matter; a model that nobody knows has none."""
+    own, url = Price(input=2.0, output=10.0), "https://api.openai.com/v1"
+    usual = cost("gpt-5-mini", url, TOKENS)
+    assert usual is not None
+    for percent in (0.0, 80.0):
+        with subtests.test(percent=percent):
+            less = Discounted(price=own, percent=percent)
+            assert cost("gpt-5-mini", url, TOKENS, less) == pytest.approx(usual / 2)
+            given = cost("nobody-knows-this-model", url, TOKENS, less)
+            assert given == pytest.approx(2.0 * (1 - percent / 100))
+    assert cost("local", url, TOKENS, Discounted(price=own, percent=50.0)) == 0
+    assert cost("nobody-knows-this-model", url, TOKENS, Discounted(price=None, percent=50.0)) is None

@@ -176,6 +176,21 @@ def test_spending_is_shown_by_role() -> None:
     assert "evaluator: 7,000,000 tokens in, 8 out, 12.3457 USD" in shown
 
 
+def test_cached_prompt_tokens_and_calls_in_batches_are_told() -> None:
+    """What they saved, where that is known, and how many calls came in batches."""
+    shown = show(
+        record(5),
+        tokens={role: {"input": 2000, "output": 8, "cached": 1500} for role in ("subject", "evaluator")},
+        saved_by_cache_usd={"subject": 0.0019, "evaluator": None},
+        calls={"made": 9, "replayed": 0, "failed": 0, "retries": 0, "batched": 7},
+    )
+    assert "subject:   2,000 tokens in (1,500 cached, which saved 0.0019 USD), 8 out, 0.0000 USD" in shown
+    assert "evaluator: 2,000 tokens in, 8 out, 0.0000 USD" in shown
+    assert any(
+        line.startswith("calls:     9 made, 0 replayed, 0 failed, 0 retries, 7 batched") for line in shown
+    )
+
+
 def test_an_unknown_cost_is_said_once(subtests: pytest.Subtests) -> None:
     """Never shown as zero; the other role keeps its own, and it says what to do."""
     for subject, evaluator, told in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, rec
 from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
-from equipoise.core.types import Call, Reply
+from equipoise.core.types import Call, Reply, Usage
 from equipoise.judge.rubric import load
 from equipoise.models.budget import prompt_tokens
 from equipoise.results import build as results
@@ -296,3 +297,15 @@ def test_what_earlier_sessions_spent_counts(path: Path) -> None:
     usual = (CALL, Reply(text="", usage=USAGE))
     cost(path, usual, session_settings=OWN, session="s1")
     assert cost(path, usual, session_settings=OWN, session="s2")["subject"] == 0.0008
+
+
+def test_what_cached_prompt_tokens_saved_is_told(path: Path) -> None:
+    """At the listed price of the model; nothing is said where nothing came from a cache."""
+    call = ask("Why?", model="gpt-4o")
+    cost(path, (call, Reply(text="", usage=replace(USAGE, cached=0))))
+    assert "saved_by_cache_usd" not in metadata(path)
+    keep(begin(path, session="s2"), call, Reply(text="", usage=Usage(input=1000, output=1, cached=1000)))
+    assert metadata(path)["saved_by_cache_usd"] == {
+        "subject": pytest.approx(1000 * 1.25 / 1e6),
+        "evaluator": 0,
+    }
