@@ -115,10 +115,11 @@ class Shell:
         bench = Bench(folder, self._server)
         bench.write_topics(QUESTIONS)
         own = folder / "topics" / "neutrality"
-        for copy in (own / "open", own / "own-v1", own / "own-v2", folder / "my-questions"):
+        for copy in (own / "open", own / "own-v1", own / "own-v2", folder / "india"):
             copy.mkdir()
             for name, text in QUESTIONS.items():
                 (copy / name).write_text(text, encoding="utf-8")
+        shutil.copy(ROOT / "rubric" / "neutrality.toml", folder / "mine.toml")
         for topics in {*(ROOT / "topics").iterdir()} - {ROOT / "topics" / "neutrality"}:
             (folder / "topics" / topics.name).symlink_to(topics)
         return bench
