@@ -179,7 +179,19 @@ FAULTS: dict[str, Callable[[Bed], None]] = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+QUICK = (
+    "lost lines",
+    "expiry with part of the work done",
+    "creation not accepted, no answer",
+    "creation accepted, answer lost",
+    "broken downloads",
+    "too many lines",
+)
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in FAULTS]
+)
 def test_faults_lose_nothing_and_change_nothing(bed: Bed, live_scores: dict[str, Any], fault: str) -> None:
     """Scores as of ordinary calls; no line was answered and sent again, none is missing."""
     FAULTS[fault](bed)
@@ -489,6 +501,7 @@ def test_fresh_archives_the_intents(bed: Bed) -> None:
     assert set(bed.server.sent.values()) == {1}
 
 
+@pytest.mark.slow
 def test_rounds_are_batches(bed: Bed) -> None:
     """--until opens a round once the one before it is there."""
     bed.project.write_topics(_many_questions())

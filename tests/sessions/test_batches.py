@@ -73,13 +73,14 @@ def test_first_and_second_day(bench: Bench, server: BatchServer, workers: tuple[
 
 def test_the_value_of_batch_needs_an_equals_sign(bench: Bench, server: BatchServer) -> None:
     """A path behind the flag is a path; another word is refused in a line."""
-    done = bench.run("--batch=evaluator", "--batch-wait", "20s", "--runs", "10", "--limit", "1")
+    done = bench.run("--batch=evaluator", "--batch-wait", "1s", "--runs", "10", "--limit", "1")
     assert done.returncode == 8, done.stdout
     assert {line["body"]["model"] for line in server.lines()} == {JUDGE}
     refused = bench.run("--batch=nobody")
     assert (refused.returncode, "argument --batch" in refused.stderr) == (4, True)
 
 
+@pytest.mark.slow
 def test_python_says_that_batches_wait(bench: Bench, server: BatchServer) -> None:
     """`equipoise.run` raises BatchWaiting with what is where."""
     script = (
@@ -105,6 +106,7 @@ def test_an_audit_and_a_panel_are_batches_too(bench: Bench, server: BatchServer)
     assert bench.results()["metadata"]["calls"]["batched"] == 3 * ALL
 
 
+@pytest.mark.slow
 def test_judging_again_in_batches(bench: Bench, server: BatchServer) -> None:
     """--rejudge sends the evaluator's calls alone."""
     server.finish()
@@ -117,6 +119,7 @@ def test_judging_again_in_batches(bench: Bench, server: BatchServer) -> None:
     assert {line["body"]["model"] for line in server.lines()[sent:]} == {JUDGE}
 
 
+@pytest.mark.slow
 def test_shards_have_batches_of_their_own(bench: Bench, server: BatchServer) -> None:
     """Each beside its journal."""
     server.finish()
@@ -141,6 +144,7 @@ def test_the_estimate_is_at_batch_price(bench: Bench, server: BatchServer) -> No
     assert not server.log
 
 
+@pytest.mark.slow
 def test_an_interruption_while_it_waits(bench: Bench, server: BatchServer) -> None:
     """It ends at once with status 2, and says what waits; the same command goes on."""
     process = bench.start("--batch", "--batch-wait=10m")
@@ -157,6 +161,7 @@ def test_an_interruption_while_it_waits(bench: Bench, server: BatchServer) -> No
     assert set(server.sent.values()) == {1}
 
 
+@pytest.mark.slow
 def test_two_suites_in_one_session(bench: Bench, server: BatchServer) -> None:
     """Each has batches of its own beside its journal."""
     bench.use_real_topics()
