@@ -146,8 +146,10 @@ def asked(table: Table) -> str:
     """What all models of a table were asked."""
     cases = table.first.settings[CASES]
     known = list(languages(cases["languages"]).values())
+    if not known:
+        return "nothing yet"
     shown = listed(known) if len(known) <= _NAMED else f"{len(known):,} languages"
-    return f"{cases['cases']:,} cases in {shown}" if known else "nothing yet"
+    return f"{cases['cases']:,} cases in {shown}"
 
 
 def citation(table: Table) -> str:

@@ -145,6 +145,16 @@ def test_lists_of_names_are_cut() -> None:
     assert standings.listed(list("abcdefg")) == "a, b, c, d and 3 more"
 
 
+def test_results_of_no_run_are_on_the_board(files: list[Path], tmp_path: Path) -> None:
+    """A session may end before anything was asked."""
+    data = json.loads(files[0].read_bytes())
+    data["results"], data["metadata"]["runs_completed"] = {}, 0
+    empty = tmp_path / "empty.json"
+    empty.write_text(json.dumps(data), encoding="utf-8")
+    board_page.write(tmp_path / "board.html", [empty, files[1]])
+    assert "Asked: nothing yet" in words_of(tmp_path / "board.html")
+
+
 # In a browser.
 
 
