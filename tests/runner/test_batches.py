@@ -203,6 +203,19 @@ def test_faults_lose_nothing_and_change_nothing(bed: Bed, live_scores: dict[str,
     assert len(set(bed.batched())) == len(bed.batched())
 
 
+def test_files_are_cut_by_bytes(
+    bed: Bed, live_scores: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None is larger than an endpoint takes."""
+    monkeypatch.setattr(batches, "MOST_BYTES", 10_000)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    files = [batch["input_file_id"] for batch in bed.server.batches.values()]
+    sizes = [len(bed.server.files[name]) for name in files]
+    assert len(sizes) > 4
+    assert max(sizes) <= 10_000
+
+
 def test_ignored_lines_are_counted_and_told(bed: Bed) -> None:
     """In a notice and in the file of intents."""
     set_faults(unknown=5, doubled=1.0)(bed)

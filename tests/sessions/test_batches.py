@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import small_anchors
 from batch_server import BatchServer
 from journals import entries
+from small_anchors import QUICK
 
 from conftest import Bench
 from loopback import JUDGE, any_verdict
@@ -96,14 +98,32 @@ def test_python_says_that_batches_wait(bench: Bench, server: BatchServer) -> Non
     assert done.stdout.startswith(f"waiting for batch (0 of {ALL} runs): {ALL} calls wait in 1 batch at ")
 
 
-def test_an_audit_and_a_panel_are_batches_too(bench: Bench, server: BatchServer) -> None:
-    """One model a file; the session waits for the verdicts of the audit as well."""
+def test_a_panel_has_a_batch_for_each_model(bench: Bench, server: BatchServer) -> None:
+    """One model a file."""
     server.finish()
     command = ("--batch", "--batch-wait=60s", "--evaluator-model", "judge-2")
     done = bench.run(*command)
     assert done.returncode == 0, done.stdout
     assert [batch["request_counts"]["total"] for batch in server.batches.values()] == [ALL, ALL, ALL]
     assert bench.results()["metadata"]["calls"]["batched"] == 3 * ALL
+
+
+@pytest.mark.slow
+def test_verdicts_of_an_audit_are_in_batches_too(bench: Bench, server: BatchServer) -> None:
+    """They wait, and are found again, with the session's own calls; the audit is complete in the end."""
+    small_anchors.write(bench.folder)
+    command = ("--batch", "--audit", "quick")
+    first = bench.run(*command)
+    assert first.returncode == 8, first.stdout + first.stderr
+    assert is_orderly(first.stdout + first.stderr)
+    server.finish()
+    second = bench.run(*command)
+    assert second.returncode == 0, second.stdout + second.stderr
+    found = bench.results()["audit"][JUDGE]
+    assert (found["state"], found["verdicts"]) == ("complete", QUICK)
+    assert len(batched(bench)) == 2 * ALL + QUICK
+    assert set(server.sent.values()) == {1}
+    assert not server.requests
 
 
 @pytest.mark.slow
