@@ -23,7 +23,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
 from equipoise.core.spreadsheet import unguarded
-from equipoise.people import sheets
+from equipoise.people import draws, sheets
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
 from equipoise.report.results import load
@@ -63,17 +63,18 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     """Filled in and saved with each separator; ids are what is read again."""
     known = {text.strip(): _reply(text) for text in texts}
     path = folder / "sheet.csv"
-    sheets.write(path, list(known.values()))
+    results = side("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
+    draw = draws.identified(results, list(known.values()), drawn=len(known))
+    sheets.write(path, [draws.Row(reply=reply, draw=draw.row(name)) for name, reply in known.items()])
     _refuse_formulas(path, harm)
     lines = [*csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))]
-    results = side("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
     for delimiter in ",;\t":
         saved = folder / f"anna{ord(delimiter)}.csv"
         with saved.open("w", encoding="utf-8-sig", newline="") as file:
             # The score is the fifth column.
             filled = [[*line[:4], "3", *line[5:]] for line in lines[1:]]
             csv.writer(file, delimiter=delimiter).writerows([lines[0], *filled])
-        (sheet,) = sheets.read(saved, results, known)
+        (sheet,) = sheets.read(saved, results, known, draw)
         harm.expect(sheet.scores == dict.fromkeys(known, 3.0), f"split at {delimiter!r}: {sheet.invalid[:2]}")
 
 

@@ -65,9 +65,9 @@ def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
 
 
 def test_transcripts_are_not_kept(tmp_path: Path) -> None:
-    """Large results do not stay in memory: beside cells metadata, errors, how rounds ended and audits do."""
+    """Large results do not stay in memory: beside cells only what comparisons and gates read does."""
     found = load(write(tmp_path / "m.json", RUNS))
-    assert {*found.data} == {"metadata", "errors", "summary", "audit"}
+    assert {*found.data} == {"metadata", "errors", "summary", "audit", "people"}
     assert {*found.data["summary"]} == {"until"}
 
 
