@@ -112,7 +112,7 @@ def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> boo
 
 
 def _scores(audit: Mapping[str, JSON]) -> dict[Text, float]:
-    """The mean of the valid verdicts on each text; which way it was found to lean is no score."""
+    """The mean score of the valid verdicts on each text. Verdicts about lean are left out."""
     found = {}
     for row in audit["judged"]:
         if row.get("aspect") == LEANING:

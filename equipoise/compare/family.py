@@ -1,4 +1,4 @@
-"""How several rules fail together: a release that is no worse fails by chance in at most 5 of 100.
+"""Correction of FAIL verdicts for the number of rules: the familywise error rate is at most 5 %.
 
 Each rule alone errs in at most 2.5 of 100, and the more of them there are, the more often one of them fails
 a release that did not get worse. So a FAIL is corrected for their number by Holm's step-down procedure (1979,

@@ -166,7 +166,7 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
 
 
 def refuse_people(rule: Rule) -> None:
-    """Raise UserError for a rule about labels in a session, whose replies nobody has read."""
+    """Raise UserError for a rule about labels in a running session, which has none."""
     if rule.people:
         raise UserError(
             f"{rule}: a session has no labels of people: leave it out here, have its results labelled "

@@ -120,5 +120,5 @@ def _row(path: Path, number: int, row: JSON) -> SavedRow:
     given: dict[str, JSON] = row if isinstance(row, dict) else {}
     texts = [text for name in ("id", "draw", "score") if isinstance(text := given.get(name), str)]
     if len(texts) < 3:
-        raise UserError(f"{path}: row {number} lacks its id, draw or score, or one of them is no text")
+        raise UserError(f"{path}: row {number} lacks its id, draw or score, or has one that is not text")
     return SavedRow(id=texts[0], draw=texts[1], score=texts[2].strip(), note=str(given.get("note", "")))

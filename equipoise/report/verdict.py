@@ -38,7 +38,7 @@ def _lines(suites: Suites, width: int | None) -> Iterator[str]:
 
 
 def gates_of(suites: Suites) -> list[Mapping[str, JSON]]:
-    """The gates that have rules: one that nobody asked for has not passed."""
+    """The gates that have rules. A gate without rules has no verdict to show."""
     return [gate for parts in suites.values() if (gate := parts.get("gate")) and gate["rules"]]
 
 

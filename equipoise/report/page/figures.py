@@ -96,11 +96,11 @@ def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
-    """Each name in lines; those that would look alike differ in blanks that nobody sees."""
+    """The label of each name, wrapped. Equal labels are made distinct with zero-width spaces."""
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        # Wrapping takes quadratic time, and nobody reads more.
+        # Wrapping takes quadratic time, and no more than this is shown.
         start = name[: layout.characters * (_LINES + 1)]
         label = "\n".join(textwrap.wrap(start, layout.characters, max_lines=_LINES, placeholder="\u2026"))
         while label in taken:
