@@ -53,6 +53,7 @@ def named_in_readme(folder: Path) -> list[str]:
     return [name for row in rows for name in re.findall("`(.*?)`", row)]
 
 
+@pytest.mark.slow
 def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all suites without their earlier editions, and is written nowhere where there is one."""
     assert init("mine").exit_code == 0

@@ -167,6 +167,7 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
+@pytest.mark.slow
 def test_a_board_is_read_on_every_screen(browser: Browser, alone: Path, subtests: pytest.Subtests) -> None:
     """Light and dark, wide and narrow: nothing wider than the screen, contrast and names for readers."""
     for scheme in ("light", "dark"):
@@ -187,6 +188,7 @@ def test_a_board_is_read_on_every_screen(browser: Browser, alone: Path, subtests
                 assert [rule["id"] for rule in report.response["violations"]] == []
 
 
+@pytest.mark.slow
 def test_models_are_found_sorted_and_grouped(browser: Browser, tmp_path: Path) -> None:
     """A name narrows all tables, a rank marks what cannot be told apart, a column sorts."""
     files = [

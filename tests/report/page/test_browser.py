@@ -69,6 +69,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 PHONE = {"width": 390, "height": 844}
 
 
+@pytest.mark.slow
 def test_on_a_phone_figures_are_narrow_and_tables_are_cards(browser: Browser, small: Path) -> None:
     """Nothing is cut off, the best model's point least of all; each value has the head of its column."""
     with opened(browser, small, viewport=PHONE) as found:
@@ -151,6 +152,7 @@ def test_a_run_has_a_view_of_its_own_and_a_way_back(browser: Browser, small: Pat
         expect(seen.locator("#runs")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_worst_answers_come_first(browser: Browser, small: Path, tmp_path: Path) -> None:
     """In the list and in the lowest ten, one a question; farthest from zero where neither end is better."""
     with opened(browser, small, "#transcripts") as found:
@@ -231,6 +233,7 @@ _TWICE = """run => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_example_suite_has_every_view(browser: Browser, tmp_path: Path) -> None:
     """A suite of a user's own: its areas and languages have names, its runs can be read and marked."""
     with sixth_suite.project(tmp_path / "project") as folder:
@@ -299,6 +302,7 @@ def _unquoted(link: str) -> str:
     return unquote(link.partition("=")[2]).replace("\\", "\\\\").replace('"', '\\"')
 
 
+@pytest.mark.slow
 def test_hostile_markup_stays_text(browser: Browser, tmp_path: Path) -> None:
     """In the browser nothing of it runs or loads; the model's name is hostile as well."""
     corpus = [reply for reply in replies() if reply.kind == "markup"]
