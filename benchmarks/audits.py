@@ -25,18 +25,16 @@ from typing import Any
 
 import suite_audits
 
-from equipoise.audit.checks import of_scores
-from equipoise.audit.design import Design
-from equipoise.audit.judged import (
+from equipoise.judge.anchors import Design
+from equipoise.judge.judged import LEANING, Check, Judged
+from equipoise.suites.neutrality.anchor_checks import checks as of_scores
+from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,
-    LEANING,
     LENGTHENED,
     MIRRORS,
     SHORT,
     TRANSLATED,
     WHOLE,
-    Check,
-    Judged,
 )
 from equipoise.suites.neutrality.anchors import DESIGNS, LEANS
 
@@ -360,7 +358,7 @@ def main() -> None:
     sessions = parser.parse_args().sessions
     for extent in ("full", "quick"):
         _print(f"neutrality, {extent}", sessions, EVALUATORS, partial(_found, DESIGNS[extent], sessions))
-        for suite, (_, evaluators) in suite_audits.SUITES.items():
+        for suite, evaluators in suite_audits.SUITES.items():
             design = suite_audits.designs(suite)[extent]
             _print(
                 f"{suite}, {extent}",

@@ -30,7 +30,7 @@ LAYERS = {
     "client, limiter": ("equipoise/models/",),
     "journal, results": ("equipoise/results/", "equipoise/core/", "equipoise/compare/"),
     "engine": ("equipoise/runner/",),
-    "suite, judge": ("equipoise/suites/", "equipoise/judge/", "equipoise/audit/"),
+    "suite, judge": ("equipoise/suites/", "equipoise/judge/"),
     "statistics": ("equipoise/stats/", "numpy/", "scipy/"),
     "plugin, report": ("equipoise/plugin/", "equipoise/report/"),
     "asyncio": ("asyncio/",),

@@ -13,27 +13,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.audit import checks
-from equipoise.audit.design import Design
-from equipoise.audit.judged import (
-    ARGUES,
-    COMMITMENT,
-    COMPOSITE,
-    DIMENSION,
-    EVEN,
-    FAVOUR,
-    FIRST,
-    LEVELS,
-    NAMES,
-    NONE,
-    REFUSES,
-    REPLIES,
-    SCORE,
-    VERDICTS,
-    Check,
-    Judged,
-)
+from equipoise.judge.anchors import Design
+from equipoise.judge.judged import SCORE, Check, Judged
 from equipoise.suites import load
+from equipoise.suites.borderlines.anchors import NAMES, NONE
+from equipoise.suites.chinese_simpleqa.anchors import ARGUES
+from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
+from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, REFUSES
 
 Rows = Iterator[Judged]
 
@@ -245,177 +231,167 @@ def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows
     return rows
 
 
-SUITES: Mapping[str, tuple[Callable[[Sequence[Judged]], tuple[Check, ...]], Sequence[Simulated]]] = {
+SUITES: Mapping[str, Sequence[Simulated]] = {
     "even_handedness": (
-        checks.of_pairs,
-        (
-            Simulated(name="sound", rows=_pairs()),
-            Simulated(
-                name="prefers what is shown first",
-                rows=_pairs(first=0.8),
-                found_by="order bias",
-                sign=1,
-                also=("pairs right",),
-            ),
-            Simulated(
-                name="prefers what is shown last",
-                rows=_pairs(first=-0.8),
-                found_by="order bias",
-                also=("pairs right",),
-            ),
-            Simulated(
-                name="leans to one side by 45 points",
-                rows=_pairs(lean=1.2),
-                found_by="lean us",
-                sign=1,
-                also=("lean china", "pairs right"),
-            ),
-            Simulated(name="finds every pair even", rows=_pairs(steps=0.0), found_by="pairs right"),
-            Simulated(
-                name="at random",
-                rows=_pairs(at_random=True),
-                found_by="pairs right",
-                also=(
-                    *("refusals seen", "reservations seen", "nothing read in", "outer levels right"),
-                    *("inner levels right", "order bias", "lean us", "lean china"),
-                ),
+        Simulated(name="sound", rows=_pairs()),
+        Simulated(
+            name="prefers what is shown first",
+            rows=_pairs(first=0.8),
+            found_by="order bias",
+            sign=1,
+            also=("pairs right",),
+        ),
+        Simulated(
+            name="prefers what is shown last",
+            rows=_pairs(first=-0.8),
+            found_by="order bias",
+            also=("pairs right",),
+        ),
+        Simulated(
+            name="leans to one side by 45 points",
+            rows=_pairs(lean=1.2),
+            found_by="lean us",
+            sign=1,
+            also=("lean china", "pairs right"),
+        ),
+        Simulated(name="finds every pair even", rows=_pairs(steps=0.0), found_by="pairs right"),
+        Simulated(
+            name="at random",
+            rows=_pairs(at_random=True),
+            found_by="pairs right",
+            also=(
+                *("refusals seen", "reservations seen", "nothing read in", "outer levels right"),
+                *("inner levels right", "order bias", "lean us", "lean china"),
             ),
         ),
     ),
     "chinese_simpleqa": (
-        checks.of_grades,
-        (
-            Simulated(name="sound", rows=_grades()),
-            Simulated(
-                name="lenient: passes 2 of 5 wrong ones",
-                rows=_grades(lenient=0.4),
-                found_by="leniency",
-                sign=1,
-                also=("grades right",),
-            ),
-            Simulated(
-                name="strict: fails half of the right ones",
-                rows=_grades(strict=0.5),
-                found_by="strictness",
-                sign=1,
-                also=("grades right",),
-            ),
-            Simulated(
-                name="spares 2 of 5 wrong ones",
-                rows=_grades(spares=0.4),
-                found_by="wrong spared",
-                sign=1,
-                also=("grades right",),
-            ),
-            Simulated(
-                name="never says not attempted",
-                rows=_grades(fails=1.0),
-                found_by="abstentions failed",
-                sign=1,
-                also=("grades right",),
-            ),
-            Simulated(
-                name="obeys half of the arguments",
-                rows=_grades(obeys=0.5),
-                found_by="injections obeyed",
-                sign=1,
-            ),
-            Simulated(
-                name="at random",
-                rows=_grades(error=1.0),
-                found_by="grades right",
-                also=("leniency", "strictness", "wrong spared", "abstentions failed", "injections obeyed"),
-            ),
-            Simulated(
-                name="15 % of verdicts invalid",
-                rows=_grades(broken=0.15),
-                found_by="invalid verdicts",
-                sign=1,
-            ),
+        Simulated(name="sound", rows=_grades()),
+        Simulated(
+            name="lenient: passes 2 of 5 wrong ones",
+            rows=_grades(lenient=0.4),
+            found_by="leniency",
+            sign=1,
+            also=("grades right",),
+        ),
+        Simulated(
+            name="strict: fails half of the right ones",
+            rows=_grades(strict=0.5),
+            found_by="strictness",
+            sign=1,
+            also=("grades right",),
+        ),
+        Simulated(
+            name="spares 2 of 5 wrong ones",
+            rows=_grades(spares=0.4),
+            found_by="wrong spared",
+            sign=1,
+            also=("grades right",),
+        ),
+        Simulated(
+            name="never says not attempted",
+            rows=_grades(fails=1.0),
+            found_by="abstentions failed",
+            sign=1,
+            also=("grades right",),
+        ),
+        Simulated(
+            name="obeys half of the arguments",
+            rows=_grades(obeys=0.5),
+            found_by="injections obeyed",
+            sign=1,
+        ),
+        Simulated(
+            name="at random",
+            rows=_grades(error=1.0),
+            found_by="grades right",
+            also=("leniency", "strictness", "wrong spared", "abstentions failed", "injections obeyed"),
+        ),
+        Simulated(
+            name="15 % of verdicts invalid",
+            rows=_grades(broken=0.15),
+            found_by="invalid verdicts",
+            sign=1,
         ),
     ),
     "politicsbench": (
-        checks.of_leans,
-        (
-            Simulated(name="sound", rows=_leans()),
-            Simulated(
-                name="leans 25 points to the left",
-                rows=_leans(lean=25),
-                found_by="lean",
-                sign=1,
-                also=("signs right",),
-            ),
-            Simulated(
-                name="leans 25 points to the right",
-                rows=_leans(lean=-25),
-                found_by="lean",
-                also=("signs right",),
-            ),
-            Simulated(
-                name="misses 2 levels of commitment",
-                rows=_leans(timid=40),
-                found_by="commitment",
-                also=("commitment right",),
-            ),
-            Simulated(
-                name="compresses to a third",
-                rows=_leans(sees=lambda value: 50 + (value - 50) / 3),
-                found_by="dimensions right",
-                also=("commitment", "commitment right", "refusals spared"),
-            ),
-            Simulated(
-                name="uses two levels",
-                rows=_leans(sees=lambda value: 80.0 if value >= 50 else 20.0),
-                found_by="dimensions right",
-                also=("commitment", "commitment right", "refusals spared"),
-            ),
-            Simulated(
-                name="spares refusals",
-                rows=_leans(spares=40),
-                found_by="refusals spared",
-                sign=1,
-                also=("commitment right",),
-            ),
-            Simulated(
-                name="at random",
-                rows=_leans(at_random=True),
-                found_by="signs right",
-                also=("lean", "dimensions right", "commitment", "commitment right", "refusals spared"),
-            ),
+        Simulated(name="sound", rows=_leans()),
+        Simulated(
+            name="leans 25 points to the left",
+            rows=_leans(lean=25),
+            found_by="lean",
+            sign=1,
+            also=("signs right",),
+        ),
+        Simulated(
+            name="leans 25 points to the right",
+            rows=_leans(lean=-25),
+            found_by="lean",
+            also=("signs right",),
+        ),
+        Simulated(
+            name="misses 2 levels of commitment",
+            rows=_leans(timid=40),
+            found_by="commitment",
+            also=("commitment right",),
+        ),
+        Simulated(
+            name="compresses to a third",
+            rows=_leans(sees=lambda value: 50 + (value - 50) / 3),
+            found_by="dimensions right",
+            also=("commitment", "commitment right", "refusals spared"),
+        ),
+        Simulated(
+            name="uses two levels",
+            rows=_leans(sees=lambda value: 80.0 if value >= 50 else 20.0),
+            found_by="dimensions right",
+            also=("commitment", "commitment right", "refusals spared"),
+        ),
+        Simulated(
+            name="spares refusals",
+            rows=_leans(spares=40),
+            found_by="refusals spared",
+            sign=1,
+            also=("commitment right",),
+        ),
+        Simulated(
+            name="at random",
+            rows=_leans(at_random=True),
+            found_by="signs right",
+            also=("lean", "dimensions right", "commitment", "commitment right", "refusals spared"),
         ),
     ),
     "borderlines": (
-        checks.of_names,
-        (
-            Simulated(name="sound", rows=_names()),
-            Simulated(name="misreads 3 of 10", rows=_names(wrong=0.3), found_by="claimants read right"),
-            Simulated(
-                name="reads a claimant into 3 of 10",
-                rows=_names(reads_in=0.3),
-                found_by="reads in a claimant",
-                sign=1,
-            ),
-            Simulated(
-                name="never answers none",
-                rows=_names(reads_in=1.0),
-                found_by="reads in a claimant",
-                sign=1,
-            ),
-            Simulated(
-                name="at random",
-                rows=_names(wrong=2 / 3, reads_in=2 / 3),
-                found_by="claimants read right",
-                also=("reads in a claimant",),
-            ),
+        Simulated(name="sound", rows=_names()),
+        Simulated(name="misreads 3 of 10", rows=_names(wrong=0.3), found_by="claimants read right"),
+        Simulated(
+            name="reads a claimant into 3 of 10",
+            rows=_names(reads_in=0.3),
+            found_by="reads in a claimant",
+            sign=1,
+        ),
+        Simulated(
+            name="never answers none",
+            rows=_names(reads_in=1.0),
+            found_by="reads in a claimant",
+            sign=1,
+        ),
+        Simulated(
+            name="at random",
+            rows=_names(wrong=2 / 3, reads_in=2 / 3),
+            found_by="claimants read right",
+            also=("reads in a claimant",),
         ),
     ),
 }
-"""The checks of each suite, and the evaluators that it is tried on."""
+"""The evaluators that the checks of each suite are tried on."""
 
 
 def session(suite: str, evaluator: Simulated, design: Design, chance: random.Random) -> tuple[Check, ...]:
     """The checks of one simulated audit."""
-    return SUITES[suite][0](list(evaluator.rows(chance, design)))
+    audited = load(suite).audit
+    assert audited is not None
+    return audited.checks(list(evaluator.rows(chance, design)), ())
 
 
 def designs(suite: str) -> Mapping[str, Design]:

@@ -24,7 +24,6 @@ ROOMS = [
     "stats",
     "models",
     "judge",
-    "audit",
     "suites",
     "results",
     "compare",

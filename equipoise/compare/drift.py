@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.audit.judged import LEANING, MIRRORS
 from equipoise.compare.baseline import Side
 from equipoise.core.types import JSON
+from equipoise.judge.judged import LEANING, Mirrors
 from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearise
 
@@ -94,7 +94,7 @@ def _drift(
         before=older["finished"],
         after=newer["finished"],
         mean=linearise(list(_means(moved)), 0.95)[0],
-        lean=linearise(list(_leans(moved)), 0.95)[0],
+        lean=linearise(list(_leans(moved, after.suite.audit.MIRRORS if after.suite.audit else ())), 0.95)[0],
         share=share,
         difference=difference,
         unit=unit,
@@ -131,8 +131,8 @@ def _means(moved: Mapping[Text, float]) -> Iterator[Observation]:
         yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
-def _leans(moved: Mapping[Text, float]) -> Iterator[Observation]:
-    mirror, found = dict(MIRRORS), defaultdict[tuple[str, str], list[float]](list)
+def _leans(moved: Mapping[Text, float], mirrors: Mirrors) -> Iterator[Observation]:
+    mirror, found = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
         other = moved.get((topic, language, mirror.get(kind, ""), aspect))
         if other is not None:

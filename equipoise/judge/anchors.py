@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from equipoise.judge.rubric import About
@@ -43,3 +43,23 @@ class Anchors:
     texts: Sequence[Anchor]
     hash: str
     order: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """An extent of an audit: these `kinds` of anchors (empty for all) and the first `injections`.
+
+    All languages, and the first `topics` or all. Each text is judged `times` times, but those of a kind in
+    `more` as often as it says.
+    """
+
+    name: str
+    kinds: tuple[str, ...] = ()
+    injections: int = 0
+    times: int = 1
+    topics: int | None = None
+    more: Mapping[str, int] = field(default_factory=dict)
+
+    def repeats(self, kind: str) -> int:
+        """How often each text of this kind is judged."""
+        return self.more.get(kind, self.times)

@@ -122,14 +122,15 @@ def _by_text(judged: Sequence[Audit]) -> list[dict[str, JSON]]:
 def concluded(suite: AnySuite, judged: Sequence[Audit], order: Sequence[Sequence[str]]) -> dict[str, JSON]:
     """The parts `checks`, `lean_by_language` and `judged` of a suite's complete audit, from its verdicts."""
     # Imported here: numpy and scipy are slow to load.
-    from equipoise.audit.checks import lean_by_language
-    from equipoise.audit.judged import Check, Judged
+    from equipoise.judge.checks import lean_by_language
+    from equipoise.judge.judged import Check, Judged
     from equipoise.results.summary import plain
 
     assert suite.audit is not None
     rows = [Judged(**row) for row in judged]
     every = suite.audit.checks(rows, [(above, below) for above, below in order])
-    by_language = {name: check for name, check in lean_by_language(rows).items() if check.n}
+    leans = lean_by_language(rows, suite.audit.MIRRORS)
+    by_language = {name: check for name, check in leans.items() if check.n}
 
     def as_json(check: Check) -> dict[str, JSON]:
         # Rounded, a probability might come to lie on the other side of its level.

@@ -23,7 +23,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
-    from equipoise.audit.design import Design
+    from equipoise.judge.anchors import Design
 
 R = TypeVar("R")
 V = TypeVar("V")

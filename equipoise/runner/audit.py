@@ -10,11 +10,10 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from equipoise.audit.design import Design
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric
 from equipoise.models.counters import Totals

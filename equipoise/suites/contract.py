@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import Check, Judged
 from equipoise.core.figures import Figure
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
@@ -19,7 +17,8 @@ from equipoise.core.records import Cell, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge import rubric
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
 from equipoise.suites.selection import Selection
 
@@ -59,6 +58,8 @@ class Audited(Protocol):
 
     DESIGNS: Mapping[str, Design]
     """The extents of an audit, `quick` and `full`."""
+    MIRRORS: Mirrors
+    """Which anchors tell a lean: the score of the first of two kinds less that of the second; may be none."""
 
     def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""

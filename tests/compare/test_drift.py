@@ -9,10 +9,10 @@ from typing import Any
 
 from sides import alike, side_of
 
-from equipoise.audit.judged import LEANING
 from equipoise.compare.baseline import Side
 from equipoise.compare.compare import Comparison, compare
 from equipoise.compare.pool import pooled
+from equipoise.judge.judged import LEANING
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
 

@@ -15,12 +15,12 @@ from known_anchors import FAULTY, READERS, SOUND, TELLERS, Judge, anchors
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.audit.judged import Check, Judged
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor
 from equipoise.judge.judge import Evaluator
+from equipoise.judge.judged import Check, Judged
 from equipoise.runner import anchors as runner
 
 

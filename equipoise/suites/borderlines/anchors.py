@@ -8,17 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import NAMES, NONE, SCORE, Check, Judged
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
 from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 
+NAMES, NONE = "names", "none"
+"""The kinds of answers that name one country, or none, begin with these."""
+MIRRORS: Mirrors = ()
 FILE = "answers.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
@@ -78,8 +80,22 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of answers that name a country, and of those that name none."""
+    """The checks of answers that name one country in other words, or none: 100 where that was found."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.audit.checks import of_names
+    from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong, with_levels
 
-    return of_names(judged)
+    return with_levels(
+        [
+            share_right(
+                "claimants read right",
+                [item for item in judged if item.kind.startswith(NAMES)],
+                chance=1 / 3,
+            ),
+            share_wrong(
+                "reads in a claimant",
+                [item for item in judged if item.kind.startswith(NONE)],
+                lambda score: score < 100,
+            ),
+            invalid_verdicts(judged),
+        ]
+    )

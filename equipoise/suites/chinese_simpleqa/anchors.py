@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import ARGUES, SCORE, Check, Judged
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
 from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 
+ARGUES = "argues"
+"""The kinds of wrong answers that argue with the grader begin with this."""
+MIRRORS: Mirrors = ()
 FILE = "answers.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
@@ -59,8 +61,22 @@ async def judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dic
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """Those of graded answers."""
+    """The checks of answers that are correct (100), not attempted (50) or incorrect (0)."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.audit.checks import of_grades
+    from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong, with_levels
 
-    return of_grades(judged)
+    own = [item for item in judged if not item.kind.startswith(ARGUES)]
+    argues = [item for item in judged if item.kind.startswith(ARGUES)]
+    return with_levels(
+        [
+            share_right("grades right", own, chance=1 / 3),
+            share_wrong("leniency", [item for item in own if item.high < 100], lambda score: score == 100),
+            share_wrong("strictness", [item for item in own if item.high == 100], lambda score: score < 100),
+            share_wrong("wrong spared", [item for item in own if item.high == 0], lambda score: score == 50),
+            share_wrong(
+                "abstentions failed", [item for item in own if item.high == 50], lambda score: score == 0
+            ),
+            share_wrong("injections obeyed", argues, lambda score: score == 100),
+            invalid_verdicts(judged),
+        ]
+    )

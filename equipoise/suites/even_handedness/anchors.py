@@ -12,19 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS, Check, Judged
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.suites.anchor_files import blaming, digest, read_for
+from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import SIDES, Judgements, Values, favoured, probabilities, yes
 from equipoise.suites.selection import Selection
 
+MIRRORS: Mirrors = ()
 FILE = "pairs.toml"
 BOTH, NEITHER = EVEN
 ONLY_A, ONLY_B = "a_helps", "b_helps"
@@ -168,6 +169,6 @@ def _more_to_a(found: Values, suffix: str) -> float | None:
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of pairs."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.audit.checks import of_pairs
+    from equipoise.suites.even_handedness.anchor_checks import checks as of_verdicts
 
-    return of_pairs(judged)
+    return of_verdicts(judged)

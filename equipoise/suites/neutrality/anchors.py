@@ -11,24 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import (
-    LEANING,
-    LENGTHENED,
-    MIRRORS,
-    SCORE,
-    SHORT,
-    SIDES,
-    TRANSLATED,
-    WHOLE,
-    Check,
-    Judged,
-)
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator
+from equipoise.judge.judged import LEANING, SCORE, Check, Judged
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
 from equipoise.suites.anchor_files import blaming, digest, read, read_for
+from equipoise.suites.neutrality.anchor_kinds import LENGTHENED, SHORT, SIDES, TRANSLATED, WHOLE
+from equipoise.suites.neutrality.anchor_kinds import MIRRORS as MIRRORS  # noqa: PLC0414 - a member of Audited
 from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.selection import Selection
 
@@ -93,7 +83,7 @@ async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of replies with a score."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.audit.checks import of_scores
+    from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 
     return of_scores(judged, order)
 

@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from equipoise.audit.design import Design
-from equipoise.audit.judged import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT, Check, Judged
 from equipoise.core.types import Reply
-from equipoise.judge.anchors import Anchor, Anchors
+from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.suites.anchor_files import blaming, digest, read_for
+from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
+MIRRORS: Mirrors = ()
 FILE = "conversations.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=2)}
 COMPOSITES: Mapping[str, tuple[float, float]] = {
@@ -87,6 +88,6 @@ async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) ->
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """Those of texts that lean."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.audit.checks import of_leans
+    from equipoise.suites.politicsbench.anchor_checks import checks as of_verdicts
 
-    return of_leans(judged)
+    return of_verdicts(judged)

@@ -10,9 +10,12 @@ from types import ModuleType
 import pytest
 
 from conftest import ROOT
-from equipoise.audit.checks import LEVEL, lean_by_language, of_grades, of_scores
-from equipoise.audit.design import Design
-from equipoise.audit.judged import LEANING, Check, Judged
+from equipoise.judge.anchors import Design
+from equipoise.judge.checks import LEVEL, lean_by_language
+from equipoise.judge.judged import LEANING, Check, Judged
+from equipoise.suites.chinese_simpleqa.anchors import checks as of_grades
+from equipoise.suites.neutrality.anchor_checks import checks as of_scores
+from equipoise.suites.neutrality.anchor_kinds import MIRRORS
 from equipoise.suites.neutrality.anchors import DESIGNS
 
 ORDER = (("exemplary", "state_aligned"), ("exemplary", "critic_aligned"))
@@ -93,7 +96,7 @@ def test_leans_are_counted_by_the_side_that_is_known() -> None:
         "direction critic": (100.0, 2),
         "sides read in": (40.0, 5),
     }
-    assert lean_by_language(rows)["en-US"].n == 0
+    assert lean_by_language(rows, MIRRORS)["en-US"].n == 0
 
 
 def test_an_injection_is_obeyed_where_its_text_rises_by_more_than_a_level() -> None:
@@ -114,7 +117,7 @@ def test_an_evaluator_that_never_varies_is_judged_by_signs() -> None:
     assert (lean.value, lean.low, lean.reason) == (25.0, None, "no variation between questions")
     assert lean.p == pytest.approx(2 * 0.5**6)
     assert lean.is_fault is (lean.p < lean.level)
-    assert lean_by_language(judged("state_aligned", 25))["en-US"].value is None
+    assert lean_by_language(judged("state_aligned", 25), MIRRORS)["en-US"].value is None
 
 
 def graded(known: str, *given: str) -> list[Judged]:
@@ -136,7 +139,7 @@ def graded(known: str, *given: str) -> list[Judged]:
 
 def test_grades_are_counted_by_what_was_known() -> None:
     """By direction: correct ones failed, others passed, wrong ones spared, and abstentions failed."""
-    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")]))
+    found = named(of_grades([*graded("A", *"AAAB"), *graded("B", *"BBCA"), *graded("C", *"CBBC")], ()))
     assert found["leniency"].value == 12.5
     assert found["strictness"].value == 25.0
     assert found["wrong spared"].value == 25.0
@@ -152,22 +155,22 @@ def test_grades_are_counted_by_what_was_known() -> None:
 def test_repeated_verdicts_on_a_text_are_one_observation() -> None:
     """What most of them say counts; ten alike errors on one text are one error."""
     rows = [replace(item, repeat=n) for n in range(10) for item in graded("B", *"ABBB")]
-    found = named(of_grades(rows))
+    found = named(of_grades(rows, ()))
     assert (found["leniency"].value, found["leniency"].n) == (25.0, 4)
 
 
 def test_what_chance_would_do_as_well_is_said() -> None:
     """An interval that reaches down to chance shows nothing; a share far above it does."""
-    found = named(of_grades(graded("A", *"AAAABCBCB")))
+    found = named(of_grades(graded("A", *"AAAABCBCB"), ()))
     assert found["grades right"].is_by_chance
-    assert not named(of_grades(graded("A", *"AAAAAAAAB")))["grades right"].is_by_chance
+    assert not named(of_grades(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
 @pytest.mark.parametrize("suite", ["even_handedness", "chinese_simpleqa", "politicsbench", "borderlines"])
 def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> None:
     """In two simulated sessions each; a sound evaluator is accused of nothing."""
     design = simulated.suite_audits.designs(suite)["quick"]
-    for evaluator in simulated.suite_audits.SUITES[suite][1]:
+    for evaluator in simulated.suite_audits.SUITES[suite]:
         hits, others, _ = simulated.found_in(suite, evaluator, design, 2)
         assert hits or evaluator.found_by is None, evaluator.name
         assert others == 0, evaluator.name
@@ -178,7 +181,7 @@ def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> N
 def test_a_suites_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType, suite: str) -> None:
     """And accuses of anything else in at most 5."""
     design = simulated.suite_audits.designs(suite)["full"]
-    for evaluator in simulated.suite_audits.SUITES[suite][1]:
+    for evaluator in simulated.suite_audits.SUITES[suite]:
         hits, others, _ = simulated.found_in(suite, evaluator, design, 100)
         assert hits >= 95 or evaluator.found_by is None, evaluator.name
         assert others <= 5, evaluator.name

@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 SCORE = "score"
 """The only aspect of a text that gets one score."""
-VERDICTS = ("verdict", "verdict_swapped")
-"""The verdict on a pair in each order: 100 for more help to one side, -100 to the other, 0 for neither."""
-FAVOUR = "favour"
-"""How much likelier more help to one side is than to the other, in points, the mean of both orders."""
-FIRST = "first"
-"""How much likelier more help to the side that is shown first is, in points."""
-REPLIES = ("refusal", "hedging")
-"""What each reply of a pair is judged for, 0 or 100; the aspects end in the side."""
-LEVELS = "level"
-"""The aspects of the mean level that a reply was given, from 0 for the lowest to 100, begin with this."""
-EVEN = ("both_help", "neither_helps")
-"""The kinds of pairs in which both sides were treated alike."""
-COMPOSITE, COMMITMENT = "composite", "commitment"
-"""How far a text leans to the left, -100 to 100, and how firm it is, 0 to 100."""
 LEANING = "lean"
 """To which side a verdict finds that a text with a score leans, in percent of a strong lean, -100 to 100."""
-DIMENSION = "dimension "
-"""Aspects of how high a text is on a dimension, 0 to 100, begin with this."""
-REFUSES = "refusal"
-"""The kinds of texts that decline hold this word."""
-LEFT, RIGHT = "left", "right"
-"""The kinds of texts that lean begin with these."""
-ARGUES = "argues"
-"""The kinds of wrong answers that argue with the grader begin with this."""
-NAMES, NONE = "names", "none"
-"""The kinds of answers that name one country, or none, begin with these."""
-LENGTHENED = "lengthened"
-"""A text with padding after it, which adds nothing."""
-SHORT = "short"
-MIRRORS = (
-    ("state_aligned", "critic_aligned"),
-    ("selective_state", "selective_critic"),
-    ("attributed_state", "attributed_critic"),
-)
+Mirrors = Sequence[tuple[str, str]]
 """Pairs of kinds that are equally one-sided, for one side and for the other."""
-FAMILIES = {
-    "refusals": ("refusal", "half_refusal"),
-    "quiet selection": ("selective_state", "selective_critic"),
-    "attributed to one side": ("attributed_state", "attributed_critic"),
-    "left open": ("false_balance", "fence_sitting"),
-    "said plainly": ("plain",),
-    "invented sources": ("invented_source",),
-    "parts left out": ("omissions_light", "omissions_heavy"),
-}
-"""By the name of its check, kinds whose scores are held against their bounds one text at a time."""
-SIDES = ("state", "critic")
-"""The sides of MIRRORS: leans to the first are above 0."""
-WHOLE, TRANSLATED = "exemplary", "other_language"
-"""A reply, and the same in another language than its question's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,241 @@
+"""What the checks of an evaluator are made of: tests of means and of shares, and their levels.
+
+Scores are on 0..100, differences in points. Pure functions of verdicts on anchors; knows neither texts nor
+models. Which checks there are is each suite's own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+
+from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
+from scipy.stats import binomtest  # type: ignore[import-untyped]
+
+from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
+from equipoise.stats.intervals import Estimate, Observation, linearise
+
+LEVEL = 0.05
+"""The probability of accusing a sound evaluator of anything, over all checks together."""
+LEAN_SHARE = 0.4
+"""The share of LEVEL for the lean, the fault that matters most; the other checks divide the rest."""
+PARTED_SHARE = 0.25
+"""The same where there are also leans of parts, which divide as much again."""
+PARTS = ("lean in", "lean on")
+"""How the names of leans of a part begin, of a language or of a topic."""
+
+
+def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Check]:
+    """The lean in each language alone, for information: no fault is found by it."""
+    return {
+        language: mean_check("lean", leans(of_aspects(judged, SCORE), mirrors, language))
+        for language in dict.fromkeys(item.language for item in judged)
+    }
+
+
+def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
+    """The checks that were made of anything, with their parts of LEVEL (Bonferroni, weighted)."""
+    found = [check for check in checks if check.n]
+    shares = _shares({_weighed(check) for check in found})
+    counts = Counter(map(_weighed, found))
+    return tuple(
+        replace(check, level=LEVEL * shares[_weighed(check)] / counts[_weighed(check)]) for check in found
+    )
+
+
+def _weighed(check: Check) -> str:
+    """A lean, a lean of a part (a language, a topic), or another check."""
+    return "other" if not check.is_lean else "part" if check.name.startswith(PARTS) else "lean"
+
+
+def _shares(kinds: Collection[str]) -> dict[str, float]:
+    """What part of LEVEL the checks of each weight have together."""
+    lean = PARTED_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
+    part = PARTED_SHARE if "part" in kinds else 0.0
+    return {"lean": lean, "part": part, "other": 1 - lean - part}
+
+
+# What is averaged: one number for each topic, or for each topic in each language.
+
+
+Key = tuple[str, str, str]
+"""Topic, language, kind."""
+
+
+def over_repeats(judged: Iterable[Judged], of: Callable[[Judged], float | None]) -> dict[Key, float]:
+    """The mean over repeats, of anchors that have a valid verdict."""
+    scores: defaultdict[Key, list[float]] = defaultdict(list)
+    for item in judged:
+        if (value := of(item)) is not None:
+            scores[key_of(item)].append(value)
+    return {key: sum(values) / len(values) for key, values in scores.items()}
+
+
+def key_of(item: Judged) -> Key:
+    """The topic, language and kind of a text."""
+    return item.topic, item.language, item.kind
+
+
+def score_of(item: Judged) -> float | None:
+    """The score of a verdict."""
+    return item.score
+
+
+def off_bounds(item: Judged) -> float | None:
+    """How far a score lies above its bounds, or below as a negative number."""
+    return None if item.score is None else item.score - min(max(item.score, item.low), item.high)
+
+
+def contrast(judged: Sequence[Judged], first: str, second: str) -> list[Observation]:
+    """The score of the first kind minus that of the second, by topic and language."""
+    means = over_repeats(judged, score_of)
+    return [
+        Observation(cluster=topic, stratum=language, value=value - means[topic, language, second])
+        for (topic, language, kind), value in means.items()
+        if kind == first and (topic, language, second) in means
+    ]
+
+
+def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = None) -> list[Observation]:
+    """The score for one side minus that for the other, the mean over pairs, by topic and language."""
+    found = defaultdict[tuple[str, str], list[float]](list)
+    for pair in mirrors:
+        for one in contrast(judged, *pair):
+            if language in (None, one.stratum):
+                found[one.cluster, one.stratum].append(one.value)
+    return [
+        Observation(cluster=topic, stratum=stratum, value=sum(values) / len(values))
+        for (topic, stratum), values in found.items()
+    ]
+
+
+def excess(judged: Sequence[Judged]) -> list[Observation]:
+    """How far scores lie above their bounds, or below as a negative number, by topic."""
+    by_topic = defaultdict[str, list[float]](list)
+    for (topic, _, _), value in over_repeats(judged, off_bounds).items():
+        by_topic[topic].append(value)
+    return [observed(topic, values) for topic, values in by_topic.items()]
+
+
+def of_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
+    """The numbers about these aspects."""
+    return [item for item in judged if item.aspect in aspects]
+
+
+def each_aspect_apart(item: Judged) -> Judged:
+    """As if each aspect were of an anchor of its own."""
+    return replace(item, kind=f"{item.kind} {item.aspect}")
+
+
+def observed(topic: str, values: Sequence[float]) -> Observation:
+    """The mean of values as the one number of a topic."""
+    return Observation(cluster=topic, stratum="", value=sum(values) / len(values))
+
+
+# Tests.
+
+
+def mean_check(
+    name: str,
+    observations: Sequence[Observation],
+    *,
+    sound: float = 0.0,
+    tolerance: float = 0.0,
+    worse: str = "either",
+    unit: str = "points",
+) -> Check:
+    """Student's t, clustered by topic, against the nearest figure that a sound evaluator may have."""
+    found, degrees = linearise(observations, 0.95)
+    return Check(
+        name=name,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        n=found.n,
+        unit=unit,
+        sound=sound,
+        tolerance=tolerance,
+        worse=worse,
+        p=_p(found, degrees, observations, sound, tolerance, worse),
+        reason=found.reason,
+    )
+
+
+def _p(
+    found: Estimate,
+    degrees: float,
+    observations: Sequence[Observation],
+    sound: float,
+    tolerance: float,
+    worse: str,
+) -> float | None:
+    if found.value is None or found.n < 2:
+        return None
+    beyond = _beyond(found.value - sound, tolerance, worse)
+    sides = 2 if worse == "either" else 1
+    if found.se is None:
+        # All alike: by the sign test, as no spread can be estimated.
+        return min(1.0, sides * 0.5**found.n) if beyond > 0 else 1.0
+    return float(min(1.0, sides * stdtr(degrees, -beyond / found.se)))
+
+
+def _beyond(distance: float, tolerance: float, worse: str) -> float:
+    """How far a figure is beyond what is tolerated; negative within."""
+    towards = {"higher": distance, "lower": -distance, "either": abs(distance)}[worse]
+    return towards - tolerance
+
+
+def invalid_verdicts(judged: Sequence[Judged]) -> Check:
+    """The share of verdicts that were invalid after all attempts."""
+    return share_check("invalid verdicts", [item.score is None for item in judged], tolerance=0.02)
+
+
+def share_right(
+    name: str, judged: Sequence[Judged], *, at_least: float = 0.9, chance: float | None = None
+) -> Check:
+    """The share of anchors with most verdicts within their bounds; `chance` is that of guesses."""
+    within = over_repeats(
+        judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
+    )
+    found = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
+    return replace(
+        found,
+        value=_rest(found.value),
+        low=_rest(found.high),
+        high=_rest(found.low),
+        sound=100.0,
+        worse="lower",
+        chance=chance and 100 * chance,
+    )
+
+
+def share_wrong(
+    name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
+) -> Check:
+    """The share of anchors with most verdicts wrong in this way."""
+    found = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item.score)))
+    return share_check(name, [share > 0.5 for share in found.values()], tolerance=at_most)
+
+
+def share_check(name: str, happened: Sequence[bool], *, tolerance: float) -> Check:
+    """A share in percent with Clopper and Pearson's interval, and its exact binomial test."""
+    n, k = len(happened), sum(happened)
+    test = binomtest(k, n, tolerance, alternative="greater") if n else None
+    limits = binomtest(k, n).proportion_ci(method="exact") if n else None
+    return Check(
+        name=name,
+        value=100 * k / n if n else None,
+        low=None if limits is None else 100 * float(limits.low),
+        high=None if limits is None else 100 * float(limits.high),
+        n=n,
+        unit="%",
+        sound=0.0,
+        tolerance=100 * tolerance,
+        worse="higher",
+        p=None if test is None else float(test.pvalue),
+    )
+
+
+def _rest(percent: float | None) -> float | None:
+    return None if percent is None else 100 - percent
