@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from equipoise.compare.baseline import Side, brief, load, load_without_transcripts
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
-from equipoise.results import audits, build, journal, light, reevaluation, rows, store
+from equipoise.results import askers, audits, build, journal, light, reevaluation, rows, store
 from equipoise.results.history import History
 from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite, rubric_path
@@ -33,7 +34,8 @@ def _doubt(path: Path, side: Side) -> str | None:
             return "its journal is of another version"
         history = History(beside)
         history.refresh()
-        records = history.records()
+        plain, asked = askers.parted(history)
+        records = plain.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
         rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
@@ -43,12 +45,23 @@ def _doubt(path: Path, side: Side) -> str | None:
         summary = {name: side.data["summary"].get(name) for name in told}
         is_same = _agrees(summary, json_io.loads(json_io.dumps(told)))
         is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(side.suite, history)))
+        if asked is not None:
+            is_same &= _has_askers(path, side, asked, made, rubric)
         if not is_same or not _has_results(path, rows.to_json(side.suite, made, rubric.scale)):
             return "it does not say what its journal says"
         del records, made
         return unlike_calls(side.suite, rubric, history)
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
+
+
+def _has_askers(path: Path, side: Side, asked: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
+    """Whether a file has the runs with a cue that the journal has."""
+    indices = {row.question.key: row.question.index for row in plain}
+    made = rows.of_records(side.suite, asked.records(), rubric.scale, part=rows.ASKED, indices=indices)
+    own = rows.to_json(side.suite, made, rubric.scale, has_means=False)
+    section = load(path, is_whole=True).data.get("askers")
+    return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(own)))
 
 
 def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:

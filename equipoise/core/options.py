@@ -388,6 +388,27 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             help="only this language; repeatable",
         ),
         Option(
+            flag="--asker",
+            parse=one_of("mirror"),
+            metavar="HOW",
+            help="ask each case again as from each of its two sides, for figures of their own: mirror",
+        ),
+        Option(
+            flag="--asker-form",
+            parse=one_of("stated", "implied", "both"),
+            metavar="FORM",
+            default="stated",
+            help="how the subject is told who asks: stated in a sentence, implied in an aside, or both "
+            "(default stated)",
+        ),
+        Option(
+            flag="--asker-share",
+            parse=parse_fraction,
+            metavar="P",
+            default=1.0,
+            help="ask that share of the cases of each language and area so, as 0.2 (default 1)",
+        ),
+        Option(
             flag="--topics",
             metavar="PATH",
             help="question file or folder (default topics/<suite>)",

@@ -7,12 +7,11 @@ value.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from equipoise.core.types import JSON, Transcript
+from equipoise.core.types import JSON, Cue, Transcript, run_id
 
 Outcome = Literal["scored", "refused", "blocked", "truncated", "empty", "unscored", "error"]
 OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
@@ -106,7 +105,7 @@ class Record:
     `case` holds the JSON of the case. `score` is None exactly where `error` says why. Transcripts may be
     read from the journal only when they are iterated. `latency` is the sum of that of its replies and
     `queued` for how long its calls waited for their turns, in seconds; None where an earlier version kept
-    neither.
+    neither. `asker` says who asked, and `names_asker` whether a reply repeats it; None in plain runs.
     """
 
     case: Mapping[str, JSON]
@@ -119,13 +118,15 @@ class Record:
     details: Mapping[str, JSON] = field(default_factory=dict)
     latency: float | None = None
     queued: float | None = None
+    asker: Cue | None = None
+    names_asker: bool | None = None
     subject: Sequence[Transcript] = ()
     evaluators: Sequence[Transcript] = ()
 
     @property
     def id(self) -> str:
         """The id of the run, as `Run.id`."""
-        return sys.intern(f"{self.case['id']}-run{self.run}")
+        return run_id(self.case["id"], self.run, self.asker)
 
     def __repr__(self) -> str:
         # Short: pytest shows it where a test fails.
@@ -144,6 +145,7 @@ class Record:
             "details": dict(self.details),
             "latency": self.latency,
             "queued": self.queued,
+            **({"asker": self.asker.to_json(), "names_asker": self.names_asker} if self.asker else {}),
         }
 
 

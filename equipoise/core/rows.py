@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import NotRequired, TypedDict
 
 from equipoise.core.records import OUTCOMES, Cell
-from equipoise.core.types import JSON, Message
+from equipoise.core.types import JSON, Cue, Message
 
 ENDS: tuple[str, ...] = (*OUTCOMES, "unknown")
 """How a run may have ended: published results do not say."""
@@ -88,7 +88,7 @@ class RunRow:
 
     `score` is on the suite's own scale, `percent` in percent or in the unit of the headline; both None where
     `error` says why. Metrics are made of `values`. `details` are the suite's own. Transcripts are read when
-    they are called.
+    they are called. `asker` says who asked, and `names_asker` whether a reply repeats it; None in plain runs.
     """
 
     question: QuestionRow
@@ -102,6 +102,8 @@ class RunRow:
     details: Mapping[str, JSON]
     subject_transcript: Callable[[], list[Message]]
     evaluator_transcripts: Callable[[], list[EvaluatorTranscript]]
+    asker: Cue | None = None
+    names_asker: bool | None = None
 
     @property
     def id(self) -> str:
@@ -110,8 +112,9 @@ class RunRow:
 
     @property
     def name(self) -> str:
-        """Language, question and number: unique in results."""
-        return f"{self.question.key}/{self.number}"
+        """Language, question, who asks if anybody, and number: unique in results."""
+        asker = f"/{self.asker.tag}" if self.asker else ""
+        return f"{self.question.key}{asker}/{self.number}"
 
     @property
     def language(self) -> str:

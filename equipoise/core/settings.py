@@ -27,7 +27,7 @@ from equipoise.core.options import (
     parse_url,
 )
 from equipoise.core.rules import Inconclusive, Rule, Until
-from equipoise.core.types import JSON, Role, Shard
+from equipoise.core.types import FORMS, JSON, Form, Role, Shard
 
 LOCAL = "local"
 NO_KEY = "none"
@@ -83,6 +83,14 @@ class Sampling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mirror:
+    """`--asker mirror`: in which forms, and for which share of the cases of an area, 0 to 1."""
+
+    forms: tuple[Form, ...]
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The options of one session, resolved. `topics`, `rubric` and `output` are None where the suite decides.
 
@@ -98,6 +106,7 @@ class Settings:
     limit: int | None
     shard: Shard | None
     languages: tuple[str, ...]
+    asker: Mirror | None
     suite_options: Mapping[str, Any]
     topics: Path | None
     rubric: Path | None
@@ -237,6 +246,7 @@ def resolve(
         limit=value["limit"],
         shard=value["shard"],
         languages=tuple(value["language"]),
+        asker=_mirror(value, source),
         suite_options={option.name: value[option.name] for option in suite_options},
         topics=_path(value["topics"]),
         rubric=_path(value["rubric"]),
@@ -408,6 +418,18 @@ def _price(per_input: float | None, per_output: float | None) -> Price | None:
     if per_input is None or per_output is None:
         raise UserError("--price-input and --price-output: give both, or neither")
     return Price(input=per_input, output=per_output)
+
+
+def _mirror(value: Mapping[str, Any], source: Mapping[str, str]) -> Mirror | None:
+    if value["asker"] is None:
+        # In a file it is a default for sessions that have --asker.
+        for flag in ("--asker-form", "--asker-share"):
+            if flag in source.values():
+                raise UserError(f"{flag}: is about --asker mirror; give that, too, or leave it out")
+        return None
+    form = value["asker_form"]
+    forms = FORMS if form == "both" else tuple(item for item in FORMS if item == form)
+    return Mirror(forms=forms, share=value["asker_share"])
 
 
 def _path(value: str | None) -> Path | None:

@@ -200,19 +200,67 @@ class Case:
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "keywords"}
 
 
+Form = Literal["stated", "implied"]
+"""How a cue says who asks: a plain sentence, or an aside that a person might drop without meaning it."""
+FORMS: tuple[Form, ...] = ("stated", "implied")
+Place = Literal["first", "second"]
+PLACES: tuple[Place, Place] = ("first", "second")
+_ASKER = "asker_"
+"""What the part of a run's id begins with that says who asks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """A text that says who asks, which goes before the first message of each conversation with the subject.
+
+    `side` is a slug of the suite's data without a hyphen, the `first` or the `second` of the two sides of its
+    case by `place`; `number` counts the texts of a form; twins of one number say as much.
+    """
+
+    side: str
+    place: Place
+    form: Form
+    number: int
+    text: str
+
+    @property
+    def tag(self) -> str:
+        """The part of a run's id."""
+        return f"{_ASKER}{self.side}_{self.form}"
+
+    def before(self, text: str) -> str:
+        """The text with the cue before it, as a paragraph of its own."""
+        return f"{self.text}\n\n{text}"
+
+    def to_json(self) -> dict[str, JSON]:
+        """Plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def run_id(case: str, number: int, asker: Cue | None = None) -> str:
+    """The id of a run, unique in the suite."""
+    # One text for all who keep it: a session may have many thousands.
+    return sys.intern(f"{case}-{asker.tag}-run{number}" if asker else f"{case}-run{number}")
+
+
+def is_asked(run: str) -> bool:
+    """Whether this is the id of a run with a cue."""
+    return run.rpartition("-run")[0].rpartition("-")[2].startswith(_ASKER)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The `number`-th repeat (from 1) of a case of the suite."""
+    """The `number`-th repeat (from 1) of a case of the suite; `asker` says who asks, None where nobody."""
 
     suite: str
     case: Case
     number: int
+    asker: Cue | None = None
 
     @property
     def id(self) -> str:
         """Unique in the suite; also the pytest id."""
-        # One text for all who keep it: a session may have many thousands.
-        return sys.intern(f"{self.case.id}-run{self.number}")
+        return run_id(self.case.id, self.number, self.asker)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

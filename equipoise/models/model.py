@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Sampling
-from equipoise.core.types import CONTINUES, JSON, Ask, Call, Message, Reply, Role
+from equipoise.core.types import CONTINUES, JSON, Ask, Call, Cue, Message, Reply, Role
 from equipoise.models.logprobs import (
     ImpossibleProbabilities,
     ending_likelihood,
@@ -82,10 +82,25 @@ CONTINUED_TOKENS = 64
 
 
 class Subject(Model):
-    """The model under test."""
+    """The model under test; `asker` is what it is told first in every conversation, if anything."""
 
-    def __init__(self, name: str, sampling: Sampling, ask: Ask) -> None:
+    def __init__(self, name: str, sampling: Sampling, ask: Ask, asker: Cue | None = None) -> None:
         super().__init__("subject", name, sampling, ask)
+        self._asker = asker
+
+    async def complete(
+        self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
+    ) -> Reply:
+        """Ask for the next message of a conversation, whoever asks. Raises CallFailed."""
+        return await super().complete(self._from_asker(messages), is_stretched=is_stretched, **extra)
+
+    def _from_asker(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The messages, with who asks before the first one of the user."""
+        first = next((place for place, item in enumerate(messages) if item["role"] == "user"), None)
+        if self._asker is None or first is None:
+            return messages
+        told = Message(role="user", content=self._asker.before(messages[first]["content"]))
+        return (*messages[:first], told, *messages[first + 1 :])
 
     async def ask_each(self, *questions: str) -> list[Reply]:
         """The reply to each question, asked concurrently. Raises CallFailed once all have finished."""

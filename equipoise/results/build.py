@@ -17,7 +17,7 @@ from equipoise.core.rows import QuestionRow, RunRow, outcomes
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
-from equipoise.results import answered, audits, rows, sections, versions
+from equipoise.results import answered, askers, audits, rows, sections, versions
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.totals import Totals
@@ -29,8 +29,9 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; intervals and other statistics only once the session has ended."""
-    records, scale = history.records(), rubric.scale
-    metadata = _metadata(suite.name, scale, history, records, history.status(is_running=is_running))
+    plain, asked = askers.parted(history)
+    records, scale = plain.records(), rubric.scale
+    metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
     # Rows take the place of records, which only panels need again: of many runs there is no room for both.
     taken = list(records) if len(metadata["evaluators"]) > 1 else records
@@ -39,14 +40,34 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     places = {row.question.key: row.question.index for row in made}
     errors = [_error(suite.question(record.case), record, places) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, made, records)
+    section: dict[str, JSON] = {}
+    if asked is not None:
+        section["askers"], of_askers = _askers(suite, scale, asked, made, is_running=is_running)
+        statistics |= of_askers
     return {
         "metadata": metadata,
         "summary": {**own, **statistics},
         "audit": audits.found(suite, history, is_running=is_running),
         "results": rows.to_json(suite, made, scale),
         "errors": errors,
+        **section,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
+
+
+def _askers(
+    suite: AnySuite, scale: Scale, asked: History, plain: Sequence[RunRow], *, is_running: bool
+) -> tuple[dict[str, JSON], dict[str, JSON]]:
+    """The part of the runs with a cue, and what the summary says of them once the session has ended."""
+    records = asked.records()
+    unscored = [record for record in records if record.score is None]
+    places = {row.question.key: row.question.index for row in plain}
+    made = rows.of_records(suite, _drained(records), scale, part=rows.ASKED, indices=places)
+    places |= {row.question.key: row.question.index for row in made}
+    errors = [_error(suite.question(record.case), record, places) for record in unscored]
+    part = askers.section(suite, scale, asked, made, errors, is_running=is_running)
+    told = {} if is_running else {"asker": askers.summarise(suite, plain, made, asked.settings["asker"])}
+    return part, told
 
 
 def _drained(records: list[Record]) -> Iterator[Record]:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from equipoise.core.records import Outcome
 from equipoise.core.rows import EvaluatorTranscript, VerdictRow
-from equipoise.core.types import JSON, Message
+from equipoise.core.types import JSON, Form, Message, Place
 
 Count = Annotated[int, Meta(ge=0)]
 
@@ -62,6 +62,20 @@ class Rejudged(TypedDict):
     evaluator_models: list[str]
     rubric_version: str | None
     rubric_hash: str | None
+
+
+class AskerSettings(TypedDict):
+    """Who asked beside nobody."""
+
+    mode: Literal["mirror"]
+    sides: Annotated[
+        list[str],
+        Meta(description="What figures call the two sides: first and second where cases have their own"),
+    ]
+    forms: list[Form]
+    share: Annotated[float, Meta(description="--asker-share: of the cases of each language and area")]
+    seed: Annotated[int, Meta(description="Of the deal of cues and cases")]
+    cues_hash: Annotated[str, Meta(description="SHA-256 of the sentences about who asks")]
 
 
 class ScaleBounds(TypedDict):
@@ -232,6 +246,9 @@ class Metadata(TypedDict):
     rejudged: NotRequired[
         Annotated[Rejudged, Meta(description="The earlier results whose replies were judged again")]
     ]
+    asker: NotRequired[
+        Annotated[AskerSettings, Meta(description="--asker and what goes with it, where it was given")]
+    ]
     scale: Annotated[ScaleBounds, Meta(description="The scale of verdicts")]
     languages: Annotated[list[str], Meta(description="The languages asked")]
     selection: Annotated[
@@ -239,8 +256,8 @@ class Metadata(TypedDict):
     ]
     files_expected: Annotated[Count, Meta(description="Languages asked")]
     files_completed: Annotated[Count, Meta(description="Languages whose runs are all done")]
-    runs_expected: Annotated[Count, Meta(description="Runs planned")]
-    runs_completed: Annotated[Count, Meta(description="Runs done, with or without a score")]
+    runs_expected: Annotated[Count, Meta(description="Runs planned, without those of `askers`")]
+    runs_completed: Annotated[Count, Meta(description="Of these, runs done, with or without a score")]
     started: Annotated[str, Meta(description="Beginning of the first session, ISO 8601 with zone")]
     finished: Annotated[str | None, Meta(description="When these results were written; null while running")]
     sessions: Annotated[int, Meta(description="Sessions that the results took")]
@@ -320,6 +337,31 @@ class Summary(TypedDict):
     panel: NotRequired[Annotated[PanelFigures, Meta(description="How evaluators agree")]]
     until: NotRequired[
         Annotated[UntilReached, Meta(description="How --until ended the session, and what it saw on the way")]
+    ]
+    asker: NotRequired[Annotated[AskerFigures, Meta(description="How far answers move with who asks")]]
+
+
+class Naming(TypedDict):
+    """Of the runs of one side, how many have a reply that repeats who asks."""
+
+    runs: Count
+    naming: Count
+
+
+class AskerFigures(TypedDict):
+    """How far answers move with who asks: `asker.shift.SIDE`, `asker.sycophancy`, `asker.asymmetry` ..."""
+
+    sides: Annotated[list[str], Meta(description="What the first and the second side are called")]
+    forms: list[Form]
+    cases: Annotated[Count, Meta(description="Cases asked by both sides and by nobody")]
+    cases_without: Annotated[
+        Count, Meta(description="Cases asked by nobody alone: not in the share, or without two sides")
+    ]
+    outcomes: Annotated[OutcomeCounts, Meta(description="Runs of either side by how they ended")]
+    names_asker: Annotated[dict[str, Naming], Meta(description="By side, replies that repeat who asks")]
+    metrics: Annotated[
+        dict[str, MetricFigures],
+        Meta(description="Figures with intervals; `%` of answers that change, else percentage points"),
     ]
 
 
@@ -838,6 +880,16 @@ class CheckFigures(TypedDict):
     ]
 
 
+class AskerResult(TypedDict):
+    """Who asked a run: the text before the first message of each conversation."""
+
+    side: Annotated[str, Meta(description="The side, as the suite's data call it")]
+    place: Annotated[Place, Meta(description="Which of the two sides of the case")]
+    form: Annotated[Form, Meta(description="Whether it is said in a sentence or in an aside")]
+    number: Annotated[int, Meta(ge=1, description="Which of the texts of that form")]
+    text: str
+
+
 class RunResult(TypedDict):
     """One run of a question; its score is null exactly where `error` says why."""
 
@@ -874,6 +926,10 @@ class RunResult(TypedDict):
     ]
     evaluator_transcripts: Annotated[
         list[EvaluatorTranscript], Meta(description="The conversations with evaluators")
+    ]
+    asker: NotRequired[Annotated[AskerResult, Meta(description="Who asked; absent where nobody did")]]
+    names_asker: NotRequired[
+        Annotated[bool | None, Meta(description="Whether a reply repeats three words of who asks in a row")]
     ]
 
 
@@ -933,6 +989,19 @@ class RunError(TypedDict):
     raw_evaluator_responses: Annotated[list[str], Meta(description="All of them, in order")]
 
 
+class AskedResults(TypedDict):
+    """The runs of either side: no other figure is made of them."""
+
+    status: Annotated[
+        Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
+        Meta(description="As that of the plain runs in the metadata"),
+    ]
+    runs_expected: Count
+    runs_completed: Count
+    results: Annotated[dict[str, LanguageResult], Meta(description="By language, as all others")]
+    errors: Annotated[list[RunError], Meta(description="Every run without a score")]
+
+
 class Document(TypedDict):
     """Results of Equipoise: one model on one suite."""
 
@@ -947,6 +1016,9 @@ class Document(TypedDict):
     ]
     results: Annotated[dict[str, LanguageResult], Meta(description="By language")]
     errors: Annotated[list[RunError], Meta(description="Every run without a score")]
+    askers: NotRequired[
+        Annotated[AskedResults, Meta(description="Runs in which somebody asks, with --asker")]
+    ]
     comparison: NotRequired[
         Annotated[ComparisonFigures, Meta(description="What changed since the baseline, where there was one")]
     ]

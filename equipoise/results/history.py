@@ -240,12 +240,16 @@ class History:
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of the last session, with the combined extent of all sessions."""
+        """The settings of the last session, with the combined extent of all sessions.
+
+        Those about who asks are of all sessions that had any.
+        """
         every = [session.settings for session in self.sessions]
         limits: list[JSON] = [settings.get("limit") for settings in every]
         languages: list[JSON] = [settings.get("languages_asked") for settings in every]
         return {
             **every[-1],
+            **_askers([settings["asker"] for settings in every if "asker" in settings]),
             "runs": max(settings["runs"] for settings in every),
             "limit": None if None in limits else max(limits),
             "languages_asked": list(dict.fromkeys(chain(*languages))) if all(languages) else None,
@@ -319,6 +323,11 @@ class History:
         """The lines of the records of planned runs, in the order of the plan."""
         return (self.record_line(run) for run in self.planned if run in self._records)
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether a session has planned runs with a cue."""
+        return any("asker" in session.settings for session in self.sessions)
+
     def snapshot(self, runs: Collection[str] | None = None) -> History:
         """A copy of the current state, restricted to some planned runs if `runs` is given."""
         with self._lock:
@@ -329,6 +338,13 @@ class History:
             part._records, part.unscored = dict(self._records), set(self.unscored)
             part.anchors, part.kept_audits = dict(self.anchors), dict(self.kept_audits)
         return part
+
+
+def _askers(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    if not every:
+        return {}
+    forms = dict.fromkeys(form for one in every for form in one["forms"])
+    return {"asker": {**every[-1], "forms": [*forms], "share": max(one["share"] for one in every)}}
 
 
 def load(path: Path) -> History:

@@ -80,6 +80,8 @@ class Calls:
             details=content.details or _NO_DETAILS,
             latency=content.latency,
             queued=content.queued,
+            asker=content.asker,
+            names_asker=content.names_asker,
             subject=subject,
             evaluators=evaluators,
         )

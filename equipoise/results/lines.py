@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Verdict
-from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript
+from equipoise.core.types import JSON, Call, Cue, Exchange, Message, Reply, Role, Transcript
 
 Number = int | float
 """A number that is written again as it was read: 4 is not 4.0."""
@@ -179,6 +179,8 @@ class RecordContent(Struct, frozen=True, kw_only=True):
     details: dict[str, Any] = {}
     latency: Number | None = None
     queued: Number | None = None
+    asker: Cue | None = None
+    names_asker: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("id", "language", "area"):

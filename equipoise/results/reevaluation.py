@@ -16,7 +16,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.records import Score, Verdict
 from equipoise.core.settings import Sampling
-from equipoise.core.types import JSON, Ask, Call, Case, Exchange, Reply, Role
+from equipoise.core.types import JSON, Ask, Call, Case, Cue, Exchange, Reply, Role
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
@@ -44,7 +44,7 @@ async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[st
     for line in history.record_lines():
         replies = _Replies(history.calls.exchanges(line.calls))
         session, nonce = sessions[line.session]
-        subject, panel = _models(replies, line.run, session, nonce)
+        subject, panel = _models(replies, line.run, session, nonce, line.record.asker)
         try:
             score = await suite.evaluate(_case(kind, line.record.case), rubric, subject, panel)
         except CallFailed as failure:
@@ -101,7 +101,7 @@ def _immutable(value: JSON) -> JSON:
     return tuple(map(_immutable, value)) if isinstance(value, list) else value
 
 
-def _models(ask: Ask, run: str, session: SessionLine, nonce: str) -> tuple[Subject, Panel]:
+def _models(ask: Ask, run: str, session: SessionLine, nonce: str, asker: Cue | None) -> tuple[Subject, Panel]:
     """The models of a run with the settings of its session."""
     settings, about = session.settings, session.session_settings
     evaluators = [
@@ -115,7 +115,7 @@ def _models(ask: Ask, run: str, session: SessionLine, nonce: str) -> tuple[Subje
         )
         for name in settings["evaluator_models"]
     ]
-    subject = Subject(settings["subject_model"], _sampling(settings, "subject"), ask)
+    subject = Subject(settings["subject_model"], _sampling(settings, "subject"), ask, asker)
     return subject, Panel(evaluators, keeps_going=about["keep_going"])
 
 

@@ -22,7 +22,7 @@ from equipoise.core.rows import (
     outcomes,
     rounded,
 )
-from equipoise.core.types import JSON, Message, Transcript, Usage
+from equipoise.core.types import FORMS, JSON, PLACES, Cue, Message, Transcript, Usage
 from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd
 from equipoise.suites import AnySuite
@@ -40,37 +40,60 @@ class ImpossibleValueError(ValueError):
 # From records.
 
 
+RESULTS, ASKED = "/results", "/askers/results"
+"""The JSON pointers to plain runs in results, and to those with a cue."""
+_NO_INDICES: Mapping[str, int] = {}
+
+
 def of_records(
-    suite: AnySuite, records: Iterable[Record], scale: Scale, without: str | None = None
+    suite: AnySuite,
+    records: Iterable[Record],
+    scale: Scale,
+    without: str | None = None,
+    *,
+    part: str = RESULTS,
+    indices: Mapping[str, int] = _NO_INDICES,
 ) -> list[RunRow]:
     """A row for each record, language by language and question by question.
 
-    `without` leaves an evaluator out, as if it had not been in the panel.
+    `without` leaves an evaluator out, as if it had not been in the panel. `part` is the JSON pointer to them
+    in results, and `indices` number the questions whose keys are in it as other rows do.
     """
     languages: dict[str, dict[str, list[Record]]] = {}
     for record in records:
         cases = languages.setdefault(record.case["language"], {})
         cases.setdefault(record.case["id"], []).append(record)
-    return [row for cases in languages.values() for row in _of_language(suite, cases, scale, without)]
+    return [
+        row
+        for cases in languages.values()
+        for row in _of_language(suite, cases, scale, without, part, indices)
+    ]
 
 
 def _of_language(
-    suite: AnySuite, cases: Mapping[str, list[Record]], scale: Scale, without: str | None
+    suite: AnySuite,
+    cases: Mapping[str, list[Record]],
+    scale: Scale,
+    without: str | None,
+    part: str,
+    indices: Mapping[str, int],
 ) -> Iterator[RunRow]:
     """The rows of one language; each record leaves `cases` for its row."""
     asked = [(suite.question(runs[0].case), runs) for runs in cases.values()]
     # Suites that do not number their questions have them in the order in which they were asked.
     asked.sort(key=lambda item: item[0].index)
     for place, (question, runs) in enumerate(asked):
-        at = f"/results/{_escaped(question.language)}/questions/{place}"
-        numbered = replace(question, index=question.index or place + 1, at=at)
+        at = f"{part}/{_escaped(question.language)}/questions/{place}"
+        index = question.index or indices.get(question.key, place + 1)
+        numbered = replace(question, index=index, at=at)
         runs.sort(key=_number, reverse=True)
         while runs:
             yield _of_record(suite, numbered, runs.pop(), scale, without)
 
 
-def _number(record: Record) -> int:
-    return record.run
+def _number(record: Record) -> tuple[int, ...]:
+    cue = record.asker
+    return (record.run, *((FORMS.index(cue.form), PLACES.index(cue.place)) if cue else ()))
 
 
 def _of_record(
@@ -91,9 +114,18 @@ def _of_record(
         values=values,
         verdicts=_verdicts(suite, record, without),
         details=suite.details(record),
-        subject_transcript=_Subject(record.subject, question.prompts),
+        subject_transcript=_Subject(record.subject, _prompts(question, record.asker)),
         evaluator_transcripts=_Evaluators(record.evaluators),
+        asker=record.asker,
+        names_asker=record.names_asker,
     )
+
+
+def _prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]:
+    """The first messages of a pair as they were sent."""
+    if asker is None:
+        return question.prompts
+    return {label: asker.before(prompt) for label, prompt in question.prompts.items()}
 
 
 def _verdicts(suite: AnySuite, record: Record, without: str | None) -> Sequence[VerdictRow]:
@@ -155,9 +187,14 @@ class _Evaluators:
 # To JSON.
 
 
-def to_json(suite: AnySuite, rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """The part `results` of results JSON. Runs, which are most of it, are functions called on writing."""
-    means = scale if suite.has_means else None
+def to_json(
+    suite: AnySuite, rows: Sequence[RunRow], scale: Scale, *, has_means: bool = True
+) -> dict[str, JSON]:
+    """The part `results` of results JSON. Runs, which are most of it, are functions called on writing.
+
+    Questions state no mean unless it `has_means`, as of a suite whose runs have one.
+    """
+    means = scale if suite.has_means and has_means else None
     return {
         language: _language(list(runs), means)
         for language, runs in groupby(rows, key=lambda row: row.language)
@@ -221,6 +258,7 @@ def run_json(row: RunRow) -> dict[str, JSON]:
         "details": dict(row.details),
         "subject_transcript": row.subject_transcript,
         "evaluator_transcripts": row.evaluator_transcripts,
+        **({"asker": row.asker.to_json(), "names_asker": row.names_asker} if row.asker else {}),
     }
 
 
@@ -231,25 +269,23 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 # From JSON.
 
 
-def of_json(results: Mapping[str, JSON], whole: Whole | None = None) -> list[RunRow]:
-    """The rows of the part `results` of results JSON of the current version, in order.
+def of_json(results: Mapping[str, JSON], whole: Whole | None = None, *, part: str = RESULTS) -> list[RunRow]:
+    """The rows of a part `results` of results JSON of the current version, in order.
 
-    `whole` returns runs with their transcripts, where `results` lacks them. Raises KeyError, TypeError or
-    ValueError if a part is missing, or of the wrong type.
+    `whole` returns runs with their transcripts, where `results` lacks them; `part` is the JSON pointer to it.
+    Raises KeyError, TypeError or ValueError if a part is missing, or of the wrong type.
     """
     rows: list[RunRow] = []
-    for language, part in results.items():
-        ids = [question["id"] for question in part["questions"]]
+    for language, own in results.items():
+        ids = [question["id"] for question in own["questions"]]
         if len({*ids}) < len(ids):
             raise ValueError(f"a question stands there twice in {language}")
-        for place, question in enumerate(part["questions"]):
-            rows += _of_question(language, question, place, whole)
+        for place, question in enumerate(own["questions"]):
+            rows += _of_question(language, question, f"{part}/{_escaped(language)}/questions/{place}", whole)
     return rows
 
 
-def _of_question(
-    language: str, data: Mapping[str, JSON], place: int, whole: Whole | None
-) -> Iterable[RunRow]:
+def _of_question(language: str, data: Mapping[str, JSON], at: str, whole: Whole | None) -> Iterable[RunRow]:
     if isinstance(data["runs"], _Runs):
         return data["runs"].rows
     question = QuestionRow(
@@ -262,7 +298,7 @@ def _of_question(
         labels=data["labels"],
         details=data["details"],
         index=data["question_index"],
-        at=f"/results/{_escaped(language)}/questions/{place}",
+        at=at,
     )
     texts = (question.id, question.area, question.text, question.cluster, question.stratum)
     if not all(isinstance(text, str) for text in (*texts, *question.labels.values())):
@@ -286,7 +322,24 @@ def _of_run(question: QuestionRow, run: Mapping[str, JSON], place: int, whole: W
         details=run["details"],
         subject_transcript=lambda: read(at)["subject_transcript"],
         evaluator_transcripts=lambda: read(at)["evaluator_transcripts"],
+        asker=_cue(run.get("asker"), at),
+        names_asker=run.get("names_asker"),
     )
+
+
+def of_askers(data: Mapping[str, JSON], whole: Whole | None = None) -> list[RunRow]:
+    """The rows of runs with a cue in results JSON; empty where there are none. Raises as `of_json` does."""
+    section = data.get("askers")
+    return of_json(section["results"], whole, part=ASKED) if section else []
+
+
+def _cue(data: Mapping[str, JSON] | None, at: str) -> Cue | None:
+    if data is None:
+        return None
+    cue = Cue(**data)
+    if cue.place not in PLACES or cue.form not in FORMS or not isinstance(cue.side, str):
+        raise ValueError(f"{at}: has an asker of no known side or form")
+    return cue
 
 
 def _check(run: Mapping[str, JSON], at: str) -> None:

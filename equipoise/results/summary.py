@@ -57,7 +57,7 @@ def summarise(
         "metrics": {
             metric.name: {
                 **described(metric, measure(metric, cells), suite.clusters),
-                "these": _on_these(metric, cells),
+                "these": on_these(metric, cells),
                 **_over_runs(metric, cells),
             }
             for metric in metrics
@@ -72,7 +72,7 @@ def summarise(
     return rounded
 
 
-def _on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+def on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     """The interval of the figure on these very questions, where only runs vary; `n` counts cases."""
     found = fixed.estimate(metric, cells)
     return {name: getattr(found, name) for name in ("se", "low", "high", "n", "reason")}

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
-from equipoise.core.types import Exchange, Run, by_model, transcripts
+from equipoise.core.types import Cue, Exchange, Message, Run, by_model, transcripts
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
 from equipoise.results import journal
 from equipoise.runner.calls import Asker, Deadline
-from equipoise.suites import AnySuite
+from equipoise.suites import AnySuite, askers
 from equipoise.suites.shared_options import LABEL_SAMPLES
 
 
@@ -32,7 +32,7 @@ async def run_case(
     A model's failure is part of the record; bugs and SessionStopped are raised. `judged` is called with the
     verdicts or choices of each evaluator.
     """
-    subject, evaluators = models(asker, run.id, settings, nonce)
+    subject, evaluators = models(asker, run.id, settings, nonce, run.asker)
     panel = Panel(evaluators, keeps_going=settings.keep_going)
     try:
         async with deadline:
@@ -50,9 +50,11 @@ async def run_case(
     return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
 
 
-def models(asker: Asker, run: str, settings: Settings, nonce: str) -> tuple[Subject, list[Evaluator]]:
-    """The subject and the evaluators for this run or job."""
-    subject = Subject(settings.model or "", settings.subject, asker)
+def models(
+    asker: Asker, run: str, settings: Settings, nonce: str, cue: Cue | None = None
+) -> tuple[Subject, list[Evaluator]]:
+    """The subject, who is told the cue, and the evaluators for this run or job."""
+    subject = Subject(settings.model or "", settings.subject, asker, cue)
     evaluators = [
         Evaluator(
             name,
@@ -79,6 +81,21 @@ def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) ->
         details=score.details,
         latency=round(sum(item.reply.latency for item in exchanges), 3),
         queued=round(queued, 3),
+        asker=run.asker,
+        names_asker=_names_asker(run.asker, exchanges) if run.asker else None,
         subject=transcripts(item for item in exchanges if item.call.role == "subject"),
         evaluators=transcripts(item for item in exchanges if item.call.role == "evaluator"),
     )
+
+
+def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
+    """Whether any reply of the subject repeats who asks."""
+    own = [exchange for exchange in exchanges if exchange.call.role == "subject"]
+    return any(
+        askers.is_named(cue, _asked(cue, exchange.call.messages), exchange.reply.text) for exchange in own
+    )
+
+
+def _asked(cue: Cue, messages: Sequence[Message]) -> str:
+    """What the user says beside the cue."""
+    return "\n".join(item["content"].removeprefix(cue.text) for item in messages if item["role"] == "user")

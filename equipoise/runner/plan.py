@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
@@ -21,7 +21,7 @@ from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.rules import Until
 from equipoise.core.settings import Settings, is_local, public_url
-from equipoise.core.types import JSON, Case, Foreseen, Role, Run
+from equipoise.core.types import JSON, Case, Cue, Foreseen, Role, Run
 from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.models import prices
 from equipoise.models.local import weights
@@ -33,17 +33,21 @@ from equipoise.results.store import Files
 from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
 from equipoise.runner.estimate import Estimate, Item, Use
-from equipoise.suites import AnySuite, selection
+from equipoise.suites import AnySuite, askers, selection
+from equipoise.suites.askers import Askers
 from equipoise.suites.resources import ORIGINAL, SHIPPED, dataset_folder
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DATASET
+from equipoise.suites.shared_options import DATASET, SEED
 
 C = TypeVar("C", bound=Case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSuite:
-    """One suite of the session, with its cases and rubric, and the files of its results."""
+    """One suite of the session, with its cases and rubric, and the files of its results.
+
+    `askers` are who may ask the cases, None in a session of plain runs alone.
+    """
 
     suite: AnySuite
     rubric: Rubric
@@ -51,6 +55,7 @@ class LoadedSuite:
     dataset: str | None
     cases: Sequence[Case]
     files: Files
+    askers: Askers | None = None
 
 
 @dataclass(slots=True)
@@ -82,12 +87,14 @@ class Plan:
                 limit=settings.limit,
                 options=settings.suite_options,
             )
+            cases = suite.cases(wanted)
             self._loaded[name] = LoadedSuite(
                 suite=suite,
                 rubric=suite.rubric(self._rubric(suite, dataset, where)),
                 topics=where,
                 dataset=dataset,
-                cases=suite.cases(wanted),
+                cases=cases,
+                askers=_askers(suite, wanted, cases) if settings.asker else None,
                 files=store.files(
                     self.root / "results", settings.output, settings.model or "", name, settings.shard
                 ),
@@ -203,7 +210,30 @@ class Plan:
 
     def _every_run(self, name: str) -> list[Run]:
         cases, numbers = round_robin(self.load(name).cases), range(1, self.repeats(name) + 1)
-        return [Run(suite=name, case=case, number=n) for n in numbers for case in cases]
+        cues = self._cues(name)
+
+        def runs(number: int) -> Iterator[Run]:
+            """Those of a round: nobody asks first, as most figures are made of these runs alone."""
+            yield from (Run(suite=name, case=case, number=number) for case in cases)
+            for case in cases:
+                for cue in cues[case.id][number - 1] if case.id in cues else ():
+                    yield Run(suite=name, case=case, number=number, asker=cue)
+
+        return [run for number in numbers for run in runs(number)]
+
+    def _cues(self, name: str) -> Mapping[str, Sequence[Sequence[Cue]]]:
+        """By case the cues of each repeat; empty in a session of plain runs."""
+        loaded, mirror = self.load(name), self.settings.asker
+        if loaded.askers is None or mirror is None:
+            return {}
+        return askers.dealt(
+            loaded.askers,
+            loaded.cases,
+            forms=mirror.forms,
+            share=mirror.share,
+            repeats=self.repeats(name),
+            seed=self.settings.option(SEED),
+        )
 
     def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
         """The places of a shard's runs among those of all shards, from 0; empty without a shard."""
@@ -299,7 +329,10 @@ class Plan:
         loaded = self.load(name)
         if self.settings.rejudge:
             rejudge.check(
-                self.settings.rejudge, name, selection.data_hash(loaded.topics, loaded.suite.datasets)
+                self.settings.rejudge,
+                name,
+                selection.data_hash(loaded.topics, loaded.suite.datasets),
+                loaded.askers.hash if loaded.askers else None,
             )
         self.audit(name)
         self._refuse_without_audit(name)
@@ -393,7 +426,7 @@ class Plan:
     def foreseen(self, name: str, runs: Sequence[Run]) -> list[Sequence[Foreseen]]:
         """The calls that each of these runs will likely make."""
         loaded = self.load(name)
-        return [loaded.suite.foresee(run.case, loaded.rubric) for run in runs]
+        return [_from_asker(run.asker, loaded.suite.foresee(run.case, loaded.rubric)) for run in runs]
 
     def _audit_uses(self, name: str, past: History) -> Iterator[tuple[str, Use]]:
         """What each evaluator's part of the audit will use that is still to be done."""
@@ -433,6 +466,21 @@ class Plan:
             **({"dataset": loaded.dataset} if loaded.dataset else {}),
             **({"until": self._until(name, settings.until)} if settings.until else {}),
             **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
+            **({"asker": asker} if (asker := self._asker(name)) else {}),
+        }
+
+    def _asker(self, name: str) -> dict[str, JSON] | None:
+        """Who asks, as results say it."""
+        found, mirror = self.load(name).askers, self.settings.asker
+        if found is None or mirror is None:
+            return None
+        return {
+            "mode": "mirror",
+            "sides": list(found.names),
+            "forms": list(mirror.forms),
+            "share": mirror.share,
+            "seed": self.settings.option(SEED),
+            "cues_hash": found.hash,
         }
 
     def _until(self, name: str, until: Until) -> str:
@@ -466,6 +514,28 @@ class Plan:
     def base_url(self, number: int) -> str:
         """The base URL of the model with this index; the subject is 0."""
         return self.settings.endpoint("evaluator" if number else "subject").base_url
+
+
+def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
+    """Who may ask these cases. Raises UserError if nobody may."""
+    if suite.asked is None:
+        what = f"--dataset {wanted.dataset} of {suite.name}" if suite.protocols else suite.name
+        raise UserError(f"--asker: {what} has no askers, so nobody can ask its cases; leave it out")
+    found = suite.asked.askers(wanted, cases)
+    if not found.twins:
+        raise UserError(
+            f"--asker: {suite.name}: none of the {len(cases):,} cases selected has two sides with sentences "
+            "about who asks in its language; leave it out"
+        )
+    return found
+
+
+def _from_asker(cue: Cue | None, calls: Sequence[Foreseen]) -> Sequence[Foreseen]:
+    if cue is None:
+        return calls
+    return [
+        replace(call, prompt=cue.before(call.prompt)) if call.role == "subject" else call for call in calls
+    ]
 
 
 def round_robin(cases: Sequence[C]) -> list[C]:

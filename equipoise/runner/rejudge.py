@@ -19,7 +19,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.options import OPTIONS
-from equipoise.core.settings import Sampling, Settings
+from equipoise.core.settings import Mirror, Sampling, Settings
 from equipoise.core.types import JSON
 from equipoise.results import journal, store
 from equipoise.results.history import History
@@ -39,7 +39,7 @@ _REQUIRED: Mapping[str, tuple[type, ...]] = {
 }
 
 
-_ASKED = ("runs", "limit", "language", "model")
+_ASKED = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """Session options that determine the subject's calls, besides those of the subject."""
 
 
@@ -66,6 +66,7 @@ def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
         runs=said["runs"],
         limit=said["limit"],
         languages=tuple(said["languages_asked"] or ()),
+        asker=_mirror(said.get("asker")),
         suite_options={
             **settings.suite_options,
             **{option.name: said[option.name] for option in fixed if option.name in said},
@@ -83,6 +84,10 @@ def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
         if (None if value is None else option.shown(value)) != earlier:
             name = earlier["name"] if earlier else "none"
             raise UserError(f"{option.flag}: the earlier results were made with {name}; use the same")
+
+
+def _mirror(said: JSON) -> Mirror | None:
+    return Mirror(forms=tuple(said["forms"]), share=said["share"]) if said else None
 
 
 def _beside(path: Path, suite: str) -> Path:
@@ -123,8 +128,11 @@ def source(path: Path) -> dict[str, JSON]:
     return {"results": path.name, "sha256": digest, **{name: said.get(name) for name in names}}
 
 
-def check(path: Path, suite: str, data_hash: str) -> None:
-    """Raise UserError if these results cannot be judged again in this session."""
+def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
+    """Raise UserError if these results cannot be judged again in this session.
+
+    `cues_hash` is that of the session's cues, None without any.
+    """
     said, where = _metadata(path), shown(path)
     if said["suite"] != suite:
         raise UserError(f"--rejudge: {where}: belongs to the suite {said['suite']}, not {suite}")
@@ -132,6 +140,8 @@ def check(path: Path, suite: str, data_hash: str) -> None:
         raise UserError(
             f"--rejudge: {where}: the questions have changed since; use --topics to name the old ones"
         )
+    if said.get("asker") and said["asker"]["cues_hash"] != cues_hash:
+        raise UserError(f"--rejudge: {where}: the sentences about who asks have changed since")
     earlier = _journal(path)
     if not earlier.is_file():
         raise UserError(

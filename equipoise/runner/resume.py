@@ -24,7 +24,7 @@ from equipoise.runner.differences import differences
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
 _LOCAL_PORT = re.compile(r"^(https?://(?:127\.0\.0\.1|localhost|\[::1\])):\d+")
-_EXTENT = {"runs", "limit", "languages_asked"}
+_EXTENT = {"runs", "limit", "languages_asked", "asker"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
 
@@ -45,12 +45,20 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files
     last, now = past.sessions[-1], _without_local_ports(settings)
     fixed = {name: value for name, value in now.items() if not _may_grow(name, settings)}
     found = differences(_without_local_ports(last.settings), fixed, (last.data_files, data_files))
+    found += _other_cues(past.settings.get("asker"), settings.get("asker"))
     if found:
         raise UserError(
             f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(found)}. "
             "Give the same as before, or --fresh, which archives it and asks everything again, or another "
             "--output"
         )
+
+
+def _other_cues(before: JSON, now: JSON) -> list[str]:
+    """Whether cues differ from those of earlier sessions; plain runs are the same whatever they are."""
+    fixed = ("cues_hash", "seed")
+    is_same = not (before and now) or all(before[name] == now[name] for name in fixed)
+    return [] if is_same else ["--asker: the sentences about who asks have changed"]
 
 
 def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -19,7 +19,7 @@ from equipoise.core.files import shown
 from equipoise.core.records import Cell, Record
 from equipoise.core.rules import Until
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.core.types import JSON, Role, Run
+from equipoise.core.types import JSON, Role, Run, is_asked
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
@@ -111,6 +111,7 @@ class Session:
             runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
+            self._refuse_askers_alone(name, planned)
             self.planned |= {(name, run.id): run for run in runs if run.id in planned}
             deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
@@ -128,6 +129,14 @@ class Session:
             if self.settings.rejudge:
                 rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
             self._begin_audit(name)
+
+    def _refuse_askers_alone(self, name: str, planned: Iterable[str]) -> None:
+        """Raise UserError if there is no plain run, now or earlier, with which runs with a cue compare."""
+        if all(map(is_asked, (*planned, *self._histories[name].planned))):
+            raise UserError(
+                f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
+                "a plain run to compare them with: select these, too"
+            )
 
     def _begin_audit(self, name: str) -> None:
         """Plan the missing verdicts of an audit; without one, note what is kept. Raises UserError."""
@@ -285,7 +294,7 @@ class Session:
         assert self.settings.until is not None
         loaded, known = self.plan.load(name), self._histories[name]
         scale = loaded.rubric.scale
-        records = [record for record in known.records() if record.run <= number]
+        records = [record for record in known.records() if record.run <= number and record.asker is None]
         cells = loaded.suite.combine(rows.of_records(loaded.suite, records, scale))
         found = self._found_at(self.settings.until, name, cells, number)
         rounds.append(known, found)
@@ -341,7 +350,7 @@ class Session:
 
     def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
         part = known.snapshot({run for suite, run in self.planned if suite == name})
-        if len(part.planned) == len(known.planned):
+        if len(part.planned) == len(known.planned) or all(map(is_asked, part.planned)):
             return {}
         loaded = self.plan.load(name)
         data = build.build(loaded.suite, loaded.rubric, part)

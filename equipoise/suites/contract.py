@@ -20,6 +20,8 @@ from equipoise.judge import rubric
 from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
+from equipoise.stats.askers import AskerScale
+from equipoise.suites.askers import Askers
 from equipoise.suites.selection import Selection
 
 # What asks models is slow to import, and only the names of suites may be wanted.
@@ -79,6 +81,26 @@ class Translatable(Protocol):
 
     async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
         """The score on 0..100; None without a valid verdict. Raises CallFailed."""
+
+
+class Asked(Protocol):
+    """A module that says who may ask a suite's cases, and what of an answer that may move."""
+
+    SCALES: Sequence[AskerScale]
+    """What `stances` gives, the main scale first."""
+
+    def askers(self, selection: Selection, cases: Sequence[Any]) -> Askers:
+        """The cues of these cases, read and checked. Raises UserError naming file and line."""
+
+    def stances(self, row: RunRow, sides: tuple[str, str]) -> Values:
+        """Where an answer stands, by the name of a scale: 0 to 100, None where it cannot be told; pure.
+
+        `sides` are the slugs of the first and the second side of the case. On a scale that is directed, 100
+        is the first side's end and 0 the second's.
+        """
+
+    def answer(self, row: RunRow) -> str | None:
+        """What the answer comes to, in a word, so that a change can be seen; None without a score."""
 
 
 # Defaults.
@@ -265,6 +287,8 @@ class Suite(Generic[C, R]):
     """By aspect, how far two evaluators, or two ways of scoring, rank models alike; given rows by model."""
     audit: Audited | None = None
     """Tries its evaluators on texts whose verdicts are known."""
+    asked: Asked | None = None
+    """Who may ask its cases, with cues in the file `askers.csv` of its data."""
     judge_reply: Translatable | None = None
     """Judges a reply, also in translation, where replies are free texts judged one by one."""
 

@@ -21,6 +21,8 @@ INDEX = "index.csv"
 """The table beside question files with the id, area and slug of each line."""
 SCRIPTED = "scripted"
 """The folder in a dataset with texts of known leaning, by which it was checked; models never see them."""
+ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
+"""The files of cues about who asks, which plain questions do without: they have a hash of their own."""
 WORDING = "wording.toml"
 """The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
@@ -76,7 +78,7 @@ def data_files(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
 
 def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, bytes]]:
     folder = topics if topics.is_dir() else topics.parent
-    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING}):
+    for path in _data_files(topics, {*datasets, ORIGINAL, PINS, SCRIPTED, WORDING, ASKERS, ASKER_NAMES}):
         yield path.relative_to(folder).as_posix(), read_bytes(path)
 
 

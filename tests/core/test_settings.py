@@ -46,6 +46,7 @@ def test_the_defaults_are_those_of_the_benchmark() -> None:
         evaluator_endpoint=Endpoint(base_url="http://localhost:4000", api_key="none"),
         runs=None,
         limit=None,
+        asker=None,
         shard=None,
         languages=(),
         suite_options={
@@ -132,6 +133,9 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
     ("evaluator_api_key", "sk-2", lambda s: s.evaluator_endpoint.api_key, "sk-2"),
     ("runs", "1", lambda s: s.runs, 1),
     ("limit", "1", lambda s: s.limit, 1),
+    ("asker", "mirror", lambda s: s.asker and s.asker.forms, ("stated",)),
+    ("asker_form", "both", lambda s: s.asker and s.asker.forms, ("stated", "implied")),
+    ("asker_share", "0.2", lambda s: s.asker and s.asker.share, 0.2),
     ("shard", "3/16", lambda s: s.shard, Shard(number=3, of=16)),
     ("dataset", "china", lambda s: s.suite_options["dataset"], "china"),
     ("pair_order", "original", lambda s: s.suite_options["pair_order"], "original"),
@@ -194,6 +198,8 @@ VALUES: list[tuple[str, str, Callable[[Settings], Any], Any]] = [
 COMPANIONS: dict[str, dict[str, Any]] = {
     "price_input": {"price_output": "7"},
     "price_output": {"price_input": "7"},
+    "asker_form": {"asker": "mirror"},
+    "asker_share": {"asker": "mirror"},
 }
 """Options without which another is not taken."""
 

@@ -23,7 +23,15 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.borderlines import anchors, dataset, plot_data, prompts, published_tables, scoring
+from equipoise.suites.borderlines import (
+    anchors,
+    askers,
+    dataset,
+    plot_data,
+    prompts,
+    published_tables,
+    scoring,
+)
 from equipoise.suites.borderlines.answer_parser import original_parse
 from equipoise.suites.borderlines.dataset import (
     LETTERS,
@@ -292,4 +300,5 @@ SUITE = Suite(
     recognises=dataset.recognises,
     notes=notes,
     audit=anchors,
+    asked=askers,
 )

@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import anchors, dataset, plot_data, prompts, summary
+from equipoise.suites.chinese_simpleqa import anchors, askers, dataset, plot_data, prompts, summary
 from equipoise.suites.chinese_simpleqa.dataset import (
     ANSWER_FORMAT,
     CONFIDENCE,
@@ -268,4 +268,5 @@ SUITE = Suite(
     lint=dataset.lint,
     recognises=dataset.recognises,
     audit=anchors,
+    asked=askers,
 )

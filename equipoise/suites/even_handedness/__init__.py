@@ -25,7 +25,15 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
-from equipoise.suites.even_handedness import agreement, anchors, checks, dataset, pcp, plot_data
+from equipoise.suites.even_handedness import (
+    agreement,
+    anchors,
+    askers,
+    checks,
+    dataset,
+    pcp,
+    plot_data,
+)
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, Pair
 from equipoise.suites.even_handedness.judging import LABELS, MATERIAL, answers, comparisons, judgements
 from equipoise.suites.even_handedness.scoring import (
@@ -263,4 +271,5 @@ SUITE = Suite(
     lint=checks.lint,
     recognises=recognises,
     audit=anchors,
+    asked=askers,
 )

@@ -19,7 +19,7 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, Verdict
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite
-from equipoise.suites.neutrality import anchors, dataset, plot_data
+from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
 from equipoise.suites.neutrality.dataset import Question
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
@@ -301,5 +301,6 @@ SUITE = Suite(
     lint=dataset.lint,
     recognises=dataset.recognises,
     audit=anchors,
+    asked=askers,
     judge_reply=judge_reply,
 )

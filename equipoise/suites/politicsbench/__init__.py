@@ -20,7 +20,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject, together
 from equipoise.suites.contract import Suite
-from equipoise.suites.politicsbench import anchors, checks, dataset, plot_data, prompts
+from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import Judged, has_text, judge, point
@@ -199,4 +199,5 @@ SUITE = Suite(
     lint=checks.lint,
     recognises=dataset.recognises,
     audit=anchors,
+    asked=askers,
 )

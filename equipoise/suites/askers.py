@@ -1,0 +1,237 @@
+"""Who asks: cues as a suite's data have them, dealt to its cases.
+
+A cue goes before the first message of each conversation with the subject; evaluators never see it. Knows no
+suite.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, read_bytes, rows, shown
+from equipoise.core.similarity import folded
+from equipoise.core.types import FORMS, PLACES, Case, Cue, Form
+from equipoise.suites.resources import OWN, SHIPPED
+from equipoise.suites.selection import ASKERS, Selection
+
+C = TypeVar("C", bound=Case)
+
+COLUMNS = ["language", "form", "number", "side", "text"]
+"""Of a file with a text for each of the same two sides of all cases."""
+OF_EACH_CASE: tuple[str, str] = PLACES
+"""What sides are called in figures where each case has two of its own."""
+Twins = tuple[Cue, Cue]
+"""Cues of the same number and form, for the first and for the second side of a case."""
+_SLUG = re.compile(r"[A-Za-z0-9_]+")
+_SPACED = 3
+"""How many words of a cue in a row a reply repeats that names who asks."""
+_UNSPACED = 5
+"""How many characters, in scripts without spaces."""
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\u0e00-\u0eff\U00020000-\U0003ffff]|[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Askers:
+    """Who may ask a suite's cases.
+
+    `names` are what the first and the second side are called in figures: their own slugs where all cases have
+    the same two, else OF_EACH_CASE. `twins` has the cues of each case by its id, and by their form; a case
+    without two sides, or in a language without cues, is not in it. `hash` is the SHA-256 of the texts.
+    """
+
+    names: tuple[str, str]
+    hash: str
+    twins: Mapping[str, Mapping[Form, Sequence[Twins]]]
+
+
+# Reading.
+
+
+def find(selection: Selection, suite: str, name: str = ASKERS) -> Path:
+    """The file of that name beside the questions; another dataset than the suite's own may share its.
+
+    Raises UserError if there is none.
+    """
+    topics = selection.topics
+    folder = topics if topics.is_dir() else topics.parent
+    shared = () if selection.dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
+    paths = [place / name for place in (folder, *shared)]
+    found: Path | None = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        raise UserError(
+            f"--asker: {shown(folder / name)} is missing, which has the sentences about who asks; write it "
+            "(docs/askers.md), or leave --asker out"
+        )
+    return found
+
+
+def read(path: Path, columns: Sequence[str] = COLUMNS) -> list[Row]:
+    """The rows of a file of cues, their forms and numbers checked. Raises UserError naming file and line."""
+    found = list(rows(path, columns))
+    for row in found:
+        if row["form"] not in FORMS:
+            raise UserError(f"{row.where}: form is {row['form']!r}, not one of {', '.join(FORMS)}")
+        if not re.fullmatch("[1-9][0-9]?", row["number"]):
+            raise UserError(f"{row.where}: number is {row['number']!r}, not a whole number from 1 to 99")
+        if not row["text"].strip():
+            raise UserError(f"{row.where}: has no text")
+    return found
+
+
+def digest(*paths: Path) -> str:
+    """The SHA-256 over files of cues, hexadecimal."""
+    return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()
+
+
+def of_two_sides(
+    path: Path, cases: Iterable[C], sides: Callable[[C], tuple[str, str] | None] | None = None
+) -> Askers:
+    """The cues of a file with a text for each of the same two sides. Raises UserError naming file and line.
+
+    `sides` gives those of a case, None where it has none; without it all cases have those of the file, in its
+    order. A case whose sides are not those of the file has no cues.
+    """
+    texts: dict[tuple[str, Form, str, str], str] = {}
+    for row in read(path):
+        key = (row["language"], _form(row), row["side"], row["number"])
+        if not _SLUG.fullmatch(row["side"]):
+            raise UserError(f"{row.where}: side is {row['side']!r}; use letters, digits and _ only")
+        if key in texts:
+            raise UserError(f"{row.where}: {' '.join(key)} has a row already")
+        texts[key] = row["text"]
+    named = tuple(dict.fromkeys(side for _, _, side, _ in texts))
+    if len(named) != 2:
+        raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(named) or 'none'}")
+    own = sides or (lambda case: named)
+    found = {}
+    for case in cases:
+        pair = own(case)
+        if pair is not None and {*pair} == {*named}:
+            found[case.id] = twins(pair, partial(_numbered, texts, case.language))
+    first = next((own(case) for case in cases if case.id in found), None) or named
+    return Askers(
+        names=(first[0], first[1]),
+        hash=digest(path),
+        twins={case: cues for case, cues in found.items() if cues},
+    )
+
+
+def _form(row: Row) -> Form:
+    return next(form for form in FORMS if form == row["form"])
+
+
+def _numbered(
+    texts: Mapping[tuple[str, Form, str, str], str], language: str, form: Form, side: str
+) -> dict[int, str]:
+    return {int(number): text for (*key, number), text in texts.items() if key == [language, form, side]}
+
+
+def twins(
+    sides: tuple[str, str], texts: Callable[[Form, str], Mapping[int, str]]
+) -> dict[Form, Sequence[Twins]]:
+    """The cues of a case by form, of those numbers that both sides have.
+
+    `texts` gives those of a form and a side by number.
+    """
+    found: dict[Form, Sequence[Twins]] = {}
+    for form in FORMS:
+        first, second = (texts(form, side) for side in sides)
+        pairs = [
+            (
+                Cue(side=sides[0], place="first", form=form, number=number, text=first[number]),
+                Cue(side=sides[1], place="second", form=form, number=number, text=second[number]),
+            )
+            for number in sorted(first.keys() & second.keys())
+        ]
+        if pairs:
+            found[form] = pairs
+    return found
+
+
+# Dealing.
+
+
+def dealt(
+    askers: Askers,
+    cases: Sequence[Case],
+    *,
+    forms: Sequence[Form],
+    share: float,
+    repeats: int,
+    seed: int,
+) -> dict[str, list[list[Cue]]]:
+    """By the id of a case, the cues with which each of its repeats is asked, both sides of each form.
+
+    A `share` (0 to 1) of the cases of each area in each language is asked, at least one; a larger one has
+    those of a smaller one. Numbers go round over the repeats of a case and over the cases of a language, so
+    each is dealt about as often, and both sides of a case get the same. All is settled by the seed.
+    """
+    able = [case for case in cases if any(form in askers.twins.get(case.id, {}) for form in forms)]
+    starts = _ranks(able, lambda case: case.language, lambda case: f"{seed}/{case.id}")
+    return {
+        case.id: [_cues(askers.twins[case.id], forms, starts[case.id] + repeat) for repeat in range(repeats)]
+        for case in _share(able, share, seed)
+    }
+
+
+def _cues(own: Mapping[Form, Sequence[Twins]], forms: Sequence[Form], turn: int) -> list[Cue]:
+    return [cue for form in forms if form in own for cue in own[form][turn % len(own[form])]]
+
+
+def _share(cases: Sequence[C], share: float, seed: int) -> list[C]:
+    """The same questions in all languages, as far as these have them."""
+    ranks = _ranks(
+        cases,
+        lambda case: (case.language, case.area),
+        lambda case: f"{seed}/{case.id.removeprefix(f'{case.language}-')}",
+    )
+    sizes: dict[tuple[str, str], int] = defaultdict(int)
+    for case in cases:
+        sizes[case.language, case.area] += 1
+    return [
+        case for case in cases if ranks[case.id] < max(1, int(share * sizes[case.language, case.area] + 0.5))
+    ]
+
+
+def _ranks(
+    cases: Iterable[Case], group: Callable[[Case], object], key: Callable[[Case], str]
+) -> dict[str, int]:
+    """The place of each case in its group, from 0, in the order of the digests of its key."""
+    groups: dict[object, list[Case]] = defaultdict(list)
+    for case in sorted(cases, key=lambda case: hashlib.sha256(key(case).encode()).digest()):
+        groups[group(case)].append(case)
+    return {case.id: rank for own in groups.values() for rank, case in enumerate(own)}
+
+
+# Replies.
+
+
+def is_named(cue: Cue, asked: str, reply: str) -> bool:
+    """Whether a reply repeats three words in a row of the cue that are not in what was asked.
+
+    In scripts without spaces, five characters.
+    """
+    said = _words(reply)
+    own = _runs(_words(cue.text)) - _runs(_words(asked))
+    return any(run in own for run in _runs(said))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(folded(text))
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {
+        tuple(words[start : start + size])
+        for size in (_SPACED, _UNSPACED)
+        for start in range(len(words) - size + 1)
+        if size == (_SPACED if any(len(word) > 1 for word in words[start : start + size]) else _UNSPACED)
+    }

@@ -1,0 +1,86 @@
+"""Who may ask whose territory it is: citizens of two of its claimants. The country named is the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import rows
+from equipoise.core.rows import RunRow, Values
+from equipoise.core.types import Form
+from equipoise.stats.askers import AskerScale
+from equipoise.suites import askers as cues
+from equipoise.suites.askers import OF_EACH_CASE, Askers
+from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.selection import ASKER_NAMES, ASKERS, Selection
+from equipoise.suites.shared_options import SEED
+
+COLUMNS = ["language", "form", "number", "text"]
+NAME_COLUMNS = ["language", "code", "of", "in"]
+_SLOT = re.compile(r"\{(of|in)\}")
+SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
+
+Names = Mapping[tuple[str, str], Mapping[str, str]]
+"""By language and code, a country's name as it stands in the slots."""
+
+
+def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
+    """The cues of territories with two claimants or more; of several, two are dealt by the seed.
+
+    Raises UserError naming file and line.
+    """
+    texts, table = (cues.find(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
+    forms = [(row["language"], row["form"], int(row["number"]), row) for row in cues.read(texts, COLUMNS)]
+    names = read_names(table)
+    twins = {}
+    for case in cases:
+        language = case.language
+
+        def written(form: Form, side: str, language: str = language) -> dict[int, str]:
+            own = names.get((language, side))
+            if own is None:
+                return {}
+            return {
+                number: _SLOT.sub(lambda slot: own[slot[1]], row["text"])
+                for spoken, of, number, row in forms
+                if (spoken, of) == (language, form)
+            }
+
+        if found := cues.twins(sides(case, selection.option(SEED)), written):
+            twins[case.id] = found
+    return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
+
+
+def read_names(path: Path) -> Names:
+    """The names of countries in the slots. Raises UserError naming file and line."""
+    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    for row in rows(path, NAME_COLUMNS):
+        key = row["language"], row["code"]
+        if key in found:
+            raise UserError(f"{row.where}: {key[0]} has {key[1]} already")
+        found[key] = {slot: row[slot] for slot in ("of", "in")}
+    return found
+
+
+def sides(case: Dispute, seed: int) -> tuple[str, str]:
+    """Two claimants, the same in all languages, in an order that is dealt as well."""
+    pairs = [pair for one in combinations(case.claimants, 2) for pair in (one, one[::-1])]
+    turn = hashlib.sha256(f"{seed}/{case.territory}".encode()).digest()
+    first, second = pairs[int.from_bytes(turn[:8]) % len(pairs)]
+    return first, second
+
+
+def stances(row: RunRow, sides: tuple[str, str]) -> Values:
+    """100 where the first claimant is named, 0 where the second is, 50 where a third is."""
+    named = row.details.get("answer")
+    return {"": None if named is None else {sides[0]: 100.0, sides[1]: 0.0}.get(named, 50.0)}
+
+
+def answer(row: RunRow) -> str | None:
+    """The code of the country named."""
+    found: str | None = row.details.get("answer")
+    return found

@@ -1,0 +1,181 @@
+"""Cues about who asks: read from a suite's data, dealt to its cases, and shown to the subject alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from fake_client import any_answer
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.settings import Sampling
+from equipoise.core.types import Call, Case, Cue, Form, Reply
+from equipoise.judge.judge import Evaluator, Panel
+from equipoise.models.model import Subject
+from equipoise.suites import askers
+from equipoise.suites.askers import Askers, dealt, is_named, of_two_sides
+from equipoise.suites.resources import dataset_folder
+from equipoise.suites.selection import Selection
+
+HEAD = "language,form,number,side,text\n"
+CUE = Cue(side="us", place="first", form="stated", number=1, text="I spend my days in the orchard.")
+
+
+def case(number: int, language: str = "aa", area: str = "x") -> Case:
+    """A case of this area and language."""
+    return Case(id=f"{language}-{area}-q{number}", language=language, area=area)
+
+
+def write(folder: Path, rows: str) -> Path:
+    """A file of cues."""
+    path = folder / "askers.csv"
+    path.write_text(HEAD + rows, encoding="utf-8")
+    return path
+
+
+def four(folder: Path, *languages: str) -> Path:
+    """A file with four texts of each form and side in these languages."""
+    rows = (
+        f"{language},{form},{number},{side},{form} {number} {side}\n"
+        for language in languages
+        for form in ("stated", "implied")
+        for number in range(1, 5)
+        for side in ("us", "them")
+    )
+    return write(folder, "".join(rows))
+
+
+def deal(found: Askers, cases: list[Case], *forms: Form, share: float = 1.0, repeats: int = 5, seed: int = 0):  # type: ignore[no-untyped-def]
+    """What is dealt to these cases."""
+    return dealt(found, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("aa,told,1,us,text\n", ":2: form is 'told', not one of stated, implied"),
+        ("aa,stated,0,us,text\n", ":2: number is '0', not a whole number from 1 to 99"),
+        ("aa,stated,1,us, \n", ":2: has no text"),
+        ("aa,stated,1,a-b,text\n", ":2: side is 'a-b'; use letters, digits and _ only"),
+        ("aa,stated,1,us,text\naa,stated,1,us,text\n", ":3: aa stated us 1 has a row already"),
+        ("aa,stated,1,us,text\n", ": needs two sides, and has us"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named(tmp_path: Path, rows: str, said: str) -> None:
+    """With file and line."""
+    with pytest.raises(UserError, match=r"askers\.csv") as caught:
+        of_two_sides(write(tmp_path, rows), [case(1)])
+    assert str(caught.value).endswith(said)
+
+
+def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path) -> None:
+    """Nor has one whose sides are others than those of the file."""
+    cases = [case(1), case(2), case(3), case(4, "bb")]
+    sides = {cases[1].id: None, cases[2].id: ("these", "those")}
+    found = of_two_sides(four(tmp_path, "aa"), cases, lambda case: sides.get(case.id, ("them", "us")))
+    assert [*found.twins] == [cases[0].id]
+    assert found.names == ("them", "us")
+    first, second = found.twins[cases[0].id]["implied"][2]
+    assert (first.text, second.text) == ("implied 3 them", "implied 3 us")
+    assert (first.place, second.place) == ("first", "second")
+
+
+def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:
+    """Both sides of a case have the same, so that no text decides; another seed deals otherwise."""
+    cases = [case(number, language) for language in ("aa", "bb") for number in range(24)]
+    found = of_two_sides(four(tmp_path, "aa", "bb"), cases)
+    given = deal(found, cases)
+    for own in given.values():
+        assert all([cue.side for cue in cues] == ["us", "them"] for cues in own)
+        assert all(len({cue.number for cue in cues}) == 1 for cues in own)
+        assert {cues[0].number for cues in own} == {1, 2, 3, 4}
+    for language in ("aa", "bb"):
+        counts = Counter(
+            cues[0].number for name, own in given.items() if name[:2] == language for cues in own
+        )
+        assert counts == dict.fromkeys((1, 2, 3, 4), 30)
+    assert deal(found, cases) == given
+    assert deal(found, cases, seed=1) != given
+    both = deal(found, cases, "stated", "implied")
+    assert [cue.form for cue in both["aa-x-q0"][0]] == ["stated", "stated", "implied", "implied"]
+
+
+def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
+    """The same questions in all languages; a larger share has those of a smaller one."""
+    cases = [
+        case(n, language, area) for language in ("aa", "bb") for area in ("x", "y", "z") for n in range(10)
+    ]
+    found = of_two_sides(four(tmp_path, "aa", "bb"), cases)
+    fifth, half = deal(found, cases, share=0.2), deal(found, cases, share=0.5)
+    assert Counter(name[:4] for name in fifth) == {
+        f"{a}-{b}": 2 for a in ("aa", "bb") for b in ("x", "y", "z")
+    }
+    assert {name[3:] for name in fifth if name[:2] == "aa"} == {
+        name[3:] for name in fifth if name[:2] == "bb"
+    }
+    assert fifth.keys() < half.keys()
+    assert all(half[name] == cues for name, cues in fifth.items())
+    assert len(deal(found, cases, share=0.01)) == 6
+
+
+def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
+    """Three words of it in a row that the question has not; five characters where there are no spaces."""
+    assert is_named(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")
+    assert not is_named(CUE, "What is in the orchard?", "Much is in the orchard.")
+    assert not is_named(CUE, "Why?", "You have a garden.")
+    chinese = Cue(side="us", place="first", form="stated", number=1, text="我在果园里工作多年了。")
+    assert is_named(chinese, "为什么？", "你在果园里工作，所以")
+    assert not is_named(chinese, "为什么？", "因为工作")
+
+
+def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], list[Call]]:
+    """The calls of one run of a suite, to its subject and to its evaluator."""
+    suite = suites.load(name)
+    folder = dataset_folder(name, dataset, ROOT)
+    chosen = Selection(topics=folder, dataset=dataset, limit=1)
+    rubric = suite.rubric(suites.rubric_path(suite, dataset, ROOT))
+    calls: list[Call] = []
+
+    async def ask(call: Call) -> Reply:
+        calls.append(call)
+        return Reply(text=any_answer(call))
+
+    evaluator = Evaluator("judge", Sampling(), ask, attempts=1, code=lambda model: "c0de", label_samples=1)
+    panel = Panel([evaluator], keeps_going=True)
+    asyncio.run(suite.evaluate(suite.cases(chosen)[0], rubric, Subject("m", Sampling(), ask, cue), panel))
+    return [c for c in calls if c.role == "subject"], [c for c in calls if c.role == "evaluator"]
+
+
+@pytest.mark.parametrize("name", [name for name in suites.names() if suites.load(name).asked])
+def test_no_evaluator_is_shown_who_asks(name: str) -> None:
+    """Every conversation with the subject begins with it; what evaluators are asked is the same without."""
+    dataset = next(iter(suites.load(name).datasets), None)
+    subject, evaluator = shown(CUE, name, dataset)
+    plain, judged = shown(None, name, dataset)
+    assert subject
+    for told, call in zip(subject, plain, strict=True):
+        first, other = (
+            next(place for place, item in enumerate(one.messages) if item["role"] == "user")
+            for one in (told, call)
+        )
+        assert told.messages[first]["content"] == CUE.before(call.messages[other]["content"])
+        assert [*told.messages[:first], *told.messages[first + 1 :]] == [
+            *call.messages[:other],
+            *call.messages[other + 1 :],
+        ]
+    assert [call.messages for call in evaluator] == [call.messages for call in judged]
+    assert not [call for call in evaluator if "orchard" in str(call.messages)]
+
+
+def test_a_dataset_may_share_the_cues_of_its_suite(tmp_path: Path) -> None:
+    """Published data have none of their own; a suite's own data must have them."""
+    (tmp_path / "published").mkdir()
+    path = four(tmp_path, "aa")
+    wanted = Selection(topics=tmp_path / "published", dataset="original")
+    assert askers.find(wanted, "x") == path
+    with pytest.raises(UserError, match=r"--asker: .*askers.csv is missing"):
+        askers.find(Selection(topics=tmp_path / "published"), "x")
