@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
+from typing import get_type_hints
 
 from sphinx.application import Sphinx
 
 import equipoise
+from equipoise.results import schema
+from equipoise.results.document import Metadata
 
 project = "Equipoise"
 author = copyright = "The Equipoise developers"
@@ -35,11 +39,24 @@ html_show_sphinx = False
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+sys.path.append(str(DOCS))
+import option_tables  # noqa: E402 - a script beside this one
+
+
+def metadata_keys() -> str:
+    """A table of the keys of a results file's metadata, each with its description."""
+    keys = schema.whole()["$defs"]["Metadata"]["properties"]
+    rows = [f"| `{key}` | {keys[key]['description']} |" for key in get_type_hints(Metadata)]
+    return "\n".join(["| key | what it is |", "|---|---|", *rows])
+
+
 ADDED = {
     "api": "```{eval-rst}\n.. currentmodule:: equipoise\n\n"
     + "".join(f".. autofunction:: {name}\n" for name in ("load", "compare", "gate", "run"))
     + "".join(f".. autoexception:: {name}\n" for name in ("EquipoiseError", "UserError"))
     + "```",
+    "options": option_tables.text(),
+    "metadata": metadata_keys(),
     "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
 }
 """What stands on the site in place of a comment."""

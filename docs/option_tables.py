@@ -1,4 +1,7 @@
-"""Prints the tables of options in options.md, from the declarations of the options."""
+"""Prints the options in options.md by group, and makes their tables on the site, from the declarations.
+
+What each does stands in `equipoise run SUITE --help` as well.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def _shown(value: object) -> str:
 
 
 def text() -> str:
-    """All tables, as Markdown."""
+    """All tables of the site, as Markdown."""
     parts = []
     for name, options in GROUPS.items():
         parts += [f"### {name}", "", "| option | what it does |", "|---|---|", *map(row, options), ""]
@@ -43,5 +46,15 @@ def text() -> str:
     return "\n".join([*parts, "|---|---|---|---|", *defaults()])
 
 
+def names() -> str:
+    """A table of the options' names alone, as Markdown."""
+    own = {"Of suites": [*suites.options()]}
+    rows = [
+        f"| {group} | {', '.join(f'`{option.flag}`' for option in options)} |"
+        for group, options in {**GROUPS, **own}.items()
+    ]
+    return "\n".join(["| about | options |", "|---|---|", *rows])
+
+
 if __name__ == "__main__":
-    print(text())
+    print(names())

@@ -15,14 +15,20 @@ import pytest
 from fake_client import Project
 
 from conftest import ROOT
+from equipoise.core.options import OPTIONS
 from equipoise.report.export import FORMATS
 from equipoise.report.export.table import COLUMNS
 from equipoise.results import document, schema
 
 DOCS = ROOT / "docs"
 DESCRIBED = (
-    *("Document", "Metadata", "Summary", "MetricFigures"),
-    *("LanguageResult", "QuestionResult", "RunResult", "RunError"),
+    "Document",
+    "Summary",
+    "MetricFigures",
+    "LanguageResult",
+    "QuestionResult",
+    "RunResult",
+    "RunError",
 )
 """The parts of the schema that the page on it lists."""
 
@@ -89,12 +95,21 @@ def test_the_page_on_exports_has_every_column() -> None:
 
 
 def test_the_page_on_the_schema_has_every_key() -> None:
-    """Each with its description, which none lacks; options of suites are on the page on options."""
+    """Each with its description, which none lacks; those of the metadata by name or as an option."""
     parts = schema.whole()["$defs"]
     for part in DESCRIBED:
         keys = {name: parts[part]["properties"][name] for name in get_type_hints(getattr(document, part))}
         rows = [f"| `{name}` | {key['description']} |" for name, key in keys.items()]
         assert "\n".join(rows) in page("results-schema.md"), part
+
+
+def test_the_pages_name_every_key_of_the_metadata() -> None:
+    """On the schema, or as an option; the site describes each."""
+    named = set(re.findall(r"[a-z_0-9]+", page("results-schema.md")))
+    options = {option.name for option in OPTIONS}
+    keys = schema.whole()["$defs"]["Metadata"]["properties"]
+    assert [key for key in get_type_hints(document.Metadata) if key not in named | options] == []
+    assert all(keys[key]["description"] for key in get_type_hints(document.Metadata))
 
 
 def test_examples_run(project: Project) -> None:
@@ -140,9 +155,11 @@ def test_the_list_of_pages_has_every_page() -> None:
     assert listed == there - {"index.md"}
 
 
-def test_the_tables_of_options_are_those_of_the_code() -> None:
-    """`make outputs` brings them in step."""
-    assert f"\n{script('option_tables').text()}\n" in page("options.md")
+def test_the_page_on_options_names_those_of_the_code() -> None:
+    """`make outputs` brings it in step; what they do stands in `--help`, and on the site."""
+    tables = script("option_tables")
+    assert f"\n{tables.names()}\n" in page("options.md")
+    assert all(f"| `{option.spelled}`" in tables.text() for option in OPTIONS)
 
 
 def test_nothing_is_installed_by_the_projects_name() -> None:

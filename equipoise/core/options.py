@@ -287,7 +287,7 @@ def parse_prompt_file(value: str) -> str:
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
     """The generation parameters of a role."""
-    default = f"temperature of the {role} (default {temperature:g}); none sends none"
+    default = f"a number (default {temperature:g}), or none to send none"
     options = (
         Option(
             flag=f"--{role}-temperature",
@@ -301,14 +301,14 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
         Option(
             flag=f"--{role}-max-tokens",
             parse=at_least(1),
-            help="longest reply, in tokens; not sent by default",
+            help="longest reply; not sent by default",
         ),
         Option(flag=f"--{role}-system-prompt", parse=parse_prompt, metavar="TEXT", help=prompt),
         Option(
             flag=f"--{role}-system-prompt-file",
             parse=parse_prompt_file,
             metavar="FILE",
-            help="the same from a file, which may have several lines",
+            help="the same from a file",
         ),
     )
     return tuple(replace(option, by_suite=True) for option in options)
@@ -318,7 +318,7 @@ CONFIG = Option(
     flag="--config",
     parse=parse_existing,
     metavar="FILE",
-    help="options from a TOML file; what the command line or the environment gives comes first",
+    help="options from a TOML file, after the environment's",
 )
 GROUPS: Mapping[str, tuple[Option, ...]] = {
     "Models and endpoints": (
@@ -327,7 +327,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             alias="--subject-model",
             metavar="M",
             parse=parse_name,
-            help="the model under test; 'local' is the built-in model, 'local:FILE.gguf' any other GGUF file",
+            help="the model under test; 'local' is the built-in one, 'local:FILE.gguf' any GGUF file",
         ),
         Option(
             flag="--evaluator-model",
@@ -349,20 +349,20 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
-            help="its key (default $OPENAI_API_KEY); better set in the environment",
+            help="its key (better set in $OPENAI_API_KEY)",
         ),
         Option(
             flag="--evaluator-api-base-url",
             metavar="URL",
             parse=parse_url,
-            help="endpoint of the evaluators (default the subject's)",
+            help="the evaluators' endpoint (default the same)",
         ),
         Option(
             flag="--evaluator-api-key",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
-            help="key of the evaluators' endpoint (default the subject's where the endpoint is the same)",
+            help="their key (default the subject's at the same endpoint)",
         ),
     ),
     "Which cases, and how often": (
@@ -377,7 +377,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             flag="--shard",
             parse=Shard.parse,
             metavar="I/N",
-            help="only every Nth question from the Ith on, as 3/16; `equipoise merge` joins the results",
+            help="every Nth question from the Ith on; `equipoise merge` joins",
         ),
         Option(
             flag="--language",
@@ -420,8 +420,8 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
     "Generation": (
-        *_sampling("subject", 1.0, "system prompt of the subject; not sent by default"),
-        *_sampling("evaluator", 0.0, "text that is put before the rubric's own instruction"),
+        *_sampling("subject", 1.0, "not sent by default"),
+        *_sampling("evaluator", 0.0, "put before the rubric's instruction"),
     ),
     "Calls": (
         Option(
@@ -458,14 +458,14 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             parse=parse_seconds,
             default=300.0,
             metavar="S",
-            help="longest pause that an endpoint may request; a longer one ends the session (default 300)",
+            help="longest pause that an endpoint may ask for (default 300)",
         ),
         Option(
             flag="--max-response-size",
             parse=parse_megabytes,
             default=32.0,
             metavar="MB",
-            help="size of an endpoint's answer, before and after decompression (default 32)",
+            help="largest answer, unpacked as well (default 32)",
         ),
         Option(
             flag="--case-timeout",
@@ -473,14 +473,14 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             parse=parse_seconds,
             default=3600.0,
             metavar="S",
-            help="seconds that one run may take, waiting for its turn aside (default 3600)",
+            help="seconds that one run may take (default 3600)",
         ),
         Option(
             flag="--keep-going",
             switch=True,
             default=False,
             recorded=True,
-            help="continue when a call's retries are exhausted, or a key, a model or a value is refused",
+            help="go on when retries are exhausted, or a key, a model or a value is refused",
         ),
     ),
     "Cost": (
@@ -495,25 +495,25 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             recorded=True,
             parse=parse_number,
             metavar="USD",
-            help="stop before the session costs more; finished work is kept",
+            help="stop before the session costs more",
         ),
         Option(
             flag="--max-calls",
             recorded=True,
             parse=at_least(1),
-            help="stop before the session sends more requests; finished work is kept",
+            help="stop before the session sends more requests",
         ),
         Option(
             flag="--price-input",
             parse=parse_number,
             metavar="USD",
-            help="price of a million input tokens, for models whose price is not known",
+            help="of a million input tokens, where no price is known",
         ),
         Option(
             flag="--price-output",
             parse=parse_number,
             metavar="USD",
-            help="price of a million output tokens, for models whose price is not known",
+            help="of a million output tokens, likewise",
         ),
     ),
     "Batches": (
@@ -522,34 +522,34 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             words=ROLES,
             parse=parse_roles,
             default=(),
-            help="send calls as batches, at the batch price; a session may end while they wait, and the same "
-            "command fetches them; --batch=subject or --batch=evaluator: only the calls of that role",
+            help="send calls as batches; the same command fetches them later; --batch=subject or "
+            "--batch=evaluator: of that role alone",
         ),
         Option(
             flag="--batch-wait",
             parse=parse_duration,
             metavar="TIME",
             default=0.0,
-            help="wait that long for batches before the session ends, as 90s, 15m or 2h (default 0)",
+            help="wait for them that long, as 90s or 2h (default 0)",
         ),
         Option(
             flag="--batch-discount",
             parse=parse_percentage,
             metavar="PERCENT",
             default=BATCH_DISCOUNT,
-            help="what batches cost less, for models without a listed batch price (default 50)",
+            help="what unlisted models cost less (default 50)",
         ),
         Option(
             flag="--batch-write",
             metavar="FILE",
-            help="write the calls of the next phase to FILE, as lines of a batch, instead of sending them",
+            help="write the next calls to FILE and send nothing",
         ),
         Option(
             flag="--batch-read",
             metavar="FILE",
             many=True,
             default=(),
-            help="take replies from FILE, which has the answers to calls of --batch-write; repeatable",
+            help="read their answers from FILE; repeatable",
         ),
     ),
     "Files": (
@@ -562,7 +562,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         Option(
             flag="--report",
             metavar="PAGE",
-            help="write one HTML page of this session's results that opens without a network",
+            help="write this session's results as one HTML page",
         ),
         Option(
             flag="--fresh",
@@ -573,7 +573,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         Option(
             flag="--rejudge",
             metavar="FILE",
-            help="judge the replies of these results again, without asking the subject",
+            help="judge the replies of these results again",
         ),
     ),
     "Comparing and gating": (
@@ -581,19 +581,18 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             flag="--until",
             parse=parse_until,
             metavar="RULE",
-            help="stop after the round of runs that decides the gate (gate), or makes an interval so narrow, "
-            "as overall:+-1.5pp; @population as in --gate",
+            help="add runs until gates are decided (gate), or an interval is as narrow as overall:+-1.5pp",
         ),
         Option(
             flag="--audit",
             metavar="EXTENT",
             parse=one_of("quick", "full"),
-            help="have the evaluators judge texts with known scores among the replies: quick or full",
+            help="try the evaluators on texts with known scores: quick or full",
         ),
         Option(
             flag="--baseline",
             metavar="PATH",
-            help="compare with these earlier results; in a folder, <suite>.json or *.<suite>.json",
+            help="earlier results, or a folder with *.<suite>.json",
         ),
         Option(
             flag="--gate",
@@ -601,20 +600,20 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             metavar="RULE",
             many=True,
             default=(),
-            help="fail if a figure is worse than the baseline's by more, as overall:-2pp on these questions, "
-            "overall:-2pp@population on questions like them; gates.toml: the rules in a file; repeatable",
+            help="fail if a figure is worse than the baseline's by more, as overall:-2pp, or "
+            "overall:-2pp@population; or a file of rules, gates.toml; repeatable",
         ),
         Option(
             flag="--gate-inconclusive",
             parse=one_of("pass", "fail"),
             metavar="HOW",
-            help="what an inconclusive gate counts as: pass or fail (default: exit status 6)",
+            help="what it counts as: pass or fail (default: exit status 6)",
         ),
         Option(
             flag="--allow-mismatch",
             switch=True,
             default=False,
-            help="compare with a baseline of other data, rubric, evaluators or sampling on what is shared",
+            help="compare with a baseline of other settings, on what is shared",
         ),
     ),
 }

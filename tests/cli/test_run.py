@@ -89,11 +89,11 @@ def test_help_without_a_suite_names_them(handed: list[list[str]]) -> None:
     assert f"`equipoise suites` describes: {', '.join(suites.names())}" in done.output
 
 
-@pytest.mark.parametrize("name", suites.names())
+@pytest.mark.parametrize("name", [*suites.names(), "all"])
 def test_the_help_of_a_suite_has_its_own_options_in_groups(
     handed: list[list[str]], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns."""
+    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns, also of all."""
     monkeypatch.setenv("COLUMNS", "80")
     done = CliRunner().invoke(main, ["run", name, "--model", "x", "--help"])
     assert (done.exit_code, handed) == (0, [])
@@ -110,7 +110,8 @@ def test_the_help_of_a_suite_has_its_own_options_in_groups(
         "Exit statuses:",
     ]
     shown = {line.split()[0] for line in lines if line.startswith("  --")}
-    expected = {option.flag for option in (*OPTIONS, *suites.load(name).options)}
+    own = suites.options() if name == "all" else suites.load(name).options
+    expected = {option.flag for option in (*OPTIONS, *own)}
     assert shown == {*expected, "--collect-only", "--lf,", "--junitxml", "--durations"}
 
 

@@ -328,8 +328,3 @@ def _shell(script: str, folder: Path) -> str:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def test_the_page_shows_the_example() -> None:
-    """The script for SLURM, as it is."""
-    assert (EXAMPLES / "slurm.sh").read_text() in (ROOT / "docs" / "scale.md").read_text()
