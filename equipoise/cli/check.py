@@ -54,9 +54,9 @@ def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given: Any) -> None:
     """Ask the model and its evaluators a few short questions, and say what their endpoints support.
 
-    Then what that means for each SUITE, by default for all, and what a session costs. The options are those
-    of a session, from the same places. Exit status 0 if every model answers, 1 if one does not, 4 for a usage
-    error.
+    Then what that means for each SUITE, by default for all, and what a session costs and takes. The options
+    are those of a session, from the same places. Exit status 0 if every model answers, 1 if one does not, 4
+    for a usage error.
     """
     from equipoise.core import json_io
     from equipoise.report import check as report
@@ -68,15 +68,16 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given:
     # Where the output is read by a program, this is not part of it.
     tell(said) if is_json else say(said)
     checked = runner.models(settings, asked, runner.ask(settings, asked))
-    found = runner.suites(settings, Path.cwd(), wanted, checked)
+    found, total = runner.suites(settings, Path.cwd(), wanted, checked)
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],
             "suites": [item.to_json() for item in found],
+            "total": total.to_json(),
         }
         click.echo(json_io.dumps(data, indent=True), nl=False)
     else:
-        show(["", *report.lines(checked, found)])
+        show(["", *report.lines(checked, found, total)])
     ctx.exit(1 if any(item.support.error is not None for item in checked) else 0)
 
 

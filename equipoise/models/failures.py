@@ -278,7 +278,7 @@ def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | 
 
 
 def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change | None:
-    if name == "max_tokens" and "max_completion_tokens" in message:
+    if name == "max_tokens" and _has_other_name(message):
         return Change(parameter=name, rename="max_completion_tokens", reason=message)
     if name == "top_logprobs" and parameters[name] > FEWER_LOGPROBS:
         return Change(parameter=name, value=FEWER_LOGPROBS, reason=message)
@@ -287,6 +287,19 @@ def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change |
     if name == "response_format" and parameters[name].get("type") == "json_schema":
         return Change(parameter=name, value={"type": "json_object"}, reason=message)
     return Change(parameter=name, reason=message)
+
+
+_UNKNOWN = re.compile(
+    r"un(supported|known|recogni[sz]ed|expected)(?! value)|(does not|doesn't) (support|accept|allow)"
+    r"|not (be )?(supported|recogni[sz]ed|permitted|allowed)|cannot find|extra",
+    re.IGNORECASE,
+)
+
+
+def _has_other_name(message: str) -> bool:
+    """Whether an endpoint that rejects max_tokens may take it by its newer name, which it need not say."""
+    is_unknown = _UNKNOWN.search(message) and not _REJECTS_VALUE.search(message)
+    return "max_completion_tokens" in message or bool(is_unknown)
 
 
 def describe_body(body: JSON) -> str:

@@ -96,6 +96,26 @@ class CheckedSuite:
         return {"suite": self.suite, "models": means, **self.figures}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckedTotal:
+    """What whole sessions of all of these suites will take together, and what their time rests on."""
+
+    suites: int
+    session: str
+    basis: str
+    figures: Mapping[str, JSON]
+
+    def lines(self) -> Iterator[str]:
+        """The sums, of more than one suite, then the basis."""
+        if self.suites > 1:
+            yield f"total: {self.session}"
+        yield f"time: {self.basis}"
+
+    def to_json(self) -> dict[str, JSON]:
+        """All of it."""
+        return {**self.figures, "basis": self.basis}
+
+
 def meaning(form: VerdictForm, support: Support) -> str:
     """What an evaluator's support means for a suite that asks for verdicts of this form."""
     if support.error is not None:
@@ -111,7 +131,9 @@ def meaning(form: VerdictForm, support: Support) -> str:
     return "grades by the label that it writes, or N (--label-samples N), for want of token probabilities"
 
 
-def lines(models: Sequence[CheckedModel], suites: Sequence[CheckedSuite]) -> Iterator[str]:
+def lines(
+    models: Sequence[CheckedModel], suites: Sequence[CheckedSuite], total: CheckedTotal
+) -> Iterator[str]:
     """The report for the user."""
     for model in models:
         yield from model.lines()
@@ -119,3 +141,5 @@ def lines(models: Sequence[CheckedModel], suites: Sequence[CheckedSuite]) -> Ite
     yield "whole sessions, from nothing done:"
     for suite in suites:
         yield from suite.lines()
+    if total.suites:
+        yield from total.lines()

@@ -17,12 +17,23 @@ from equipoise.core.settings import Endpoint, Settings, is_local, public_url
 from equipoise.core.types import JSON, Call, Message, Reply, Role
 from equipoise.models import prices, probe
 from equipoise.models.failures import Change, Failure
-from equipoise.models.local import LocalServers
+from equipoise.models.local import PARALLEL, LocalServers
 from equipoise.models.probe import Seen, Support
 from equipoise.models.proxies import refuse_proxies
 from equipoise.models.redact import Secrets
-from equipoise.report.check import CheckedModel, CheckedSuite, meaning
+from equipoise.report.check import CheckedModel, CheckedSuite, CheckedTotal, meaning
 from equipoise.report.header import BUILT_IN
+from equipoise.report.terminal import duration, span
+from equipoise.runner.estimate import (
+    ASSUMED_SPEED,
+    AUDIT,
+    NOTHING,
+    Estimate,
+    Item,
+    Range,
+    seconds,
+    together,
+)
 from equipoise.runner.plan import Plan
 
 if TYPE_CHECKING:
@@ -186,11 +197,92 @@ def _price(settings: Settings, target: Target) -> tuple[float, float] | None:
 
 def suites(
     settings: Settings, root: Path, names: Sequence[str], checked: Sequence[CheckedModel]
-) -> list[CheckedSuite]:
-    """What it means for each suite, and what a whole session of it takes."""
+) -> tuple[list[CheckedSuite], CheckedTotal]:
+    """What it means for each suite, and what a whole session of it takes; then of all of them."""
     each = {name: _afresh(own) for name, own in settings.suites.items()}
     plan = Plan(replace(_afresh(settings), suites=each), root)
-    return [_suite(plan, name, checked) for name in names]
+    found = {name: _session(plan, name, checked) for name in names}
+    items = [_suite(plan, name, found[name], checked) for name in names]
+    sessions = [item for item in found.values() if isinstance(item, _Session)]
+    total = _Session(
+        estimate=together(item.estimate for item in sessions),
+        seconds=None
+        if None in (times := [item.seconds for item in sessions])
+        else sum(filter(None, times), NOTHING),
+    )
+    return items, CheckedTotal(
+        suites=len(sessions),
+        session=total.in_short(),
+        basis=_basis(settings, checked),
+        figures=total.figures(),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Session:
+    """A whole session, and the seconds that it takes; None where a model does not answer."""
+
+    estimate: Estimate
+    seconds: Range | None
+
+    def in_short(self) -> str:
+        """Runs, calls, cost and time in one line."""
+        if self.seconds is None:
+            return f"{self.estimate.in_short()}, time unknown"
+        likely = duration(self.seconds.value)
+        return f"{self.estimate.in_short()}, {likely} ({span(self.seconds.low, self.seconds.high)})"
+
+    def figures(self) -> dict[str, JSON]:
+        """The same as numbers."""
+        cost = self.estimate.cost
+        return {
+            "runs": self.estimate.runs,
+            "calls": asdict(self.estimate.calls),
+            "cost_usd": None if cost is None else asdict(cost),
+            "seconds": None if self.seconds is None else asdict(self.seconds),
+        }
+
+
+def _session(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _Session | UserError:
+    """What a whole session of a suite takes, or why there can be none."""
+    waits = {(role, item.model): item.support.latency for item in checked for role in item.roles}
+    try:
+        found = plan.estimate(name, {run.id for run in plan.runs(name)})
+    except UserError as error:
+        return error
+    spans = [
+        _seconds(item, waits["evaluator" if item.role == AUDIT else item.role, item.model], plan.settings)
+        for item in found.items
+    ]
+    return _Session(estimate=found, seconds=None if None in spans else sum(filter(None, spans), NOTHING))
+
+
+def _seconds(item: Item, wait: float | None, settings: Settings) -> Range | None:
+    """How long a model's calls take, as many in flight as the session allows."""
+    if wait is None:
+        return None
+    return seconds(item.use.calls.value, item.use.output, wait) / _in_flight(settings, item.model)
+
+
+def _in_flight(settings: Settings, model: str) -> int:
+    """The most calls of a model that are answered at once; the built-in server takes only so many."""
+    return min(settings.concurrency, PARALLEL) if is_local(model) else settings.concurrency
+
+
+def _basis(settings: Settings, checked: Sequence[CheckedModel]) -> str:
+    """What the time rests on."""
+    first = ", ".join(
+        f"{item.model} {item.support.latency:.1f} s" for item in checked if item.support.latency is not None
+    )
+    in_flight = " or ".join(
+        f"{n}" for n in dict.fromkeys(_in_flight(settings, item.model) for item in checked)
+    )
+    (_, likely), (_, fast), (_, slow) = ASSUMED_SPEED
+    return (
+        f"{in_flight} calls in flight, each as long as the first call here "
+        f"({first or 'none answered'}) and {likely:g} tokens a second ({slow:g} to {fast:g}); "
+        "a rate limit may make it longer"
+    )
 
 
 def _afresh(settings: Settings) -> Settings:
@@ -198,7 +290,9 @@ def _afresh(settings: Settings) -> Settings:
     return replace(settings, fresh=True, estimate=True)
 
 
-def _suite(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> CheckedSuite:
+def _suite(
+    plan: Plan, name: str, session: _Session | UserError, checked: Sequence[CheckedModel]
+) -> CheckedSuite:
     by_role = {(role, item.model): item.support for item in checked for role in item.roles}
     means: dict[str, list[str]] = {}
     settings = plan.settings.of(name)
@@ -208,16 +302,8 @@ def _suite(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> CheckedSui
         form = plan.load(name).suite.verdict_form
         for model in settings.evaluator_models:
             means.setdefault(meaning(form, by_role["evaluator", model]), []).append(model)
-        estimate = plan.estimate(name, {run.id for run in plan.runs(name)})
     except UserError as error:
-        return CheckedSuite(suite=name, means=means, session=str(error), figures={"error": str(error)})
-    return CheckedSuite(
-        suite=name,
-        means=means,
-        session=estimate.in_short(),
-        figures={
-            "runs": estimate.runs,
-            "calls": asdict(estimate.calls),
-            "cost_usd": None if estimate.cost is None else asdict(estimate.cost),
-        },
-    )
+        session = error
+    if isinstance(session, UserError):
+        return CheckedSuite(suite=name, means=means, session=str(session), figures={"error": str(session)})
+    return CheckedSuite(suite=name, means=means, session=session.in_short(), figures=session.figures())

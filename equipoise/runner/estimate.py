@@ -47,6 +47,9 @@ class Range:
     def __add__(self, other: Range) -> Range:
         return Range(value=self.value + other.value, low=self.low + other.low, high=self.high + other.high)
 
+    def __truediv__(self, parts: float) -> Range:
+        return Range(value=self.value / parts, low=self.low / parts, high=self.high / parts)
+
     def widened(self, factor: float) -> Range:
         """The range from so many times less to so many times more."""
         return replace(self, low=self.low / factor, high=self.high * factor)
@@ -198,15 +201,21 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
         calls=Range(value=number, low=number, high=number),
         input=Range(value=likely[0], low=low[0], high=high[0]),
         output=Range(value=likely[1], low=low[1], high=high[1]),
-        seconds=_assumed_seconds(number, likely[1], low[1], high[1]),
+        seconds=seconds(number, Range(value=likely[1], low=low[1], high=high[1])),
         basis=f"assumed: {shown}, a token for {each}",
     )
 
 
-def _assumed_seconds(calls: float, *tokens: float) -> Range:
-    """The seconds of calls with these many output tokens: likely, few, many."""
+def seconds(calls: float, output: Range, wait: float | None = None) -> Range:
+    """The seconds of calls with these output tokens, one after the other; `wait` until each reply begins.
+
+    Without `wait` it is assumed, as the tokens a second are: likely, fast and slow.
+    """
     likely, low, high = (
-        calls * wait + count / speed for count, (wait, speed) in zip(tokens, ASSUMED_SPEED, strict=True)
+        calls * (assumed if wait is None else wait) + tokens / speed
+        for tokens, (assumed, speed) in zip(
+            (output.value, output.low, output.high), ASSUMED_SPEED, strict=True
+        )
     )
     return Range(value=likely, low=low, high=high)
 
@@ -223,7 +232,7 @@ def _length(role: Role, place: int, limits: Limits) -> int:
     return min(ASSUMED_OUTPUT[role][place], limits.get(role) or ASSUMED_OUTPUT[role][place])
 
 
-_NOTHING = Range(value=0.0, low=0.0, high=0.0)
+NOTHING = Range(value=0.0, low=0.0, high=0.0)
 Cost = Callable[[float, float], float | None]
 """The cost in USD of input and output tokens of a model; None if it has no price."""
 
@@ -254,13 +263,13 @@ class Estimate:
     @property
     def calls(self) -> Range:
         """The calls of all models."""
-        return sum((item.use.calls for item in self.items), _NOTHING)
+        return sum((item.use.calls for item in self.items), NOTHING)
 
     @property
     def cost(self) -> Range | None:
         """USD of all models; None if one has no price."""
         costs = [item.cost for item in self.items if item.cost is not None]
-        return sum(costs, _NOTHING) if len(costs) == len(self.items) else None
+        return sum(costs, NOTHING) if len(costs) == len(self.items) else None
 
     def in_short(self) -> str:
         """Runs, calls and cost in one line."""
@@ -282,7 +291,7 @@ class Estimate:
     def total(self) -> Iterator[str]:
         """The sums alone."""
         tokens_in, tokens_out = (
-            sum((getattr(item.use, part) for item in self.items), _NOTHING) for part in ("input", "output")
+            sum((getattr(item.use, part) for item in self.items), NOTHING) for part in ("input", "output")
         )
         yield self._runs()
         yield f"calls:     {_figure(self.calls)}"
@@ -293,7 +302,7 @@ class Estimate:
         return f"runs:      {self.runs:,} to do" + (f", {self.done:,} already done" if self.done else "")
 
     def _cost(self) -> str:
-        cost = sum((item.cost or _NOTHING for item in self.items), _NOTHING)
+        cost = sum((item.cost or NOTHING for item in self.items), NOTHING)
         if unknown := dict.fromkeys(item.model for item in self.items if item.cost is None):
             rest = f"; all else {_dollars(cost)}" if cost.value else ""
             names = ", ".join(unknown)

@@ -97,11 +97,10 @@ def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
         "price": "2.50 USD in, 10.00 USD out for a million tokens",
     }
     assert part(done, "evaluator: judge")["price"] == "unknown: give --price-input and --price-output"
-    assert (
-        "neutrality: 750 runs, 1,500 calls, cost unknown\n  judge: gives verdicts by the schema"
-        in done.output
-    )
-    assert "calls, cost unknown\n  judge: grades by token probabilities" in done.output
+    neutrality = next(line for line in done.output.splitlines() if line.startswith("neutrality: "))
+    assert neutrality.startswith("neutrality: 750 runs, 1,500 calls, cost unknown, ")
+    assert f"{neutrality}\n  judge: gives verdicts by the schema" in done.output
+    assert done.output.count("\n  judge: grades by token probabilities") == 1
     assert "\n  judge: grades by the letter that it writes" in done.output
     assert not [*Path.cwd().iterdir()]
 
@@ -146,7 +145,7 @@ def test_nothing_listens() -> None:
     done = check(None)
     assert done.exit_code == 1
     assert "nothing answers at http://127.0.0.1:9/v1: start it, or name another" in done.output
-    assert "neutrality: 750 runs, 1,500 calls, cost unknown" in done.output
+    assert "neutrality: 750 runs, 1,500 calls, cost unknown, time unknown" in done.output
 
 
 def test_answers_that_are_no_answers(loopback: Loopback) -> None:
@@ -179,7 +178,36 @@ def test_json_has_all_of_it(loopback: Loopback) -> None:
     neutrality = data["suites"][0]
     assert (neutrality["suite"], neutrality["runs"], neutrality["cost_usd"]) == ("neutrality", 750, None)
     assert neutrality["calls"]["value"] == 1500
+    total = data["total"]
+    assert total["runs"] == sum(suite["runs"] for suite in data["suites"])
+    parts = sum(suite["seconds"]["value"] for suite in data["suites"])
+    assert total["seconds"]["value"] == pytest.approx(parts)
     assert neutrality["models"] == {"judge": "gives verdicts by the schema"}
+
+
+def test_the_time_rests_on_the_first_call(loopback: Loopback) -> None:
+    """As many calls in flight as the session allows, each as long as that one, and 50 tokens a second."""
+    loopback.script = everything
+    data = json.loads(check(loopback, "--json", suites=("neutrality",)).stdout)
+    subject, judge = (model["latency"] for model in data["models"])
+    seconds = data["suites"][0]["seconds"]
+    calls = 750 * (subject + judge)
+    assert seconds["value"] == pytest.approx((calls + (600_000 + 187_500) / 50) / 32)
+    assert seconds["low"] == pytest.approx((calls + (225_000 + 75_000) / 150) / 32)
+    assert seconds["high"] == pytest.approx((calls + (1_500_000 + 450_000) / 15) / 32)
+
+
+def test_the_sum_of_suites_and_the_basis_of_the_time_are_told(loopback: Loopback) -> None:
+    """Below the suites; of one suite there is no sum."""
+    loopback.script = everything
+    several = check(loopback).output.splitlines()
+    assert [line.partition(" runs, ")[0] for line in several[-2:-1]] == ["total: 2,451"]
+    assert several[-1].startswith(
+        "time: 32 calls in flight, each as long as the first call here (gpt-4o 0.0 s, "
+    )
+    assert several[-1].endswith(" and 50 tokens a second (15 to 150); a rate limit may make it longer")
+    one = check(loopback, suites=("neutrality",)).output.splitlines()
+    assert [line for line in one if line.startswith("total: ")] == []
 
 
 def test_settings_are_those_of_a_session(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,7 +93,7 @@ def test_help_without_a_suite_names_them(handed: list[list[str]]) -> None:
 def test_the_help_of_a_suite_has_its_own_options_in_groups(
     handed: list[list[str]], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns, also of all."""
+    """No other suite's, then the most useful ones of pytest, in at most 150 lines of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     done = CliRunner().invoke(main, ["run", name, "--model", "x", "--help"])
     assert (done.exit_code, handed) == (0, [])

@@ -825,6 +825,23 @@ def test_a_renamed_parameter_keeps_its_value(loopback: Loopback, caller: Caller)
     assert sent == [{"max_tokens": 100}, {"max_completion_tokens": 100}, {"max_completion_tokens": 200}]
 
 
+def test_the_newer_name_of_max_tokens_is_tried_once(loopback: Loopback, caller: Caller) -> None:
+    """Where the endpoint names none; if it rejects that as well, the call fails: a limit is never lifted."""
+    older = error(400, "Unsupported parameter: 'max_tokens'.", param="max_tokens")
+    loopback.script = rejecting((lambda body: "max_tokens" in body, older))
+    assert caller.reply(call(max_tokens=100)).text == "fine"
+    assert [body.get("max_completion_tokens") for body in loopback.requests] == [None, 100]
+    newer = error(400, "Unsupported parameter: 'max_completion_tokens'.", param="max_completion_tokens")
+    loopback.script = rejecting(
+        (lambda body: "max_tokens" in body, older), (lambda body: "max_completion_tokens" in body, newer)
+    )
+    [failed] = caller.ask(call(model="n", max_tokens=100))
+    assert isinstance(failed, CallFailed)
+    assert "'max_completion_tokens'" in str(failed)
+    sent = [[name for name in body if "tokens" in name] for body in loopback.requests[2:]]
+    assert sent == [["max_tokens"], ["max_completion_tokens"]]
+
+
 def test_a_schema_is_given_up_step_by_step(loopback: Loopback, caller: Caller) -> None:
     """json_schema becomes json_object, then nothing; the next call starts where this one ended."""
     loopback.script = rejecting(

@@ -327,6 +327,22 @@ def test_openai_renames_max_tokens() -> None:
     assert change.apply({"max_tokens": 7, "top_p": 1}) == {"max_completion_tokens": 7, "top_p": 1}
 
 
+def test_max_tokens_has_another_name_where_none_is_told(subtests: pytest.Subtests) -> None:
+    """An endpoint that does not know it may know max_completion_tokens; that one has no further name."""
+    for message in (
+        "Unsupported parameter: 'max_tokens' is not supported with this model.",
+        'Unknown name "max_tokens": Cannot find field.',
+        "max_tokens: Extra inputs are not permitted",
+        "Unrecognized request argument supplied: max_tokens",
+        "This model does not support max_tokens.",
+    ):
+        with subtests.test(message):
+            change = rejected_parameter(openai_error(message, "max_tokens", None), {"max_tokens": 7})
+            assert change == Change(parameter="max_tokens", rename="max_completion_tokens", reason=message)
+            other = openai_error(message.replace("max_tokens", "max_completion_tokens"), None, None)
+            assert rejected_parameter(other, {"max_completion_tokens": 7}) is None
+
+
 def test_an_unsupported_temperature_is_dropped() -> None:
     """A value that the model does not take is left to the model's default."""
     message = "Unsupported value: 'temperature' does not support 0 with this model."
@@ -437,8 +453,8 @@ def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
     for has_field in (True, False):
         for name, message in (
             ("max_tokens", "max_tokens is too large: 100000. This model supports at most 16384."),
-            ("max_tokens", 'Unknown name "max_tokens": Cannot find field.'),
             ("max_completion_tokens", "Unsupported parameter: 'max_completion_tokens'."),
+            ("max_tokens", "Unsupported value: 'max_tokens' is too large, more than 16384."),
             ("temperature", "Invalid 'temperature': decimal above maximum value. Expected a value <= 2."),
             ("top_p", "top_p must be between 0 and 1"),
             ("top_p", "top_p may only be set to a value between 0 and 1."),
@@ -494,7 +510,8 @@ def test_a_rejected_prefill_is_dropped(subtests: pytest.Subtests) -> None:
                 assert change_of(message, LABEL, param, status) == "prefill dropped"
             assert change_of(message, {"logprobs": True}) is None
             assert change_of(message, LABEL, status=500) is None
-    assert change_of("Unsupported parameter: 'max_tokens' with an assistant message", LABEL) is None
+    renamed = "max_tokens renamed to max_completion_tokens"
+    assert change_of("Unsupported parameter: 'max_tokens' with an assistant message", LABEL) == renamed
 
 
 def test_probabilities_that_are_not_given_are_asked_for_in_steps(subtests: pytest.Subtests) -> None:

@@ -141,14 +141,23 @@ def test_results_of_several_suites_share_a_table(results: Path) -> None:
 
 
 def test_folders_are_searched(results: Path) -> None:
-    """Without the archive; another JSON file in one is named; a folder without results is refused."""
+    """Without archive and audits; other JSON files are named in one line; without results it is refused."""
     archived = results.parent / "archive" / "old.json"
     archived.parent.mkdir()
     archived.write_bytes(results.read_bytes())
+    store.write_json(results.parent / "audits" / "judge.neutrality.json", {"suite": "neutrality"})
     (results.parent / "comparison.json").write_text("[]", encoding="utf-8")
     done = export("results", results, "--to", "jsonl")
     assert done.stdout == "runs.jsonl: 8 runs of 1 file\n"
     assert "skipped: results/comparison.json is not an Equipoise results file" in done.stderr
+    assert "audits" not in done.stderr
+    for name in "abc":
+        (results.parent / f"{name}.json").write_text("[]", encoding="utf-8")
+    more = export("results", results, "--to", "jsonl").stderr.splitlines()
+    assert [line for line in more if line.startswith("skipped: ")] == [
+        "skipped: 4 JSON files that are not Equipoise results: "
+        "results/a.json, results/b.json, results/c.json, ..."
+    ]
     Path("empty").mkdir()
     assert refusal("empty", "--to", "csv").startswith("ERROR: empty: has no results; ")
 

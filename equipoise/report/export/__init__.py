@@ -16,6 +16,7 @@ from equipoise.core.files import read_bytes, shown, write_text
 from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
+from equipoise.results.audits import FOLDER as AUDITS
 from equipoise.results.schema import reading
 from equipoise.results.store import ARCHIVE, SHARDS
 
@@ -23,14 +24,19 @@ Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "insp
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
 """Where formats of several files are written by default."""
+MOST_NAMED = 3
+"""How many of the files that are left out are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")
 """How lines begin that say what was not written."""
 
 
 def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The results files at these paths, and a line for each other JSON file in folders. Raises UserError."""
+    """The results files at these paths, and a line on the other JSON files in folders. Raises UserError.
+
+    Kept audits, archived results and shards, which stand in folders of their own, are left out in silence.
+    """
     found: dict[Path, Path] = {}
-    skipped = []
+    others: set[Path] = set()
     for path in paths:
         if not path.is_dir():
             found.setdefault(path.resolve(), path)
@@ -38,16 +44,22 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         inside = [
             file
             for file in sorted(path.rglob("*.json"))
-            if not {ARCHIVE, SHARDS} & {*file.relative_to(path).parts}
+            if not {ARCHIVE, AUDITS, SHARDS} & {*file.relative_to(path).parts}
         ]
         results = [file for file in inside if _is_results(file)]
         if not results:
             raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
         found |= {file.resolve(): found.get(file.resolve(), file) for file in results}
-        skipped += [
-            f"skipped: {shown(file)} is not an Equipoise results file" for file in set(inside) - set(results)
-        ]
-    return list(found.values()), sorted(skipped)
+        others |= {*inside} - {*results}
+    return list(found.values()), _skipped(sorted(map(shown, others)))
+
+
+def _skipped(names: Sequence[str]) -> list[str]:
+    if len(names) < 2:
+        return [f"skipped: {name} is not an Equipoise results file" for name in names]
+    more = ", ..." if len(names) > MOST_NAMED else ""
+    named = ", ".join(names[:MOST_NAMED])
+    return [f"skipped: {len(names)} JSON files that are not Equipoise results: {named}{more}"]
 
 
 def _is_results(path: Path) -> bool:
