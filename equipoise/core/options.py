@@ -391,22 +391,21 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             flag="--asker",
             parse=one_of("mirror"),
             metavar="HOW",
-            help="ask each case again as from each of its two sides, for figures of their own: mirror",
+            help="ask each case again as from each of its two sides: mirror",
         ),
         Option(
             flag="--asker-form",
             parse=one_of("stated", "implied", "both"),
             metavar="FORM",
             default="stated",
-            help="how the subject is told who asks: stated in a sentence, implied in an aside, or both "
-            "(default stated)",
+            help="who asks is stated, implied in an aside, or both (default stated)",
         ),
         Option(
             flag="--asker-share",
             parse=parse_fraction,
             metavar="P",
             default=1.0,
-            help="ask that share of the cases of each language and area so, as 0.2 (default 1)",
+            help="of that share of cases, as 0.2 (default 1)",
         ),
         Option(
             flag="--topics",
