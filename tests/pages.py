@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,11 @@ def write(
     seed: int = 0,
     reply: Callable[[int], str | None] = lambda number: None,
     judges: Sequence[str] = JUDGES,
+    leans: bool = False,
 ) -> Path:
     """Write the results of a model whose answers score about `level`, and lower in the last language.
 
-    `reply` may set what the model said in the nth run of all, from 0.
+    `reply` may set what the model said in the nth run of all, from 0. With `leans` judges say them, too.
     """
     chance = random.Random(seed)  # noqa: S311 - made-up results need no secret
     records: list[Record] = []
@@ -51,7 +53,8 @@ def write(
         for number in range(1, questions + 1):
             for run in range(1, runs + 1):
                 said = reply(len(records)) or prose(chance, length)
-                records.append(_record(chance, model, language, number, run, said, level, judges))
+                record = _record(chance, model, language, number, run, said, level, judges)
+                records.append(_leaning(chance, record) if leans else record)
     parts = parts_of("neutrality", records, RUBRIC.scale)
     data: dict[str, Any] = {
         "metadata": metadata(model, len(records), runs, judges),
@@ -63,6 +66,16 @@ def write(
     path.parent.mkdir(parents=True, exist_ok=True)
     store.write_json(path, data)
     return path
+
+
+def _leaning(chance: random.Random, record: Record) -> Record:
+    """The record of a case with sides, to which its judges say that it leans now and then."""
+    said = chance.choices(["none", "state_slight", "state_strong", "critics_slight"], [7, 3, 1, 1])[0]
+    verdicts = [
+        replace(verdict, fields={**(verdict.fields or {}), "lean": said}) for verdict in record.verdicts
+    ]
+    brief = json.loads(GOLDEN.read_bytes())["metadata"]["about"]
+    return replace(record, case={**record.case, "brief": brief}, verdicts=tuple(verdicts))
 
 
 def metadata(model: str, count: int, runs: int, judges: Sequence[str]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from equipoise.core.files import shown
 if TYPE_CHECKING:
     from equipoise.compare.baseline import Side
     from equipoise.people.draws import Row
-    from equipoise.people.labelling import Level
+    from equipoise.people.form import Field
 
 _PATH = click.Path(path_type=Path)
 MOST_SHOWN = 20
@@ -49,6 +49,13 @@ def review() -> None:
     "--pairs", metavar="BASELINE", type=_PATH, help="Draw the same replies of earlier results, mixed in."
 )
 @click.option("--page", is_flag=True, help="With --person: pages for the browser in place of tables.")
+@click.option(
+    "--ask",
+    default="score",
+    show_default=True,
+    metavar="NAMES",
+    help="What to ask of each reply, separated by commas: score, outcome (answered or refused), lean.",
+)
 def sample(
     results: Path,
     n: int,
@@ -58,10 +65,11 @@ def sample(
     overlap: int | None,
     pairs: Path | None,
     page: bool,
+    ask: str,
 ) -> None:
     """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
     from equipoise.compare.baseline import load
-    from equipoise.people import draws
+    from equipoise.people import draws, form
     from equipoise.results.schema import reading
 
     if overlap is not None and len(people) < 2:
@@ -73,20 +81,31 @@ def sample(
             raise UserError(f"--pairs: {pairs}: is of {baseline.suite.name}, not of {side.suite.name}")
     with reading(results, *([pairs] if pairs else [])):
         drawn = draws.sample(side, n, seed, baseline)
+        names = form.asked(ask, [side, *([baseline] if baseline else [])])
+        fields = [form.fields(side, _meanings(side))[name] for name in names]
     dealt = (
         draws.dealt(drawn, len(people), overlap, seed)
         if people
         else [[row for rows in drawn for row in rows]]
     )
     files = _files(output, people, is_page=page)
-    _write(files, dealt, people, side)
+    _write(files, dealt, people, fields)
     for path, rows in zip(files, dealt, strict=True):
         say(f"{shown(path)}: {len(rows)} replies; {'give it to its person' if people else _GIVE}:")
-    for level in _levels(side):
-        say(f"{level.value}: {level.meaning}" if level.meaning else level.value)
+    for field in fields:
+        _say(field)
 
 
-_GIVE = "give each person a copy, and score by this scale"
+_GIVE = "give each person a copy, to fill in so"
+
+
+def _say(field: Field) -> None:
+    """What can be given: of a score a line for each level."""
+    if field.name != "score":
+        say(f"{field.name}: {', '.join(choice.value for choice in field.choices)}")
+        return
+    for choice in field.choices:
+        say(f"{choice.value}: {choice.meaning}" if choice.meaning else choice.value)
 
 
 def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
@@ -98,7 +117,9 @@ def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
     return [output / f"{name}.{'html' if is_page else 'csv'}" for name in people]
 
 
-def _write(files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequence[str], side: Side) -> None:
+def _write(
+    files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequence[str], fields: Sequence[Field]
+) -> None:
     from equipoise.people import labelling, sheets
 
     for path in files:
@@ -109,24 +130,18 @@ def _write(files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequen
             raise UserError(f"-o: {path.parent}: cannot be written ({error.strerror})") from None
     for path, rows, person in zip(files, dealt, people or [""], strict=True):
         if path.suffix == ".html":
-            labelling.write(path, rows, _levels(side), person)
+            labelling.write(path, rows, fields, person)
         else:
-            sheets.write(path, rows)
+            sheets.write(path, rows, [field.name for field in fields])
 
 
-def _levels(side: Side) -> list[Level]:
-    """What can be given, with what the rubric says of it."""
-    from equipoise.people import sheets
-    from equipoise.people.labelling import Level
+def _meanings(side: Side) -> Mapping[int, str]:
+    """What the rubric says of the levels."""
     from equipoise.suites import rubric_path
 
     path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
-    meanings = side.suite.rubric(path).scale.levels
-    names = sheets.levels(side).shown
-    return [
-        Level(value=str(name), meaning=meanings.get(name, "") if isinstance(name, int) else "")
-        for name in (sorted(names, reverse=True) if meanings else names)
-    ]
+    found: Mapping[int, str] = side.suite.rubric(path).scale.levels
+    return found
 
 
 @review.command()

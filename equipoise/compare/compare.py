@@ -116,9 +116,12 @@ class Comparison:
         found = _levels_of(self.before, self.after, confidence)
         return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
 
-    def by_people(self, name: str, confidence: float) -> Change | None:
-        """The change of one of its metrics as people's labels correct it; None with too few labels."""
-        metric, levels = self.changes[name].metric, _levels_of(self.before, self.after, confidence)
+    def by_people(self, name: str, confidence: float) -> tuple[Change, float] | None:
+        """The change of a metric as people's labels correct it, and as the judge has it.
+
+        None with too few labels.
+        """
+        metric, levels = labels.metrics_of(self.after)[name], _levels_of(self.before, self.after, confidence)
         found = labels.change(
             metric,
             self.before,
@@ -128,13 +131,14 @@ class Comparison:
         if found is None:
             return None
         was, now, scoped = found
-        return Change(
+        change = Change(
             metric=metric,
-            before=was,
-            after=now,
+            before=was.value,
+            after=now.value,
             difference=scoped["population"],
             these=scoped["these"],
         )
+        return change, now.judge - was.judge
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""

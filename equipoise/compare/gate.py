@@ -131,9 +131,9 @@ def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: f
         return _verified(rule, comparison)
     if rule.name == QUESTION:
         return _question(rule, comparison, error, wanted or error)
-    change = comparison.changes.get(rule.name)
-    if change is not None and rule.people:
+    if rule.people:
         return _by_people(rule, comparison, error)
+    change = comparison.changes.get(rule.name)
     if change is not None and error != ALONE:
         change = comparison.at(rule.name, 1 - 2 * error)
     if change is None:
@@ -150,15 +150,15 @@ def judge(rule: Rule, comparison: Comparison, error: float = ALONE, *, wanted: f
 
 def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
     """The ruling on figures that people's labels correct, of which more labels decide more."""
-    change = comparison.by_people(rule.name, 1 - 2 * error)
+    corrected = comparison.by_people(rule.name, 1 - 2 * error)
+    change, judged = corrected or (None, 0.0)
     margin = None if change is None else _margin(rule, change)
     if change is None or margin is None:
         why = f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
         return Ruling(rule=rule.text, verdict="inconclusive", why=why)
     found = noninferiority(change.of(rule.scope), margin, _better_side(rule))
-    raw = comparison.changes[rule.name].difference.value
-    judge = "" if raw is None else f"; uncorrected, the judge says {raw:+.2f}"
-    why = f"{_figures(change, rule, margin, comparison)}, by people's labels{judge}"
+    why = f"{_figures(change, rule, margin, comparison)}, by people's labels"
+    why += f"; uncorrected, the judge says {judged:+.2f}"
     if found == "inconclusive":
         why += f"; {_what_labels_would_decide(rule, change, margin)}"
     return Ruling(rule=rule.text, verdict=found, why=why)

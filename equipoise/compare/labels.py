@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import get_args
 
 from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
-from equipoise.core.records import Metric
+from equipoise.core.records import Cell, Label, Metric
+from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
+from equipoise.judge.rubric import lean
 from equipoise.results.summary import plain
-from equipoise.stats.labelled import LabelledRuns, difference, estimate, figure
+from equipoise.stats.corrected import Corrected
+from equipoise.stats.labelled import LabelledRuns, difference, estimate
+from equipoise.stats.labelled import figures as corrected
 from equipoise.stats.paired import Difference
 
 _BELONGS = {
@@ -20,6 +25,10 @@ _BELONGS = {
     "evaluator_models": "were drawn when another judge had scored the replies",
 }
 """What labels and results must have in common, and what they are if they do not."""
+KEYS = {"score": "scores", "outcome": "outcomes", "lean": "leans"}
+"""Where the labels of a run stand in results, by what people were asked."""
+ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
+"""How a reply ended, as people say it."""
 
 
 def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -29,42 +38,74 @@ def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
     """The labels of a section, as values of single runs."""
-    suite, scale = side.suite, side.scale
+    cells = {cell.id: cell for cell in side.cells}
     return LabelledRuns(
         people=section["people"],
         values={
-            (row["cell"], row["place"]): {
-                person: suite.labelled(score, scale) for person, score in row["scores"].items()
-            }
-            for row in section["labels"]
+            (row["cell"], row["place"]): _values(side, cells[row["cell"]], row) for row in section["labels"]
         },
         probability=section["draw"]["probability"],
-        left_out=frozenset((row["cell"], row["place"]) for row in section["left_out"]),
+        left_out=frozenset((cell, place) for cell, place in section["left_out"]),
     )
+
+
+def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
+    """By person, what the suite makes of a run that its evaluators would judge so."""
+    judged = {name: values[row["place"]] for name, values in cell.values.items()}
+    people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
+    return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
+
+
+def _label(row: Mapping[str, JSON], person: str) -> Label:
+    score, outcome, said = (row.get(key, {}).get(person) for key in KEYS.values())
+    refused = None if outcome is None else outcome == REFUSED
+    return Label(score=score, refused=refused, lean=lean({"lean": said}))
 
 
 def figures(side: Side, section: Mapping[str, JSON]) -> dict[str, JSON]:
     """By metric, the judge's figure and the corrected one in both scopes, for all that labels bear on."""
-    runs, judged = labelled(side, section), side.data.get("summary", {}).get("metrics", {})
-    found: dict[str, JSON] = {}
-    for metric in side.metrics.values():
-        if runs.corrects(metric) and (item := figure(metric, side.cells, runs)):
-            scopes = {
-                "these": estimate(metric, item, "these"),
-                "population": estimate(metric, item, "population"),
-            }
-            found[metric.name] = plain(
-                {
-                    "judge": item.judge,
-                    "value": item.value,
-                    "unit": metric.unit,
-                    "weight": item.weight,
-                    "labels": item.labels,
-                    **{scope: _limits(asdict(limits)) for scope, limits in scopes.items()},
-                    "is_larger": _is_larger(item.value, judged.get(metric.name)),
-                }
-            )
+    metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
+    found = corrected([*metrics.values()], side.cells, labelled(side, section))
+    return {name: _figure(metrics[name], item, judged.get(name)) for name, item in found.items()}
+
+
+def _figure(metric: Metric, found: Corrected, judged: Mapping[str, JSON] | None) -> dict[str, JSON]:
+    scopes = {scope: estimate(metric, found, scope) for scope in get_args(Scope)}
+    made: dict[str, JSON] = plain(
+        {
+            "judge": found.judge,
+            "value": found.value,
+            "unit": metric.unit,
+            "weight": found.weight,
+            "labels": found.labels,
+            **{scope: _limits(asdict(limits)) for scope, limits in scopes.items()},
+            "is_larger": _is_larger(found.value, judged),
+        }
+    )
+    return made
+
+
+def metrics_of(side: Side) -> dict[str, Metric]:
+    """The metrics of these results, and those that they have as a whole alone by the headline's parts, too.
+
+    A headline `overall` with a part `en-US` makes of `refused` also `refused.en-US`.
+    """
+    known = side.metrics
+    headline, *others = known.values()
+    parts = [metric for metric in others if metric.where and metric.of == headline.of]
+    divided = {metric.of for metric in known.values() if metric.where}
+    found: dict[str, Metric] = {}
+    for metric in known.values():
+        found[metric.name] = metric
+        if metric.kind in ("rate", "balance") and metric.of not in divided:
+            found |= {part.name: part for part in _parts(metric, headline, parts)}
     return found
+
+
+def _parts(metric: Metric, headline: Metric, parts: Sequence[Metric]) -> Iterator[Metric]:
+    for part in parts:
+        name = part.name.removeprefix(f"{headline.name}.")
+        yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
 
 
 def _limits(found: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -94,7 +135,10 @@ def refuse(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
         if section["draw"][name] != side.metadata.get(name):
             raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW}")
     if rule.name in metrics and not labelled(side, section).corrects(metrics[rule.name]):
-        raise UserError(f"{rule}: labels say nothing of {rule.name}: people give a score, and no more")
+        raise UserError(
+            f"{rule}: {side.file}: its labels say nothing of {rule.name}; they say what "
+            "`equipoise review sample --ask` has them asked"
+        )
 
 
 _HOW = "draw a sheet with `equipoise review sample`, and read it with `equipoise review agree`"
@@ -110,11 +154,10 @@ def refuse_others(rule: Rule, before: Side, after: Side) -> None:
 
 def change(
     metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
-) -> tuple[float, float, dict[Scope, Difference]] | None:
+) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
     """Both figures as people would have them, and their difference by scope; None with too few labels."""
     names = list(dict.fromkeys([*before.data["people"]["people"], *after.data["people"]["people"]]))
     was, now = (
         (side.cells, labelled(side, {**side.data["people"], "people": names})) for side in (before, after)
     )
-    found = difference(metric, was, now, confidence=confidence)
-    return None if found is None else (found[0].value, found[1].value, found[2])
+    return difference(metric, was, now, confidence=confidence)

@@ -165,6 +165,12 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
     labels.refuse_others(rule, before, after)
 
 
+def _by_people(side: Side) -> Metrics:
+    from equipoise.compare import labels
+
+    return labels.metrics_of(side)
+
+
 def refuse_people(rule: Rule) -> None:
     """Raise UserError for a rule about labels in a running session, which has none."""
     if rule.people:
@@ -330,9 +336,10 @@ def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     )
     metrics = {name: change.metric for name, change in comparison.changes.items()}
     for rule in release.rules:
-        refuse_unfit(rule, metrics, f"what {before.file} and {after.file} share")
+        known = _by_people(after) if rule.people else metrics
+        refuse_unfit(rule, known, f"what {before.file} and {after.file} share")
         if rule.people:
-            refuse_without_labels(rule, before, after, metrics)
+            refuse_without_labels(rule, before, after, known)
         if rule.is_about_audit:
             refuse_without_audit(rule, after)
     return _parts(release, comparison, after.data)

@@ -48,6 +48,19 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """A person's judgement of a run, None where they leave it open.
+
+    `score` is that of a verdict, `refused` whether the reply declines, and `lean` the side that it leans to
+    and how far, as `judge.rubric.lean` reads it from a verdict.
+    """
+
+    score: float | None = None
+    refused: bool | None = None
+    lean: tuple[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """How likely one evaluator was to choose each label, 0 to 1; None and the error where it chose none.
 

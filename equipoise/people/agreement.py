@@ -13,8 +13,9 @@ from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.people import draws, sheets
-from equipoise.people.sheets import Levels, Sheet
+from equipoise.people import draws, form, sheets
+from equipoise.people.form import FieldName, Levels
+from equipoise.people.sheets import Sheet
 from equipoise.results.replies import ScoredReply
 from equipoise.results.summary import plain, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
@@ -34,7 +35,7 @@ def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]
         if one.name == other.name:
             raise UserError(f"{one.file} and {other.file}: both are {one.name!r}; rename one of the files")
     wrong = [line for sheet in found for line in sheet.invalid]
-    if not any(sheet.scores for sheet in found):
+    if not any(sheet.labels for sheet in found):
         is_other = any(sheet.others for sheet in found) and not wrong
         why = f"; {wrong[0]}" if wrong else ": all are of other results" if is_other else ": all are blank"
         raise UserError(f"no score of a reply in {side.file} can be used{why}")
@@ -44,7 +45,7 @@ def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]
 
 
 def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
-    scale = sheets.levels(side)
+    scale = form.levels(side)
     section: dict[str, JSON] = plain(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -68,7 +69,7 @@ CORRECTION = (
 
 def _corrected(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
     """The labels drawn at random, and the figures that they correct; else why there are none."""
-    used = [sheet for sheet in found if not sheet.why and sheet.scores]
+    used = [sheet for sheet in found if not sheet.why and sheet.labels]
     if why := _why_nothing(found, used):
         return {"not_corrected": why}
     draw = used[0].draw
@@ -86,17 +87,26 @@ def _corrected(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredRep
             **labels.identity(side.metadata),
         },
         "labels": [
-            {
-                "cell": cell,
-                "place": place,
-                "scores": {sheet.name: sheet.scores[name] for sheet in used if name in sheet.scores},
-            }
+            {"cell": cell, "place": place, **_given(name, used)}
             for name, (cell, place) in places.items()
-            if any(name in sheet.scores for sheet in used)
+            if any(name in sheet.labels for sheet in used)
         ],
         "left_out": [[*place] for name, place in places.items() if name not in known],
     }
     return {**section, "corrected": labels.figures(side, section), "correction": CORRECTION}
+
+
+def _given(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
+    """What each person gave a reply, field by field; `scores` always, the others where anybody did."""
+    found = {
+        labels.KEYS[part]: {sheet.name: sheet.labels[name][part] for sheet in used if _has(sheet, name, part)}
+        for part in form.NAMES
+    }
+    return {key: given for key, given in found.items() if given or key == labels.KEYS["score"]}
+
+
+def _has(sheet: Sheet, name: str, part: FieldName) -> bool:
+    return part in sheet.labels.get(name, {})
 
 
 def _why_nothing(found: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
@@ -114,14 +124,22 @@ def _places(side: Side) -> Iterator[tuple[RunRow, int]]:
 
 
 def _about(sheet: Sheet) -> dict[str, JSON]:
-    counts = {"scores": len(sheet.scores), "blank": sheet.blank, "invalid": len(sheet.invalid)}
-    return {"name": sheet.name, "file": sheet.file, "sha256": sheet.sha256, **counts}
+    counts = {labels.KEYS[part]: len(sheet.given(part)) for part in form.NAMES}
+    return {
+        "name": sheet.name,
+        "file": sheet.file,
+        "sha256": sheet.sha256,
+        **{key: count for key, count in counts.items() if count or key == labels.KEYS["score"]},
+        "blank": sheet.blank,
+        "invalid": len(sheet.invalid),
+    }
 
 
 def _pairs(
     found: Sequence[Sheet], known: Mapping[str, ScoredReply], scale: Levels
 ) -> Iterator[dict[str, JSON]]:
     """People among themselves, then each with every evaluator."""
+    found = [sheet for sheet in found if sheet.scores]
     for one, other in combinations(found, 2):
         pair = {"first": one.name, "second": other.name, "is_evaluator": False}
         yield {**pair, **_agreement(one.scores, other.scores, known, scale)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,21 +14,14 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, write_text
 from equipoise.core.types import JSON
 from equipoise.people.draws import Row
+from equipoise.people.form import NAMES, Field, FieldName
 
 FORMAT, VERSION = "equipoise-sheet", 1
 _HERE = Path(__file__).parent / "page"
 _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Level:
-    """What can be given: as it is saved, and what it means."""
-
-    value: str
-    meaning: str = ""
-
-
-def write(path: Path, rows: Sequence[Row], levels: Sequence[Level], person: str = "") -> None:
+def write(path: Path, rows: Sequence[Row], fields: Sequence[Field], person: str = "") -> None:
     """Write the page of these replies, blind: no model, no evaluator, no score. Raises UserError."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -46,7 +39,15 @@ def write(path: Path, rows: Sequence[Row], levels: Sequence[Level], person: str 
         "format": FORMAT,
         "version": VERSION,
         "person": person,
-        "levels": [{"value": level.value, "meaning": level.meaning} for level in levels],
+        "fields": [
+            {
+                "name": field.name,
+                "title": field.title,
+                "choices": [asdict(choice) for choice in field.choices],
+                "notes": [f"{name.replace('_', ' ')}: {text}" for name, text in field.meanings.items()],
+            }
+            for field in fields
+        ],
         "rows": replies,
     }
     style, script = _asset("sheet.css"), _asset("sheet.js")
@@ -82,12 +83,11 @@ def _hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRow:
-    """One reply of a saved sheet; `score` is empty where it is blank."""
+    """One reply of a saved sheet, with what was given by field."""
 
     id: str
     draw: str
-    score: str
-    note: str = ""
+    given: Mapping[FieldName, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +118,9 @@ def load(path: Path) -> Saved | None:
 
 def _row(path: Path, number: int, row: JSON) -> SavedRow:
     given: dict[str, JSON] = row if isinstance(row, dict) else {}
-    texts = [text for name in ("id", "draw", "score") if isinstance(text := given.get(name), str)]
-    if len(texts) < 3:
+    texts = {name: given[name] for name in ("id", "draw", *NAMES) if isinstance(given.get(name), str)}
+    fields: list[FieldName] = [name for name in NAMES if name in given]
+    if not fields or not {"id", "draw", *fields} <= texts.keys():
         raise UserError(f"{path}: row {number} lacks its id, draw or score, or has one that is not text")
-    return SavedRow(id=texts[0], draw=texts[1], score=texts[2].strip(), note=str(given.get("note", "")))
+    said = {name: text for name in fields if (text := texts[name].strip())}
+    return SavedRow(id=texts["id"], draw=texts["draw"], given=said)

@@ -110,9 +110,10 @@ def _pilot(side: Side, metric: Metric) -> tuple[float, float, int] | None:
         return None
     cells = {cell.id: cell.of(metric.of) for cell in side.cells}
     pairs = [
-        (judge, math.fsum(float(values[metric.of] or 0.0) for values in given.values()) / len(given))
+        (judge, math.fsum(said) / len(said))
         for (cell, place), given in runs.values.items()
-        if cell in cells and (judge := cells[cell][place]) is not None
+        if (judge := cells[cell][place]) is not None
+        and (said := [score for values in given.values() if (score := values.get(metric.of)) is not None])
     ]
     judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent
     if len(pairs) < FEWEST or not judge.std() or not people.std():

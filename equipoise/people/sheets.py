@@ -14,55 +14,18 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
 from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.people import draws as draws_of
-from equipoise.people import labelling
+from equipoise.people import form, labelling
 from equipoise.people.draws import Draw, Row
+from equipoise.people.form import Field, FieldName, Levels
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
 from equipoise.results.replies import ScoredReply
 
-COLUMNS = ("id", "language", "question", "reply", "score", "note", "draw")
 LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""
 CUT = "\n[cut here: too long for a spreadsheet]"
 _DELIMITERS = ",;\t"
 MARKS = "marks on the page, whose readers saw the verdicts"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Levels:
-    """What a score can be: the levels of a scale, or categories with their numbers."""
-
-    numbers: Sequence[float]
-    names: Mapping[str, float]
-
-    @property
-    def is_categorical(self) -> bool:
-        """Whether these are categories without an order."""
-        return bool(self.names)
-
-    @property
-    def shown(self) -> list[int | str]:
-        """As people give them."""
-        return list(self.names) if self.names else [int(number) for number in self.numbers]
-
-    def read(self, text: str) -> float | None:
-        """The score that a text says; None if it says none of them."""
-        if self.names:
-            known = {name.casefold(): number for name, number in self.names.items()}
-            return known.get(text.strip().replace(" ", "_").casefold())
-        try:
-            value = float(text.strip().replace(",", "."))
-        except ValueError:
-            return None
-        return value if value in self.numbers else None
-
-
-def levels(side: Side) -> Levels:
-    """The levels of these results."""
-    if names := side.suite.categories:
-        return Levels(numbers=sorted(names.values()), names=names)
-    scale = side.scale
-    return Levels(numbers=[float(level) for level in range(scale.low, scale.high + 1)], names={})
 
 
 # Writing.
@@ -74,12 +37,14 @@ def refuse_existing(path: Path) -> None:
         raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
 
 
-def write(path: Path, found: Sequence[Row]) -> None:
+def write(path: Path, found: Sequence[Row], asked: Sequence[FieldName] = ("score",)) -> None:
     """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
     refuse_existing(path)
+    empty = [""] * len([*asked, "note"])
     replies = ((row.reply, row.draw) for row in found)
-    rows = [(reply.id, reply.language, reply.question, reply.text, "", "", draw) for reply, draw in replies]
-    text = table_text([COLUMNS, *(tuple(map(_cell, row)) for row in rows)])
+    rows = [(reply.id, reply.language, reply.question, reply.text, *empty, draw) for reply, draw in replies]
+    columns = ("id", "language", "question", "reply", *asked, "note", "draw")
+    text = table_text([columns, *(tuple(map(_cell, row)) for row in rows)])
     write_text(path, f"\ufeff{whole(text)}")
 
 
@@ -94,30 +59,48 @@ def _cell(text: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Sheet:
-    """One person's scores by the id of the reply, what is left blank, and what cannot be used.
+    """One person's labels by the id of the reply, what is left blank, and what cannot be used.
 
-    `draw` is the random draw that they are of, and `why` says why they correct no figure, where they do not;
-    `others` counts rows about the results that these were drawn in pairs with.
+    A label has what they gave by the name of the field. `draw` is the random draw that they are of, and `why`
+    says why they correct no figure, where they do not; `others` counts rows about the results that these
+    were drawn in pairs with.
     """
 
     name: str
     file: str
     sha256: str
-    scores: dict[str, float] = field(default_factory=dict)
+    labels: dict[str, dict[FieldName, float | str]] = field(default_factory=dict)
     blank: int = 0
     invalid: list[str] = field(default_factory=list)
     others: int = 0
     draw: Draw | None = None
     why: str | None = None
 
-    def put(self, where: str, name: str, score: float | None, why: str) -> None:
-        """Add a score, or why it cannot be used."""
-        if score is None:
-            self.invalid.append(f"{where}: {why}")
-        elif name in self.scores:
+    def given(self, name: FieldName) -> dict[str, float | str]:
+        """What they gave in one field, by the id of the reply."""
+        return {reply: label[name] for reply, label in self.labels.items() if name in label}
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The scores by the id of the reply."""
+        return {name: float(score) for name, score in self.given("score").items()}
+
+    def put(self, where: str, name: str, given: Mapping[FieldName, str], form: _Form) -> None:
+        """Add what a row says of a reply, or why it cannot be used."""
+        read = {part: form[part].read(text) if part in form else None for part, text in given.items()}
+        self.invalid += [
+            f"{where}: {form[part].refusal(given[part]) if part in form else f'no figure is made of {part}'}"
+            for part, value in read.items()
+            if value is None
+        ]
+        label = {part: value for part, value in read.items() if value is not None}
+        if label and name in self.labels:
             self.invalid.append(f"{where}: {name} was scored before")
-        else:
-            self.scores[name] = score
+        elif label:
+            self.labels[name] = label
+
+
+_Form = Mapping[FieldName, Field]
 
 
 def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) -> list[Sheet]:
@@ -130,10 +113,10 @@ def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) ->
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     if path.suffix != ".json":
-        return [_filled(path, digest, path.stem, _rows(path), levels(side), known, own)]
+        return [_filled(path, digest, path.stem, _rows(path), form.fields(side), known, own)]
     if (saved := labelling.load(path)) is not None:
-        rows = ((number, row.id, row.score, row.draw) for number, row in enumerate(saved.rows, start=1))
-        return [_filled(path, digest, saved.person or path.stem, rows, levels(side), known, own)]
+        rows = ((number, row.id, row.given, row.draw) for number, row in enumerate(saved.rows, start=1))
+        return [_filled(path, digest, saved.person or path.stem, rows, form.fields(side), known, own)]
     return _of_reviews(path, digest, side, known)
 
 
@@ -142,7 +125,7 @@ def _filled(
     digest: str,
     person: str,
     rows: Iterable[_Filled],
-    scale: Levels,
+    fields: _Form,
     known: Mapping[str, ScoredReply],
     own: Draw,
 ) -> Sheet:
@@ -160,7 +143,7 @@ def _filled(
         if not given:
             sheet.blank += 1
         else:
-            sheet.put(where, name, scale.read(given), _not_a_level(given, scale))
+            sheet.put(where, name, given, fields)
     _put_draw(sheet, [*draws], own)
     return sheet
 
@@ -173,12 +156,8 @@ def _put_draw(sheet: Sheet, draws: Sequence[Draw | None], own: Draw) -> None:
     sheet.draw, sheet.why = draws[0], draws[0].unlike(own)
 
 
-def _not_a_level(given: object, scale: Levels) -> str:
-    return f"score {str(given)[:40]!r} is not one of {', '.join(map(str, scale.shown))}"
-
-
-_Filled = tuple[int, str, str, str]
-"""The number of a row, its id, its score and its draw."""
+_Filled = tuple[int, str, Mapping[FieldName, str], str]
+"""The number of a row, its id, what was given by field, and its draw."""
 
 
 def _rows(path: Path) -> Iterator[_Filled]:
@@ -189,23 +168,27 @@ def _rows(path: Path) -> Iterator[_Filled]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         columns = [name.strip().casefold() for name in next(reader, [])]
-        if not {"id", "score"} <= {*columns}:
-            raise UserError(f"{path}: row 1: the columns id and score are needed, there are {head.strip()!r}")
-        for name in ("id", "score"):
-            if (count := columns.count(name)) > 1:
-                raise UserError(f"{path}: row 1: there are {count} columns {name}; keep the one that counts")
+        _refuse_columns(path, columns, head)
         # A sheet without the last of them is no random sample, and may still be read.
-        places = [
-            columns.index(name) if name in columns else len(columns) for name in ("id", "score", "draw")
-        ]
+        places = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
         for number, row in enumerate(reader, start=2):
-            name, given, drawn = (
-                unguarded(row[place].strip()) if place < len(row) else "" for place in places
-            )
+            found = {
+                name: unguarded(row[place].strip()) for name, place in places.items() if place < len(row)
+            }
+            name, drawn = found.pop("id", ""), found.pop("draw", "")
+            given = {part: found[part] for part in form.NAMES if found.get(part)}
             if name or given:
                 yield number, name, given, drawn
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
+
+
+def _refuse_columns(path: Path, columns: Sequence[str], head: str) -> None:
+    if "id" not in columns or not {*form.NAMES} & {*columns}:
+        raise UserError(f"{path}: row 1: the columns id and score are needed, there are {head.strip()!r}")
+    for name in ("id", *form.NAMES):
+        if (count := columns.count(name)) > 1:
+            raise UserError(f"{path}: row 1: there are {count} columns {name}; keep the one that counts")
 
 
 def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
@@ -221,22 +204,22 @@ def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredR
     for name, given in last.items():
         sheet = Sheet(name=name, file=path.name, sha256=digest, why=MARKS)
         for number, review in given.values():
-            _put_review(sheet, f"{path.name}: review {number}", review, levels(side), known)
+            _put_review(sheet, f"{path.name}: review {number}", review, side, known)
         found.append(sheet)
     return found
 
 
 def _put_review(
-    sheet: Sheet, where: str, review: Review, scale: Levels, known: Mapping[str, ScoredReply]
+    sheet: Sheet, where: str, review: Review, side: Side, known: Mapping[str, ScoredReply]
 ) -> None:
     """A verdict called right without a score counts as the evaluators' own, as on the page."""
-    reply = known.get(review.run)
+    reply, fields = known.get(review.run), form.fields(side)
     if reply is None:
         sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
     elif review.score is not None:
-        sheet.put(where, review.run, scale.read(str(review.score)), _not_a_level(review.score, scale))
-    elif review.verdict == "right" and (own := _joint(reply, scale)) is not None:
-        sheet.put(where, review.run, own, "")
+        sheet.put(where, review.run, {"score": str(review.score)}, fields)
+    elif review.verdict == "right" and (own := _joint(reply, form.levels(side))) is not None:
+        sheet.labels[review.run] = {"score": own}
     else:
         sheet.blank += 1
 

@@ -64,7 +64,7 @@ def people(found: Mapping[str, JSON]) -> Iterator[str]:
     yield from corrected(found)
 
 
-_HEAD = ("", "judge", "people", "95 % these", "population", "labels")
+_HEAD = ("", "judge", "people", "95 % these", "population", "n")
 MOST_CORRECTED = 30
 """How many corrected figures are shown; results have all."""
 
@@ -120,9 +120,10 @@ def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def sheet(found: Mapping[str, JSON]) -> str:
-    """How many scores a person gave."""
-    left = [f"{found[name]:,} {name}" for name in ("blank", "invalid") if found[name]]
-    return ", ".join([f"{found['name']}: {found['scores']:,} scores", *left])
+    """How many labels a person gave."""
+    names = ("scores", "outcomes", "leans", "blank", "invalid")
+    counts = [f"{found[name]:,} {name}" for name in names if found.get(name)]
+    return f"{found['name']}: {', '.join(counts)}"
 
 
 def _agreement(item: Mapping[str, JSON]) -> str:

@@ -707,6 +707,8 @@ class SheetCounts(TypedDict):
     file: str
     sha256: str
     scores: Count
+    outcomes: NotRequired[Annotated[Count, Meta(description="Replies said to be answered or refused")]]
+    leans: NotRequired[Annotated[Count, Meta(description="Replies said to lean to a side, or to none")]]
     blank: Count
     invalid: Count
 
@@ -745,6 +747,12 @@ class LabelledRun(TypedDict):
     cell: Annotated[str, Meta(description="Language and id of the question")]
     place: Annotated[Count, Meta(description="Among the runs of the question, from 0")]
     scores: Annotated[dict[str, float], Meta(description="By person")]
+    outcomes: NotRequired[
+        Annotated[dict[str, str], Meta(description="By person: answered or refused, where a sheet asked")]
+    ]
+    leans: NotRequired[
+        Annotated[dict[str, str], Meta(description="By person: as in a verdict, where a sheet asked")]
+    ]
 
 
 class CorrectedFigure(TypedDict):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,9 @@ CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
 """The kinds of metrics that labels correct: sums over runs, and ratios of two."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class LabelledRuns:
-    """What people's labels make of single runs: by run and person, the values by name.
+    """What people's labels make of single runs: by run and person, the values by name; None where left open.
 
     Each run was drawn with this `probability`, but for those that are `left_out`: nobody could label them,
     as there is no text or no verdict, and their values are facts.
@@ -43,11 +44,11 @@ class LabelledRuns:
     probability: float
     left_out: frozenset[Unit] = field(default_factory=frozenset)
 
-    @property
+    @cached_property
     def names(self) -> frozenset[str]:
-        """The values that every label says."""
-        found = [set(values) for given in self.values.values() for values in given.values()]
-        return frozenset(set.intersection(*found)) if found else frozenset()
+        """The values that any label says."""
+        given = (values for people in self.values.values() for values in people.values())
+        return frozenset(name for values in given for name, value in values.items() if value is not None)
 
     def corrects(self, metric: Metric) -> bool:
         """Whether labels bear on a metric."""
@@ -56,9 +57,11 @@ class LabelledRuns:
         return is_sum and names <= self.names
 
 
-def figure(metric: Metric, cells: Sequence[Cell], labelled: LabelledRuns) -> Corrected | None:
-    """The figure as people would have it; None with too few labels in it."""
-    return _figure(metric, cells, labelled, _units(cells), is_pooled=True)
+def figures(metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns) -> dict[str, Corrected]:
+    """The figures as people would have them, by metric; without those that have too few labels in them."""
+    frame = _Frame(cells, labelled, _units(cells))
+    found = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
+    return {name: item for name, item in found.items() if item is not None}
 
 
 def estimate(metric: Metric, found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
@@ -83,8 +86,8 @@ def difference(
     both = shared(metric, before[0], after[0])
     units = dict.fromkeys([*_units(both.before), *_units(both.after)])
     order = {unit: place for place, unit in enumerate(units)}
-    was = _figure(metric, both.before, before[1], order, is_pooled=False)
-    now = _figure(metric, both.after, after[1], order, is_pooled=False)
+    was = _figure(metric, _Frame(both.before, before[1], order), is_pooled=False)
+    now = _figure(metric, _Frame(both.after, after[1], order), is_pooled=False)
     if was is None or now is None:
         return None
     found = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
@@ -110,48 +113,79 @@ def _units(cells: Sequence[Cell]) -> dict[Unit, int]:
     return {unit: number for number, unit in enumerate(units)}
 
 
-def _figure(
-    metric: Metric,
-    cells: Sequence[Cell],
-    labelled: LabelledRuns,
-    order: Mapping[Unit, int],
-    *,
-    is_pooled: bool,
-) -> Corrected | None:
-    if not labelled.corrects(metric):
-        return None
-    names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
-    weights = _weights(metric, cells, order, is_pooled=is_pooled)
-    sides = [_labels(name, cells, labelled, order) for name in names]
-    judged = [float(weights @ side.judge) for side in sides]
-    value, slopes = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
-    if value is None:
-        return None
-    every = weights if not metric.where else _weights(replace(metric, where={}), cells, order, is_pooled=True)
-    # A part of the replies has too few labels of its own to say how far the judge is to be trusted.
-    slope = None if not metric.where and len(sides) == 1 else tuned(every, _linear(sides, slopes))
-    parts = [correct(weights, side, weight=slope, extent=_extent(metric, side)) for side in sides]
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
-        return None
-    value, slopes = fixed.figure_of(metric, found[0].value, found[-1].value if len(found) > 1 else 0.0)
-    known, _ = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
-    if value is None or known is None:
-        return None
-    return combined(found, slopes[: len(found)], value, known)
+class _Frame:
+    """Runs as rows of arrays in a given order, made once for all metrics of the same cells."""
+
+    def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[Unit, int]) -> None:
+        self.cells, self.labelled, self.order = cells, labelled, order
+        self._sides: dict[str, Labels] = {}
+        self._whole: dict[tuple[str, str | None, str, bool], Array] = {}
+        clusters, strata = _Codes(), _Codes()
+        self._clusters, self._strata = np.zeros(len(order), np.int_), np.zeros(len(order), np.int_)
+        for cell in cells:
+            rows = [order[unit] for unit in _units([cell])]
+            self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
+
+    def side(self, name: str) -> Labels:
+        """What judge and people make of each run under a name."""
+        if name not in self._sides:
+            self._sides[name] = self._side(name)
+        return self._sides[name]
+
+    def _side(self, name: str) -> Labels:
+        size, places = len(self.order), {person: place for place, person in enumerate(self.labelled.people)}
+        judge, probability = np.zeros(size), np.full(size, np.nan)
+        people = np.full((size, len(places)), np.nan)
+        known = {
+            (cell.id, place): value
+            for cell in self.cells
+            for place, value in enumerate(cell.of(name))
+            if value is not None
+        }
+        rows = [self.order[unit] for unit in known]
+        judge[rows] = [*known.values()]
+        probability[[self.order[unit] for unit in known.keys() - self.labelled.left_out]] = (
+            self.labelled.probability
+        )
+        for unit in self.labelled.values.keys() & known.keys():
+            for person, values in self.labelled.values[unit].items():
+                if (value := values.get(name)) is not None:
+                    people[self.order[unit], places[person]] = value
+        return Labels(
+            judge=judge,
+            people=people,
+            probability=probability,
+            clusters=self._clusters,
+            strata=self._strata,
+        )
+
+    def weights(self, metric: Metric, *, is_pooled: bool) -> Array:
+        """What each run's value counts for."""
+        if metric.where:
+            return self._weights(metric, is_pooled=is_pooled)
+        key = (metric.of, metric.per, metric.kind, is_pooled)
+        if key not in self._whole:
+            self._whole[key] = self._weights(metric, is_pooled=is_pooled)
+        return self._whole[key]
+
+    def _weights(self, metric: Metric, *, is_pooled: bool) -> Array:
+        strata = [(cell, runs) for cell in metric.chosen(self.cells) if (runs := _runs(metric, cell))]
+        found = np.zeros(len(self.order))
+        shares = fixed.weights_of(
+            metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled
+        )
+        for (cell, runs), share in zip(strata, shares, strict=True):
+            for place in runs:
+                found[self.order[cell.id, place]] = share[0] / len(runs)
+        return found
 
 
-def _weights(metric: Metric, cells: Sequence[Cell], order: Mapping[Unit, int], *, is_pooled: bool) -> Array:
-    """What each run's value counts for."""
-    strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
-    found = np.zeros(len(order))
-    shares = fixed.weights_of(
-        metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled
-    )
-    for (cell, runs), share in zip(strata, shares, strict=True):
-        for place in runs:
-            found[order[cell.id, place]] = share[0] / len(runs)
-    return found
+class _Codes(dict[str, int]):
+    """Numbers of names in the order in which they come, from 0."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return self[name]
 
 
 def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.Run]:
@@ -159,28 +193,25 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.Run]:
     return {place: (value, None) for place, value in enumerate(cell.of(metric.of)) if value is not None}
 
 
-def _labels(name: str, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[Unit, int]) -> Labels:
-    size = len(order)
-    judge, probability = np.zeros(size), np.full(size, np.nan)
-    people = np.full((size, len(labelled.people)), np.nan)
-    clusters, strata = np.zeros(size, np.int_), np.zeros(size, np.int_)
-    codes: tuple[dict[str, int], dict[str, int]] = ({}, {})
-    for cell in cells:
-        places = (
-            codes[0].setdefault(cell.cluster, len(codes[0])),
-            codes[1].setdefault(cell.stratum, len(codes[1])),
-        )
-        for place, value in enumerate(cell.of(name)):
-            number = order[cell.id, place]
-            clusters[number], strata[number] = places
-            if value is None:
-                continue
-            judge[number] = value
-            if (cell.id, place) not in labelled.left_out:
-                probability[number] = labelled.probability
-            for person, values in labelled.values.get((cell.id, place), {}).items():
-                people[number, labelled.people.index(person)] = values[name]
-    return Labels(judge=judge, people=people, probability=probability, clusters=clusters, strata=strata)
+def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | None:
+    if not frame.labelled.corrects(metric):
+        return None
+    names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
+    weights = frame.weights(metric, is_pooled=is_pooled)
+    sides = [frame.side(name) for name in names]
+    judged = [float(weights @ side.judge) for side in sides]
+    known, slopes = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
+    if known is None:
+        return None
+    # A part of the replies has too few labels of its own to say how far the judge is to be trusted.
+    every = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
+    slope = None if not metric.where and len(sides) == 1 else tuned(every, _linear(sides, slopes))
+    parts = [correct(weights, side, weight=slope, extent=_extent(metric, side)) for side in sides]
+    found = [part for part in parts if part is not None]
+    if len(found) < len(parts):
+        return None
+    value, slopes = fixed.figure_of(metric, found[0].value, found[-1].value if len(found) > 1 else 0.0)
+    return None if value is None else combined(found, slopes[: len(found)], value, known)
 
 
 def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:

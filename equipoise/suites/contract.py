@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 from equipoise.core.figures import Figure
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
-from equipoise.core.records import Cell, Metric, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge import rubric
@@ -131,13 +131,13 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else verdict.fields.get("score")
 
 
-def labelled(score: float, scale: Scale) -> Values:
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     """The score in percent, where scores lie on the scale."""
-    return {"percent": scale.percent(score)}
+    return {"percent": None if label.score is None else scale.percent(label.score)}
 
 
-def no_labels(score: float, scale: Scale) -> Values:
-    """No figure is made of one score alone."""
+def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
+    """No figure is made of one person's label alone."""
     return {}
 
 
@@ -260,10 +260,10 @@ class Suite(Generic[C, R]):
     """The row of a case, given as its JSON."""
     level: Callable[[Verdict], float | None] | None = level
     """The score of one evaluator's verdict; None where verdicts are about less than a run."""
-    labelled: Callable[[float, Scale], Values] = labelled
-    """What `values` makes of a run that all evaluators score so, as far as the score alone says it.
+    labelled: Callable[[Label, Values, Scale], Values] = labelled
+    """What `values` makes of a run that all evaluators judge so, as far as a label says it; None where not.
 
-    People's labels can correct the figures that are made of these."""
+    Given the run's values as its evaluators judged it. People's labels correct the figures made of these."""
     details: Callable[[Record], Mapping[str, JSON]] = details
     """What results say of a run beside what all suites say."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine

@@ -230,6 +230,160 @@ def test_a_rule_says_that_it_is_about_people() -> None:
             parse_rule(text)
 
 
+ENDS = ("refused", "answered", "answered", "Answered ", "")
+LEANS = ("state slight", "none", "critics_strong", "NONE", "")
+
+
+def full(sheet: Path, *, seed: int = 0) -> Path:
+    """The sheet with scores, and outcomes and leans by the reply, some of them left open."""
+    chance = random.Random(seed)  # noqa: S311 - made-up labels need no secret
+    given = rows(sheet)
+    for row in given:
+        row["score"] = str(chance.randint(1, 5))
+        row["outcome"], row["lean"] = (choices[len(row["reply"]) % 5] for choices in (ENDS, LEANS))
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.DictWriter(file, given[0])
+        table.writeheader()
+        table.writerows(given)
+    return sheet
+
+
+@pytest.fixture
+def leaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Results of two releases whose judges say leans, too."""
+    monkeypatch.chdir(tmp_path)
+    before = pages.write(tmp_path / "old.json", "model-1", questions=25, seed=1, leans=True)
+    return before, pages.write(tmp_path / "new.json", "model-2", questions=25, seed=2, leans=True)
+
+
+def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Path]) -> None:
+    """Labels of all replies give what people see, by language and area, too; what is left open is missing."""
+    _, results = leaning
+    done = run("review", "sample", results, "-n", 150, "--ask", "lean,score,outcome", "-o", "anna.csv")
+    assert "outcome: answered, refused" in done.stdout
+    assert "lean: state_strong, state_slight, none, critics_slight, critics_strong" in done.stdout
+    sheet = full(Path("anna.csv"))
+    assert [*rows(sheet)[0]] == [
+        "id",
+        "language",
+        "question",
+        "reply",
+        "score",
+        "outcome",
+        "lean",
+        "note",
+        "draw",
+    ]
+    done = run("review", "agree", results, sheet)
+    assert done.exit_code == 0, done.output
+    found, given = people(results), rows(sheet)
+    known = {
+        f"{language}/{question['id']}/{entry['run_index']}": entry
+        for language, part in json.loads(results.read_bytes())["results"].items()
+        for question in part["questions"]
+        for entry in question["runs"]
+    }
+    ends = {row["id"]: row["outcome"] for row in given if row["outcome"]}
+    assert found["sheets"][0].items() >= {"scores": 150, "outcomes": len(ends)}.items()
+    assert f"anna: 150 scores, {len(ends)} outcomes" in done.stdout
+    # Nobody was asked more often than once: what is left open is estimated from the rest.
+    for name, language in (("refused", ""), ("refused.zh-CN", "zh-CN")):
+        item = found["corrected"][name]
+        refused = [
+            end == "refused" and known[reply]["outcome"] in ("scored", "refused")
+            for reply, end in ends.items()
+            if reply.startswith(language)
+        ]
+        assert item["labels"] == len(refused)
+        assert item["value"] == pytest.approx(100 * sum(refused) / len(refused), abs=8)
+        assert item["these"]["low"] < item["value"] < item["these"]["high"]
+    figures = {
+        "lean",
+        "lean.en-US",
+        "lean.area.history",
+        "lean.state",
+        "lean.state.zh-CN",
+        "refused.area.history",
+    }
+    assert figures <= found["corrected"].keys()
+    assert found["corrected"].keys().isdisjoint({"blocked", "truncated", "overall_without_blocked.en-US"})
+    leans = [row["lean"].strip().casefold() for row in given if row["lean"]]
+    assert found["corrected"]["lean.critics"]["value"] == pytest.approx(
+        100 * leans.count("critics_strong") / len(leans), abs=8
+    )
+    shown = run("show", results).stdout
+    assert "refused.zh-CN" in shown
+
+
+def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Path]) -> None:
+    """Also of a language, which the judge has no figure of; about what nobody was asked they are refused."""
+    before, after = leaning
+    asked = ("--ask", "outcome,lean", "--pairs", before, "--person", "anna", "-o", ".")
+    assert run("review", "sample", after, "-n", 60, *asked).exit_code == 0
+    assert "score" not in rows(Path("anna.csv"))[0]
+    full_without_score(Path("anna.csv"))
+    for results in leaning:
+        done = run("review", "agree", results, "anna.csv")
+        assert done.exit_code == 0, done.output
+        assert people(results)["agreement"] == []
+    rules = (
+        "refused:+60pp@these@people",
+        "lean.state:+60pp@population@people",
+        "lean:+90pp@people",
+        "lean:-90pp@people",
+    )
+    rules += ("refused.en-US:+90pp@these@people",)
+    for rule in rules:
+        done = run("gate", after, "--baseline", before, "--gate", rule)
+        assert done.exit_code == 0, done.output
+        told = " ".join(done.stdout.split())
+        assert f"gate PASS: {rule}" in told
+        assert "labels, by people's labels; uncorrected, the judge says" in told
+    assert "its labels say nothing of overall" in refused(before, after)
+    assert "has no metric 'refused.xx'" in refused(before, after, "refused.xx:+5pp@people")
+    assert "has no metric 'refused.en-US'" in refused(before, after, "refused.en-US:+5pp")
+
+
+def full_without_score(sheet: Path) -> None:
+    """The sheet with outcomes and leans alone."""
+    given = [{name: text for name, text in row.items() if name != "score"} for row in rows(full(sheet))]
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        table = csv.DictWriter(file, given[0])
+        table.writeheader()
+        table.writerows(given)
+
+
+def test_only_what_figures_use_is_asked(sides: tuple[Path, Path], subtests: pytest.Subtests) -> None:
+    """Judges of these results say no leans."""
+    _, results = sides
+    for text, told in (
+        ("lean", "--ask: no figure of new.json is made of lean"),
+        ("score,mood", "--ask: 'mood' is none of score, outcome, lean"),
+        (",", "--ask: ',' is none of"),
+    ):
+        with subtests.test(told):
+            done = run("review", "sample", results, "--ask", text, "-o", "x.csv")
+            assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
+            assert told in done.stderr.replace(f"{Path.cwd()}/", "")
+    run("review", "sample", results, "-n", 20, "--ask", "score,outcome", "-o", "anna.csv")
+    text = Path("anna.csv").read_text(encoding="utf-8-sig")
+    first, second, *_ = rows(Path("anna.csv"))
+    head, lines = "id,score,outcome,lean,draw\n", []
+    for row, given in ((first, "3,gone,"), (second, ",refused,none")):
+        lines.append(f'{row["id"]},{given},"{row["draw"]}"\n')
+    Path("anna.csv").write_text(head + "".join(lines), encoding="utf-8")
+    done = run("review", "agree", results, "anna.csv")
+    assert "anna.csv: row 2: outcome 'gone' is not one of answered, refused" in done.stdout
+    assert "anna.csv: row 3: no figure is made of lean" in done.stdout
+    assert people(results)["labels"] == [
+        label
+        for label in people(results)["labels"]
+        if label["scores"] or label["outcomes"] == {"anna": "refused"}
+    ]
+    assert len(people(results)["labels"]) == 2
+    assert text.startswith("id,language,question,reply,score,outcome,note,draw\n")
+
+
 def refused(before: Path, after: Path, rule: str = "overall:-5pp@these@people") -> str:
     """The one line that says why."""
     done = run("gate", after, "--baseline", before, "--gate", rule)
@@ -249,7 +403,7 @@ def test_rules_are_refused_without_labels_that_can_decide(sides: tuple[Path, Pat
     before, after = sides
     assert "has no labels of people" in refused(before, after)
     labelled_pairs(before, after)
-    assert "labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
+    assert "its labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
     kept = after.read_bytes()
     for change, why in (
         (lambda data: data["metadata"].update(rubric_hash="0"), "were made for another rubric"),

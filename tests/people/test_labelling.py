@@ -100,6 +100,56 @@ def test_a_person_labels_with_keys_saves_resumes_and_is_read(results: Path, brow
 
 @pytest.mark.slow
 @needs_chromium
+def test_outcome_and_lean_have_a_key_each(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the score, in any order; what is left open is saved empty. A sheet for scores asks no more."""
+    monkeypatch.chdir(tmp_path)
+    results = pages.write(tmp_path / "m.json", "model-a", questions=4, runs=2, leans=True)
+    run("sample", results, "-n", "12", "--ask", "score,outcome,lean", "--person", "anna", "--page", "-o", ".")
+    with opened(browser, Path("anna.html").absolute()) as sheet:
+        page = sheet.page
+        expect(page.locator("fieldset.lean")).to_contain_text("state: those who count")
+        for number in range(11):
+            page.keyboard.press("ar"[number % 2])
+            page.keyboard.press(str(1 + number % 5))
+            page.keyboard.press("fghjk"[number % 5].upper())
+            page.keyboard.press("ArrowRight")
+        expect(page.locator("#count")).to_have_text("11 of 12 labelled")
+        page.keyboard.press("r")
+        expect(page.locator("#count")).to_have_text("11 of 12 labelled")
+        page.keyboard.press("u")
+        expect(page.locator("#where")).to_have_text("Reply 12 of 12")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("0")
+        assert page.locator("#fields input:checked").count() == 0
+        with page.expect_download() as waiting:
+            page.keyboard.press("s")
+        waiting.value.save_as("anna.json")
+    rows = json.loads(Path("anna.json").read_bytes())["rows"]
+    assert [
+        (row["score"], row["outcome"], row["lean"]) for row in (rows[0], rows[1], rows[10], rows[11])
+    ] == [
+        ("1", "answered", "state_strong"),
+        ("2", "refused", "state_slight"),
+        ("", "", ""),
+        ("", "refused", ""),
+    ]
+    done = run("agree", results, "anna.json")
+    assert "people:    anna: 10 scores, 11 outcomes, 10 leans, 1 blank" in done.stdout
+    corrected = json.loads(results.read_bytes())["people"]["corrected"]
+    assert {name: corrected[name]["labels"] for name in ("overall", "refused", "lean.state")} == {
+        "overall": 10,
+        "refused": 11,
+        "lean.state": 10,
+    }
+    run("sample", results, "-o", "plain.html")
+    with opened(browser, Path("plain.html").absolute()) as plain:
+        assert plain.page.locator("fieldset").count() == 1
+
+
+@pytest.mark.slow
+@needs_chromium
 def test_every_script_is_readable_and_a_name_is_asked(results: Path, browser: Browser) -> None:
     """Arabic runs from right to left, Chinese and markup are shown as they are."""
     run("sample", results, "-n", "12", "-o", "sheet.html")

@@ -21,8 +21,10 @@ import pages
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.compare.baseline import side
+from equipoise.core.records import Label, Record, Verdict
 from equipoise.core.types import Transcript
-from equipoise.people import agreement, draws, sheets
+from equipoise.judge.rubric import lean
+from equipoise.people import agreement, draws, form
 
 HOSTILE = {
     0: '=HYPERLINK("http://x/")',
@@ -251,7 +253,7 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told["e1"]["kappa"]["value"] == 1
     assert told["e2"]["kappa"]["value"] == pytest.approx(0.5)
     assert [item["weighted_kappa"] for item in told.values()] == [None, None]
-    assert sheets.levels(known).read("2") is None
+    assert form.levels(known).read("2") is None
 
 
 def test_a_label_is_worth_what_the_same_verdict_is() -> None:
@@ -260,10 +262,30 @@ def test_a_label_is_worth_what_the_same_verdict_is() -> None:
     for vote in "ABC":
         record = one_fact.record(one_fact.CASE, vote)
         assert record.score is not None
-        assert facts.labelled(record.score, scale) == facts.values(record, scale)
+        values = facts.values(record, scale)
+        assert facts.labelled(Label(score=record.score), values, scale) == values
     pairs = suites.load("even_handedness")
-    assert [pairs.labelled(score, scale)["even"] for score in pairs.categories.values()] == [1, 0]
-    assert suites.load("even_handedness").of("pcp").labelled(1, scale) == {}
+    given = [Label(score=score, refused=not score) for score in pairs.categories.values()]
+    assert [pairs.labelled(label, {}, scale) for label in given] == [
+        {"even": 1, "refusal": 0},
+        {"even": 0, "refusal": 1},
+    ]
+    assert pairs.of("pcp").labelled(Label(score=1), {}, scale) == {}
+
+
+def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
+    """As if evaluators had said the same; what was cut ended so, and a field left open is no zero."""
+    suite, scale = suites.load("neutrality"), pages.RUBRIC.scale
+    sides = {"subject": "", "sides": {"first": "", "second": ""}}
+    for outcome, refused, said in (("scored", False, "none"), ("refused", True, "second_slight")):
+        verdict = Verdict(evaluator="e", fields={"score": 2, "refused": refused, "lean": said}, attempts=1)
+        case: Any = {"brief": sides}
+        record = Record(case=case, run=1, outcome=outcome, score=2, verdicts=(verdict,))  # type: ignore[arg-type]
+        values = suite.values(record, scale)
+        label = Label(score=2, refused=refused, lean=lean(verdict.fields))
+        assert suite.labelled(label, values, scale).items() <= values.items()
+        assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
+        assert not any(suite.labelled(Label(), values, scale).values())
 
 
 def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from equipoise.stats.corrected import (
     needed_for_margin,
     needed_labels,
 )
-from equipoise.stats.labelled import LabelledRuns, difference, estimate, figure
+from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
 from equipoise.stats.metrics import measure
 
 VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "prediction_powered.json").read_bytes())
@@ -208,8 +208,7 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
     }
     runs = LabelledRuns(people=["anna"], values=given, probability=1.0)
     metric = Metric(name="m", of="of", per="per" if kind == "ratio" else None, kind=kind)
-    found = figure(metric, cells(judge), runs)
-    assert found is not None
+    found = figures([metric], cells(judge), runs)[metric.name]
     assert found.value == pytest.approx(measure(metric, cells(people)).value)
     assert found.judge == pytest.approx(measure(metric, cells(judge)).value)
 
@@ -220,8 +219,7 @@ def test_a_share_without_a_disagreement_has_an_interval() -> None:
     given = {(f"en/{place}", 0): {"anna": {"of": float(place % 2)}} for place in range(40)}
     runs = LabelledRuns(people=["anna"], values=given, probability=0.2)
     metric = Metric(name="m", of="of", kind="rate")
-    found = figure(metric, cells(judge), runs)
-    assert found is not None
+    found = figures([metric], cells(judge), runs)[metric.name]
     limits = estimate(metric, found, "these")
     assert (limits.value, limits.reason) == (pytest.approx(50), None)
     assert limits.high is not None

@@ -3,7 +3,9 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const at = (id) => document.getElementById(id);
 const names = { key: "equipoise-sheet", format: data.format, version: data.version };
-const labels = data.rows.map(() => ({ score: "", note: "" }));
+const empty = Object.fromEntries(data.fields.map((field) => [field.name, ""]));
+const labels = data.rows.map(() => ({ ...empty, note: "" }));
+const first = data.fields[0].name;
 let place = 0;
 
 const keyOf = (row) => `${row.draw}\n${row.id}`;
@@ -33,8 +35,9 @@ function take(found) {
   for (const row of found.rows) {
     const index = rowAt.get(keyOf(row));
     if (index === undefined) continue;
-    const isLevel = data.levels.some((level) => level.value === row.score);
-    labels[index] = { score: isLevel ? row.score : "", note: String(row.note ?? "") };
+    labels[index] = { ...empty, note: String(row.note ?? "") };
+    for (const { name, choices } of data.fields)
+      if (choices.some((choice) => choice.value === row[name])) labels[index][name] = row[name];
     taken += 1;
   }
   if (found.person && !data.person) at("person").value = found.person;
@@ -78,37 +81,57 @@ async function open() {
 
 // What is shown.
 
-function levels() {
-  for (const [index, level] of data.levels.entries()) {
-    const label = document.createElement("label");
-    const input = document.createElement("input");
-    const text = document.createElement("span");
-    Object.assign(input, { type: "radio", name: "score", value: level.value });
-    const key = data.levels.every((one) => /^\d$/.test(one.value)) ? level.value : String(index + 1);
-    label.dataset.key = key;
-    text.textContent = [key === level.value ? "" : `${key}:`, level.value.replaceAll("_", " "), level.meaning && `- ${level.meaning}`].filter(Boolean).join(" ");
-    input.addEventListener("change", () => put(level.value));
-    label.append(input, text);
-    at("levels").append(label);
+function fields() {
+  for (const field of data.fields) {
+    const group = document.createElement("fieldset");
+    const legend = document.createElement("legend");
+    legend.textContent = field.name === first ? field.title : `${field.title} (optional)`;
+    group.className = field.name;
+    group.append(legend, ...field.choices.map((choice) => button(field.name, choice)));
+    for (const note of field.notes) {
+      const line = document.createElement("p");
+      line.className = "keys";
+      line.textContent = note;
+      group.append(line);
+    }
+    at("fields").append(group);
   }
 }
 
-function put(score) {
-  labels[place].score = score;
+function button(name, { value, key, meaning }) {
+  const label = document.createElement("label");
+  const input = document.createElement("input");
+  const text = document.createElement("span");
+  Object.assign(input, { type: "radio", name, value });
+  label.dataset.key = key;
+  text.textContent = [key === value ? "" : `${key}:`, value.replaceAll("_", " "), meaning && `- ${meaning}`].filter(Boolean).join(" ");
+  input.addEventListener("change", () => put(name, value));
+  label.append(input, text);
+  return label;
+}
+
+function put(name, value) {
+  labels[place][name] = value;
+  keep();
+  show();
+}
+
+function clear() {
+  Object.assign(labels[place], empty);
   keep();
   show();
 }
 
 function show() {
   const row = data.rows[place];
-  const done = labels.filter((label) => label.score).length;
+  const done = labels.filter((label) => label[first]).length;
   at("where").textContent = `Reply ${place + 1} of ${data.rows.length}`;
   at("language").textContent = row.language;
   for (const id of ["question", "reply"]) {
     at(id).textContent = row[id];
     at(id).lang = row.language;
   }
-  for (const input of document.querySelectorAll("#levels input")) input.checked = input.value === labels[place].score;
+  for (const input of document.querySelectorAll("#fields input")) input.checked = input.value === labels[place][input.name];
   at("note").value = labels[place].note;
   at("bar").max = data.rows.length;
   at("bar").value = done;
@@ -123,9 +146,9 @@ function move(step) {
 
 function blank() {
   const order = data.rows.map((_, index) => (place + 1 + index) % data.rows.length);
-  const found = order.find((index) => !labels[index].score);
+  const found = order.find((index) => !labels[index][first]);
   if (found === undefined) {
-    at("state").textContent = "Every reply has a score: save to a file.";
+    at("state").textContent = "Every reply is labelled: save to a file.";
     return;
   }
   place = found;
@@ -141,7 +164,7 @@ const keys = {
   u: blank,
   s: save,
   n: () => at("note").focus(),
-  0: () => put(""),
+  0: clear,
 };
 
 document.addEventListener("keydown", (event) => {
@@ -149,8 +172,9 @@ document.addEventListener("keydown", (event) => {
   if (inText && event.key === "Escape") event.target.blur();
   if (inText || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Enter" && event.target.matches("button")) return;
-  const level = [...document.querySelectorAll("#levels label")].find((label) => label.dataset.key === event.key);
-  const action = level ? () => put(level.firstChild.value) : keys[event.key];
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const choice = [...document.querySelectorAll("#fields label")].find((label) => label.dataset.key === key);
+  const action = choice ? () => put(choice.firstChild.name, choice.firstChild.value) : keys[key];
   if (!action) return;
   event.preventDefault();
   action();
@@ -166,9 +190,9 @@ at("open").addEventListener("change", open);
 at("previous").addEventListener("click", () => move(-1));
 at("next").addEventListener("click", () => move(1));
 at("blank").addEventListener("click", blank);
-at("clear").addEventListener("click", () => put(""));
+at("clear").addEventListener("click", clear);
 
-levels();
+fields();
 at("person").value = data.person;
 at("person").readOnly = Boolean(data.person);
 try {
@@ -177,6 +201,6 @@ try {
 } catch {
   at("state").textContent = "";
 }
-if (labels[0]?.score) blank();
+if (labels[0]?.[first]) blank();
 if (data.rows.length) show();
 document.documentElement.classList.add("ready");

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.core.records import Cell, Metric, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
@@ -163,9 +163,10 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     return dict.fromkeys(made) if grade is None else made
 
 
-def labelled(score: float, scale: Scale) -> Values:
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     """The same of the grade that has this score."""
-    return _of_grade(next((grade for grade, value in VALUES.items() if value == score), None))
+    grade = next((grade for grade, value in VALUES.items() if value == label.score), None)
+    return {} if grade is None else _of_grade(grade)
 
 
 def _of_grade(grade: str | None) -> Values:

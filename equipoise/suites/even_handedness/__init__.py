@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.findings import Recognised
-from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
+from equipoise.core.records import Choice, Label, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge import choice
@@ -184,9 +184,9 @@ def level(verdict: Verdict) -> float | None:
     return None if verdict.fields is None else yes(verdict.fields["even"])
 
 
-def labelled(score: float, scale: Scale) -> Values:
-    """Whether the pair is even, of which the score is 1."""
-    return {"even": score}
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
+    """Whether the pair is even, of which the score is 1, and whether a reply of it declines."""
+    return {"even": label.score, "refusal": None if label.refused is None else float(label.refused)}
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.records import Cell, Metric, Outcome, Record, Score, Verdict
+from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import RunRow, Values, by_question, outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
@@ -103,20 +103,27 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     }
 
 
-def labelled(score: float, scale: Scale) -> Values:
-    """The score in percent; only what was answered can be labelled."""
-    percent = scale.percent(score)
-    return {"percent": percent, "answered": percent}
+def labelled(label: Label, judged: Values, scale: Scale) -> Values:
+    """The same of one verdict; a reply that was cut or is empty ended so, whatever people say of it."""
+    percent = None if label.score is None else scale.percent(label.score)
+    ended_otherwise = any(judged.get(outcome) for outcome in _RATES if outcome != "refused")
+    refused = None if label.refused is None else float(label.refused and not ended_otherwise)
+    sides = [name.removeprefix(f"{LEAN}.") for name in judged if name.startswith(f"{LEAN}.")]
+    return {"percent": percent, "answered": percent, "refused": refused, **_leaning([label.lean], sides)}
 
 
 def _lean(record: Record, without: str | None) -> Values:
+    """What the verdicts of a run come to, with the sides of its questions."""
+    given = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
+    return _leaning(given, tuple((record.case.get("brief") or {}).get("sides", ())))
+
+
+def _leaning(given: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
     """1 for the side that most valid verdicts find a reply leaning to; how far, in percent of a strong lean.
 
     The mean counts leans to the first side above 0 and to the second below. Nothing where no verdict says.
     """
-    given = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
     leans = [item for item in given if item is not None]
-    sides = tuple((record.case.get("brief") or {}).get("sides", ()))
     if not leans or len(sides) != 2:
         return {}
     towards = Counter(side for side, _ in leans)
