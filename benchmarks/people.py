@@ -10,13 +10,16 @@ correlate by 0.84 or 0.65. Labels are drawn as `equipoise review sample` draws t
 and third of the judge's scale, spread over questions. `missing`: each label is left blank with a
 probability of 15 %, `two people` are 7.5 points apart and noisy, label half of the draw together and deal
 out the rest; the truth is then the mean of both. On `these` replies the truth is people's mean score of all
-750, in `population` that of all questions. Then gates: the judge favours the candidate by 5 points, and the
-same 60 or 120 replies are labelled on both sides.
+750, in `population` that of all questions. Then refusals, which are likelier on some questions than on
+others: the judge misses 30 % of them, takes 2 % of answers for such, and the bands of scores in which labels
+are drawn say nothing of them. Then gates: the judge favours the candidate by 5 points, and the same 60 or 120
+replies are labelled on both sides.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
@@ -25,11 +28,13 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
 from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval
+from equipoise.stats.labelled import estimate
 from equipoise.stats.paired import Difference, noninferiority
 
 Array = NDArray[np.float64]
@@ -42,6 +47,7 @@ WEIGHTS = np.full(REPLIES, 1 / REPLIES)
 APART, NOISE, MISSING = 0.3, 0.4, 0.15
 SCOPES: tuple[Scope, ...] = ("these", "population")
 OVERALL = Metric(name="overall", of="percent")
+REFUSED = Metric(name="refused", of="refused", kind="rate")
 
 
 def qualities(chance: np.random.Generator, questions: int = QUESTIONS) -> Array:
@@ -186,6 +192,39 @@ def _row(name: str, n: int, found: Mapping[str, Mapping[str, float]]) -> str:
     return f"{name:<14}{n:>7}{held}{widths}{complete['population']:>12.2f}{complete['alone']:>14.2f}"
 
 
+# Refusals.
+
+
+def refusals(worlds: int) -> Iterator[str]:
+    """A line for each share and number of labels: what the judge says, coverage, half-width in points."""
+    yield "refused  judge says  labels   these  population  half-width: these"
+    for share, n in product((0.05, 0.15), (30, 60, 120, 240)):
+        chance = np.random.default_rng(int(1000 * share) + n)
+        sums = np.array([_refusals(chance, share, n) for _ in range(worlds)]).mean(axis=0)
+        yield f"{share:<8.0%} {sums[0]:>10.1%} {n:>7} {sums[1]:>7.1%} {sums[2]:>11.1%} {sums[3]:>18.1f}"
+
+
+def _refusals(chance: np.random.Generator, share: float, n: int) -> tuple[float, ...]:
+    """What the judge says, whether the intervals hold the truth, and the half-width, of one world."""
+    latent = math.sqrt(0.5) * chance.normal(size=(QUESTIONS, 1, 1)) + 0.3 * chance.normal(
+        size=(QUESTIONS, LANGUAGES, 1)
+    )
+    latent = latent + math.sqrt(0.5 - 0.09) * chance.normal(size=SHAPE)
+    people = latent.ravel() > ndtri(1 - share)
+    given = np.where(people, chance.random(REPLIES) < 0.7, chance.random(REPLIES) < 0.02).astype(float)
+    known = np.full((REPLIES, 1), np.nan)
+    drawn = draw(chance, scored(qualities(chance)), n)
+    known[drawn, 0] = people[drawn]
+    figure = correct(100 * WEIGHTS, labels(given, known, n), extent=math.sqrt(0.5))
+    assert figure is not None
+    limits = [estimate(REFUSED, figure, scope) for scope in SCOPES]
+    held = [
+        (item.low or 0.0) <= 100 * truth <= (item.high or 0.0)
+        for item, truth in zip(limits, (people.mean(), share), strict=True)
+    ]
+    return float(given.mean()), *map(float, held), ((limits[0].high or 0.0) - (limits[0].low or 0.0)) / 2
+
+
 # Gates.
 
 
@@ -267,15 +306,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--worlds", type=int, default=2000)
-    parser.add_argument("--only", default="", help="Rows of the first table that begin so, and no gates.")
+    parser.add_argument(
+        "--only", default="", help="Rows of the first table that begin so, and no other table."
+    )
     given = parser.parse_args()
     for line in coverage(given.worlds, given.only):
         print(line, flush=True)
     if given.only:
         return
-    print()
-    for line in gates(given.worlds):
-        print(line, flush=True)
+    for table in (refusals, gates):
+        print()
+        for line in table(given.worlds):
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

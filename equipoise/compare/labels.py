@@ -74,7 +74,7 @@ def _figure(metric: Metric, found: Corrected, judged: Mapping[str, JSON] | None)
     made: dict[str, JSON] = plain(
         {
             "judge": found.judge,
-            "value": found.value,
+            "value": scopes["these"].value,
             "unit": metric.unit,
             "weight": found.weight,
             "labels": found.labels,

@@ -20,7 +20,7 @@ from equipoise.core.rows import Values
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
 from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval, tuned
-from equipoise.stats.intervals import Array, Estimate
+from equipoise.stats.intervals import Array, Estimate, score_limits, student
 from equipoise.stats.metrics import within
 from equipoise.stats.paired import Difference
 from equipoise.stats.shared import shared
@@ -65,9 +65,26 @@ def figures(metrics: Sequence[Metric], cells: Sequence[Cell], labelled: Labelled
 
 
 def estimate(metric: Metric, found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
-    """The interval of a corrected figure, within what the figure can be."""
-    low, high = fixed.bounds_of(metric, found.value) or (-math.inf, math.inf)
-    return within(interval(found, scope, confidence=confidence), low, high)
+    """The corrected figure and its interval, within what the figure can be.
+
+    That of a rate is Wilson's at p (1 - p) / variance labels, p being (n value + 0.5) / (n + 1) of n labels:
+    Student's misses rare events too often on one side.
+    """
+    least, most = fixed.bounds_of(metric, metric.bounds[0]) or (-math.inf, math.inf)
+    limits = interval(found, scope, confidence=confidence)
+    if metric.kind == "rate" and limits.se:
+        limits = _scored(limits, student(found.freedom(scope), confidence))
+    return within(replace(limits, value=min(max(found.value, least), most)), least, most)
+
+
+def _scored(limits: Estimate, critical: float) -> Estimate:
+    """Wilson's limits of a share in percent that has Student's."""
+    assert limits.value is not None
+    assert limits.se is not None
+    share = min(max(limits.value / 100, 0.0), 1.0)
+    centre = (limits.n * share + 0.5) / (limits.n + 1)
+    low, high = score_limits(share, centre * (1 - centre) / (limits.se / 100) ** 2, critical)
+    return replace(limits, low=100 * low, high=100 * high)
 
 
 def difference(
@@ -206,7 +223,9 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | No
     # A part of the replies has too few labels of its own to say how far the judge is to be trusted.
     every = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
     slope = None if not metric.where and len(sides) == 1 else tuned(every, _linear(sides, slopes))
-    parts = [correct(weights, side, weight=slope, extent=_extent(metric, side)) for side in sides]
+    # Wilson's limits of a rate themselves allow for events that few labels show.
+    share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
+    parts = [correct(weights, side, weight=slope, extent=share * _extent(metric, side)) for side in sides]
     found = [part for part in parts if part is not None]
     if len(found) < len(parts):
         return None
