@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
+import once  # noqa: F401 - what tests pay once
 import pytest
 
 import forked
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parent
+ROOT = TESTS.parent
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
 """A session as users have it; the plugin of a library for tests makes every process of it slower."""
 SMALL_DATASET = {
@@ -49,6 +53,54 @@ def pytest_configure(config: pytest.Config) -> None:
     """The marks of tests that `make test` leaves out."""
     config.addinivalue_line("markers", "slow: run by `make test-all` and before a change lands")
     config.addinivalue_line("markers", "nightly: run by `make nightly` only")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Have each worker import the modules of tests from another folder on.
+
+    In a fresh checkout every module is so rewritten by one worker, and read by the others.
+    """
+    report = yield
+    if collector.path == TESTS and (worker := os.environ.get("PYTEST_XDIST_WORKER")):
+        first = len(report.result) * int(worker[2:]) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        report.result = [*report.result[first:], *report.result[:first]]
+    return report
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All workers run the tests in the same order."""
+    items.sort(key=lambda item: item.path)
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage need not look at the tests again."""
+    gc.collect()
+    gc.freeze()
+
+
+class _Subtests:
+    """Subtests of which only those that fail are reported: a report costs as much as a small test."""
+
+    def __init__(self, reported: pytest.Subtests) -> None:
+        self._reported = reported
+
+    @contextmanager
+    def test(self, message: str | None = None, **named: Any) -> Iterator[None]:
+        """One of them."""
+        try:
+            yield
+        except BaseException:
+            with self._reported.test(message, **named):
+                raise
+
+
+@pytest.fixture
+def subtests(subtests: pytest.Subtests) -> _Subtests:
+    """Those of pytest."""
+    return _Subtests(subtests)
 
 
 @pytest.fixture(autouse=True)

@@ -6,6 +6,8 @@ import gc
 import pkgutil
 from importlib import import_module
 
+import httpcore2
+
 import equipoise
 
 LIBRARIES = [
@@ -22,7 +24,9 @@ OURS = [
     if not module.name.startswith("equipoise.cli") and not module.name.endswith("__main__")
 ]
 
-for name in (*LIBRARIES, *OURS, "schemas"):
+for name in (*LIBRARIES, *OURS, "schemas", "once"):
     import_module(name)
+httpcore2.default_ssl_context()
+import_module("equipoise.runner.plan").versions(import_module("equipoise.suites.resources").SHIPPED)
 gc.collect()
 gc.freeze()  # the collector of a session need not look at any of it

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
-from typing import get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -17,6 +18,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
 from equipoise.results import document, versions
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator
 
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
 """The exceptions that reading damaged results raises."""
@@ -74,11 +78,17 @@ def problems(data: JSON) -> list[str]:
 
 
 def _problems(data: JSON) -> Iterator[str]:
-    import jsonschema_rs
-
-    for error in jsonschema_rs.Draft202012Validator(whole()).iter_errors(data):
+    for error in _validator(suites.names()).iter_errors(data):
         said = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
         yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {said}"
+
+
+@cache
+def _validator(known: tuple[str, ...]) -> Draft202012Validator:
+    """The validator of the schema with the options of these suites, which are all that are known."""
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(whole())
 
 
 def first_problem(path: Path) -> str | None:

@@ -6,7 +6,6 @@ import asyncio
 import json
 import math
 import socket
-import ssl
 import threading
 import time
 import zlib
@@ -14,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -31,15 +29,6 @@ from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, echo, error
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
-
-
-_tls_context = cache(ssl.create_default_context)
-
-
-@pytest.fixture(autouse=True)
-def _certificates_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To read them for each client takes far longer than its calls, which are not encrypted here."""
-    monkeypatch.setattr(ssl, "create_default_context", _tls_context)
 
 
 @pytest.fixture(autouse=True)

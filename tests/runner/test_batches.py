@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import once
 import pytest
 from batch_server import NO_FUNDS, BatchServer
 from fake_client import FakeClient, Project, Ran
@@ -411,6 +412,7 @@ def test_no_key_is_in_the_file_of_intents(bed: Bed) -> None:
     text = bed.project.journal_path.with_suffix(".batches").read_text()
     assert "sk-one" not in text
     assert len({json.loads(line).get("credential") for line in text.splitlines()} - {None}) == 1
+    assert once.ROUNDS >= 100_000
 
 
 @pytest.mark.parametrize("kind", ["POST files", "POST batches", "GET batches/ID", "GET files/ID/content"])

@@ -12,6 +12,7 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
+import once
 import one_scenario
 import pytest
 from from_records import parts_of
@@ -116,7 +117,9 @@ def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Rev
     files, warnings = page.found([two])
     assert [path.name for path in files] == ["a.json", "b.json"]
     assert [warning.endswith("other.json: left out, not an Equipoise results file") for warning in warnings]
-    return page.write(two / "page.html", files, reviews.load(path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page, "ProcessPoolExecutor", once.Drawing)
+        return page.write(two / "page.html", files, reviews.load(path))
 
 
 @pytest.fixture

@@ -1,0 +1,56 @@
+"""What each session and each page pays, and a process of tests pays once for all of them.
+
+Certificates are read again where the environment names others, versions are those of the first session, the
+digest of a key is one round instead of `ROUNDS`, and the process that writes a page draws its figures, too,
+instead of a `Drawing` process.
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from functools import cache
+from typing import Any
+
+import httpcore2
+
+from equipoise.report.page import page
+from equipoise.results import intents
+from equipoise.runner import plan
+
+ROUNDS, Drawing = intents.ROUNDS, page.ProcessPoolExecutor
+"""What they are outside of tests."""
+
+
+@cache
+def _certificates(file: str | None, folder: str | None) -> ssl.SSLContext:
+    return _read_certificates()
+
+
+_read_certificates = httpcore2.default_ssl_context
+httpcore2.default_ssl_context = lambda **_: _certificates(
+    os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+)
+
+
+class _Here(Executor):
+    """Does everything at once, in this process."""
+
+    def __init__(self, **_: object) -> None:
+        pass
+
+    def submit(self, done: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
+        """What it returns, or raises, is there when this returns."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(done(*given, **more))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+page.ProcessPoolExecutor = _Here  # type: ignore[assignment,misc]
+plan.versions = cache(plan.versions)
+intents.ROUNDS = 1
