@@ -25,6 +25,7 @@ LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""
 CUT = "\n[cut here: too long for a spreadsheet]"
 _DELIMITERS = ",;\t"
+_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
 MARKS = "marks on the page, whose readers saw the verdicts"
 
 
@@ -112,6 +113,8 @@ def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) ->
         digest = hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    if path.suffix.lower() in _WORKBOOKS:
+        raise UserError(f"{path}: is a workbook; save its sheet as CSV in UTF-8, and give that")
     if path.suffix != ".json":
         return [_filled(path, digest, path.stem, _rows(path), form.fields(side), known, own)]
     if (saved := labelling.load(path)) is not None:

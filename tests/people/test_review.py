@@ -204,6 +204,7 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
         "twice.csv": b"id,id,score\n1,2,3\n",
         "latin.csv": "id,score,note\nx,1,\u00e9\n".encode("latin-1"),
         "other.json": b"{}",
+        "book.xlsx": b"PK\x03\x04",
         "blank.csv": f"id,score\n{name},\n".encode(),
         "a.csv": f"id,score\n{name},3\n".encode(),
         "b/a.csv": f"id,score\n{name},3\n".encode(),
@@ -217,6 +218,7 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
         (["twice.csv"], "twice.csv: row 1: there are 2 columns id; keep the one that counts"),
         (["latin.csv"], "latin.csv:2: not UTF-8; save the file as UTF-8"),
         (["other.json"], "other.json: is not a file of reviews"),
+        (["book.xlsx"], "book.xlsx: is a workbook; save its sheet as CSV in UTF-8"),
         (["blank.csv"], "no score of a reply in m.json can be used: all are blank"),
         (["a.csv", "b/a.csv"], "both are 'a'; rename one of the files"),
     ):

@@ -226,6 +226,22 @@ def test_a_share_without_a_disagreement_has_an_interval() -> None:
     assert 3 < limits.high - 50 < 8
 
 
+def test_a_rare_share_reaches_further_up_than_down() -> None:
+    """By Wilson's limits; it is never below nothing, though labels may take away more than there is."""
+    judge = {"of": [[float(place % 10 == 0)] for place in range(200)]}
+    metric = Metric(name="m", of="of", kind="rate")
+    for people, least in ((0.05, 0.0), (0.0, -1.0)):
+        given = {(f"en/{place}", 0): {"anna": {"of": float(place < 60 * people)}} for place in range(60)}
+        runs = LabelledRuns(people=["anna"], values=given, probability=0.3)
+        found = figures([metric], cells(judge), runs)["m"]
+        limits = estimate(metric, replace(found, value=found.value + least), "these")
+        assert limits.value is not None
+        assert limits.low is not None
+        assert limits.high is not None
+        assert 0 <= limits.low <= limits.value < limits.high
+        assert limits.high - limits.value > 1.5 * (limits.value - limits.low)
+
+
 def test_a_judge_that_favours_one_side_does_not_decide() -> None:
     """People see no difference where the judge sees ten points."""
     chance = np.random.default_rng(6)
