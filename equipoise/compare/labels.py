@@ -17,6 +17,7 @@ from equipoise.results.summary import plain
 from equipoise.stats.corrected import Corrected
 from equipoise.stats.labelled import LabelledRuns, difference, estimate
 from equipoise.stats.labelled import figures as corrected
+from equipoise.stats.metrics import measure
 from equipoise.stats.paired import Difference
 
 _BELONGS = {
@@ -66,10 +67,14 @@ def figures(side: Side, section: Mapping[str, JSON]) -> dict[str, JSON]:
     """By metric, the judge's figure and the corrected one in both scopes, for all that labels bear on."""
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
     found = corrected([*metrics.values()], side.cells, labelled(side, section))
-    return {name: _figure(metrics[name], item, judged.get(name)) for name, item in found.items()}
+    return {
+        name: _figure(metric, item, judged.get(name) or asdict(measure(metric, side.cells)))
+        for name, item in found.items()
+        for metric in [metrics[name]]
+    }
 
 
-def _figure(metric: Metric, found: Corrected, judged: Mapping[str, JSON] | None) -> dict[str, JSON]:
+def _figure(metric: Metric, found: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
     scopes = {scope: estimate(metric, found, scope) for scope in get_args(Scope)}
     made: dict[str, JSON] = plain(
         {
@@ -112,11 +117,9 @@ def _limits(found: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: found[name] for name in ("se", "low", "high", "n", "reason")}
 
 
-def _is_larger(value: float, judged: Mapping[str, JSON] | None) -> bool:
+def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:
     """Whether the judge's own interval leaves out what people say."""
-    if judged is None or judged.get("low") is None:
-        return False
-    return not judged["low"] <= value <= judged["high"]
+    return judged.get("low") is not None and not judged["low"] <= value <= judged["high"]
 
 
 # Rules about two results.
