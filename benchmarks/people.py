@@ -117,9 +117,7 @@ def complete(chance: np.random.Generator, shift: float, noise: float, n: int) ->
     """One person labels all of the draw."""
     people = scored(qualities(chance))
     given = judged(chance, people, shift, noise)
-    known = np.full((REPLIES, 1), np.nan)
-    drawn = draw(chance, given, n)
-    known[drawn, 0] = people[drawn]
+    known = of(people, draw(chance, given, n))
     return labels(given, known, n), float(people.mean()), everywhere()
 
 
@@ -206,23 +204,59 @@ def refusals(worlds: int) -> Iterator[str]:
 
 def _refusals(chance: np.random.Generator, share: float, n: int) -> tuple[float, ...]:
     """What the judge says, whether the intervals hold the truth, and the half-width, of one world."""
-    latent = math.sqrt(0.5) * chance.normal(size=(QUESTIONS, 1, 1)) + 0.3 * chance.normal(
-        size=(QUESTIONS, LANGUAGES, 1)
-    )
-    latent = latent + math.sqrt(0.5 - 0.09) * chance.normal(size=SHAPE)
-    people = latent.ravel() > ndtri(1 - share)
-    given = np.where(people, chance.random(REPLIES) < 0.7, chance.random(REPLIES) < 0.02).astype(float)
-    known = np.full((REPLIES, 1), np.nan)
+    people, given = refusing(chance, leanings(chance), share, 0.3)
     drawn = draw(chance, scored(qualities(chance)), n)
-    known[drawn, 0] = people[drawn]
-    figure = correct(100 * WEIGHTS, labels(given, known, n), extent=math.sqrt(0.5))
+    figure = correct(100 * WEIGHTS, labels(given, of(people, drawn), n), extent=math.sqrt(0.5))
     assert figure is not None
     limits = [estimate(REFUSED, figure, scope) for scope in SCOPES]
+    truths = 100 * people.mean(), 100 * share
     held = [
-        (item.low or 0.0) <= 100 * truth <= (item.high or 0.0)
-        for item, truth in zip(limits, (people.mean(), share), strict=True)
+        (item.low or 0.0) <= truth <= (item.high or 0.0) for item, truth in zip(limits, truths, strict=True)
     ]
     return float(given.mean()), *map(float, held), ((limits[0].high or 0.0) - (limits[0].low or 0.0)) / 2
+
+
+def leanings(chance: np.random.Generator) -> Array:
+    """What makes refusals likely on some questions, of a variance of 0.59, of which languages have 0.09."""
+    found = math.sqrt(0.5) * chance.normal(size=(QUESTIONS, 1, 1))
+    return np.asarray(found + 0.3 * chance.normal(size=(QUESTIONS, LANGUAGES, 1)))
+
+
+def refusing(chance: np.random.Generator, likely: Array, share: float, missed: float) -> tuple[Array, Array]:
+    """Which replies people call refusals, so many in expectation, and a judge who misses a share of them."""
+    latent = (likely + math.sqrt(0.41) * chance.normal(size=SHAPE)).ravel()
+    people = latent > ndtri(1 - share)
+    given = np.where(people, chance.random(REPLIES) >= missed, chance.random(REPLIES) < 0.02)
+    return people.astype(float), given.astype(float)
+
+
+def of(people: Array, drawn: NDArray[np.int_]) -> Array:
+    """The labels of one person who labels the draw."""
+    known = np.full((REPLIES, 1), np.nan)
+    known[drawn, 0] = people[drawn]
+    return known
+
+
+def refusal_gates(worlds: int) -> Iterator[str]:
+    """How often rules err whose margin is the very difference; the judge misses more of the candidate's."""
+    yield "refused   after  labels  difference held  errs: PASS    FAIL"
+    for (before, after), n in product(((0.05, 0.10), (0.05, 0.15), (0.15, 0.25)), (60, 120, 240)):
+        chance = np.random.default_rng(int(1000 * before) + n)
+        counts = Counter(_refusal_gate(chance, before, after, n) for _ in range(worlds))
+        held, passed, failed = (counts[name] / worlds for name in ("inconclusive", "pass", "fail"))
+        yield f"{before:<7.0%}{after:>8.0%}{n:>8}{held:>17.1%}{passed:>12.1%}{failed:>8.1%}"
+
+
+def _refusal_gate(chance: np.random.Generator, before: float, after: float, n: int) -> str:
+    """The ruling, which should be none, on the refusals of one world: inconclusive holds the truth."""
+    likely = leanings(chance)
+    sides = [refusing(chance, likely, share, missed) for share, missed in ((before, 0.3), (after, 0.6))]
+    drawn = draw(chance, scored(qualities(chance)), n)
+    found = [
+        correct(100 * WEIGHTS, labels(given, of(people, drawn), n), extent=1.0) for people, given in sides
+    ]
+    truth = 100 * float(sides[1][0].mean() - sides[0][0].mean())
+    return noninferiority(_difference(found), max(truth, 0.0), "lower")
 
 
 # Gates.
@@ -288,14 +322,17 @@ def _cells(scores: Array) -> list[Cell]:
 
 def _corrected(people: list[Array], given: list[Array], drawn: NDArray[np.int_]) -> Difference:
     """The same replies are labelled on both sides."""
-    sides: list[Corrected] = []
+    sides: list[Corrected | None] = []
     for scores, judge in zip(people, given, strict=True):
-        known = np.full((REPLIES, 1), np.nan)
-        known[drawn, 0] = scores[drawn]
-        found = correct(WEIGHTS, labels(judge, known, len(drawn)))
-        assert found is not None
-        sides.append(found)
+        sides.append(correct(WEIGHTS, labels(judge, of(scores, drawn), len(drawn))))
+    return _difference(sides)
+
+
+def _difference(sides: list[Corrected | None]) -> Difference:
+    """After less before on these replies."""
     was, now = sides
+    assert was is not None
+    assert now is not None
     both = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
     return Difference(**asdict(interval(both, "these")), p=None, unpaired=0)
 
@@ -314,7 +351,7 @@ def main() -> None:
         print(line, flush=True)
     if given.only:
         return
-    for table in (refusals, gates):
+    for table in (refusals, refusal_gates, gates):
         print()
         for line in table(given.worlds):
             print(line, flush=True)
