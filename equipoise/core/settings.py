@@ -218,7 +218,8 @@ def resolve(
     """The settings of a session. Raises UserError naming the source and the value.
 
     `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
-    `defaults` holds those values that a suite has of its own, `suite_options` are those of all suites.
+    `defaults` holds those values that a suite has of its own, None as its evaluators where it asks none, and
+    `suite_options` are those of all suites.
     `origins` is what errors call variables that come from a file. A file that --config names comes before
     `ini`.
     """
@@ -239,7 +240,9 @@ def resolve(
     )
     return Settings(
         model=value["model"],
-        evaluator_models=_panel(value["model"], "evaluator_model" in given, value["evaluator_model"]),
+        evaluator_models=()
+        if defaults.get("evaluator_model", ()) is None
+        else _panel(value["model"], "evaluator_model" in given, value["evaluator_model"]),
         subject_endpoint=subject_endpoint,
         evaluator_endpoint=_evaluator_endpoint(subject_endpoint, value, source),
         runs=value["runs"],

@@ -56,7 +56,10 @@ def _describe_roles(settings: Settings) -> list[str]:
     suites: dict[tuple[str, str], list[str]] = {}
     for name, own in (settings.suites or {"": settings}).items():
         subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
-        evaluators = f"evaluators: {', '.join(own.evaluator_models)} {_describe_role(own, 'evaluator')}"
+        named = ", ".join(own.evaluator_models)
+        evaluators = (
+            f"evaluators: {named} {_describe_role(own, 'evaluator')}" if named else "evaluators: none"
+        )
         suites.setdefault((subject, evaluators), []).append(name)
     if len(suites) == 1:
         return [line for lines in suites for line in lines]

@@ -75,7 +75,7 @@ def _unscored(data: Mapping[str, JSON]) -> int:
 def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
     estimated = metadata["usage_estimated"]
-    for role in ("subject", "evaluator"):
+    for role in ("subject", "evaluator") if metadata["evaluator_models"] else ("subject",):
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"

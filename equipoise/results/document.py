@@ -50,7 +50,7 @@ class EndpointUrls(TypedDict):
     """Base URLs by role, without credentials."""
 
     subject: str
-    evaluator: str
+    evaluator: NotRequired[str]
 
 
 class Rejudged(TypedDict):

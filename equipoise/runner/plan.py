@@ -327,6 +327,8 @@ class Plan:
 
     def _prepare_release(self, name: str) -> None:
         loaded = self.load(name)
+        if self.settings.rejudge and not loaded.suite.is_judged:
+            raise UserError(f"--rejudge: {name} asks no evaluator, so nothing can be judged again")
         if self.settings.rejudge:
             rejudge.check(
                 self.settings.rejudge,
@@ -452,7 +454,7 @@ class Plan:
             "subject_model": settings.model,
             "evaluator_models": list(settings.evaluator_models),
             **_sampling(settings, "subject"),
-            **_sampling(settings, "evaluator"),
+            **(_sampling(settings, "evaluator") if loaded.suite.is_judged else _NO_SAMPLING),
             "runs": self.repeats(name),
             "limit": settings.limit,
             **({"shard": str(settings.shard)} if settings.shard else {}),
@@ -461,7 +463,7 @@ class Plan:
             "rubric_version": loaded.rubric.version,
             "rubric_hash": loaded.rubric.hash,
             **({"about": asdict(about)} if (about := self._judged_as(name)) else {}),
-            "endpoints": {role: _public(settings, role) for role in ("subject", "evaluator")},
+            "endpoints": {role: _public(settings, role) for role in _roles(loaded.suite)},
             **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
             **({"dataset": loaded.dataset} if loaded.dataset else {}),
             **({"until": self._until(name, settings.until)} if settings.until else {}),
@@ -567,6 +569,13 @@ def _shown(option: Option, settings: Settings) -> JSON:
 def _public(settings: Settings, role: Role) -> str:
     models = settings.models[:1] if role == "subject" else settings.evaluator_models
     return "built-in server" if all(map(is_local, models)) else public_url(settings.endpoint(role).base_url)
+
+
+_NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
+
+
+def _roles(suite: AnySuite) -> tuple[Role, ...]:
+    return ("subject", "evaluator") if suite.is_judged else ("subject",)
 
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:

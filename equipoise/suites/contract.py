@@ -226,6 +226,8 @@ class Suite(Generic[C, R]):
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     rubric_in_data: bool = False
     """Whether the rubric was published with the data, so that `rubric` reads it in their folder."""
+    is_judged: bool = True
+    """Whether evaluators judge the replies; if not, none is needed, called or named in results."""
     verdict_form: VerdictForm = "json"
     """What evaluators are asked for."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table

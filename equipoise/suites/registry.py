@@ -138,5 +138,9 @@ def options() -> Mapping[Option, Sequence[str]]:
 
 
 def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-    """The defaults of each of these suites, by name."""
-    return {name: load(name).defaults for name in selected}
+    """The defaults of each of these suites, by name; one that is not judged has no evaluator."""
+    suites_of = {name: load(name) for name in selected}
+    return {
+        name: suite.defaults if suite.is_judged else {**suite.defaults, "evaluator_model": None}
+        for name, suite in suites_of.items()
+    }
