@@ -285,11 +285,16 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """A call that a run will likely make: its prompt, into which `quoted` replies of the subject will go."""
+    """A call that a run will likely make: its prompt, into which `quoted` replies of the subject will go.
+
+    `length` is about how many tokens an answer of the form that is asked for has, a number, say; None for
+    a text of any length.
+    """
 
     role: Role
     prompt: str
     quoted: int = 0
+    length: int | None = None
 
 
 Ask = Callable[[Call], Awaitable[Reply]]

@@ -195,7 +195,8 @@ def _named(models: Sequence[str]) -> str:
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
     likely, low, high = (_tokens(role, calls, place, limits) for place in range(3))
     number = float(len(calls))
-    shown = "{} tokens a reply ({} to {})".format(*(_length(role, place, limits) for place in range(3)))
+    lengths = [round(tokens[1] / max(number, 1)) for tokens in (likely, low, high)]
+    shown = "{} tokens a reply ({} to {})".format(*lengths)
     each = "{:g} bytes of a prompt ({:g} to {:g})".format(*BYTES_PER_TOKEN)
     return Use(
         calls=Range(value=number, low=number, high=number),
@@ -224,12 +225,20 @@ def _tokens(role: Role, calls: Sequence[Foreseen], place: int, limits: Limits) -
     """Input and output tokens of these calls for one of the three assumptions."""
     quoted = sum(call.quoted for call in calls) * _length("subject", place, limits)
     prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[place]
-    return prompts + quoted, float(len(calls) * _length(role, place, limits))
+    return prompts + quoted, float(sum(_length(role, place, limits, call.length) for call in calls))
 
 
-def _length(role: Role, place: int, limits: Limits) -> int:
-    """Tokens of a reply for one of the three assumptions, at most the user's limit."""
-    return min(ASSUMED_OUTPUT[role][place], limits.get(role) or ASSUMED_OUTPUT[role][place])
+def _length(role: Role, place: int, limits: Limits, foreseen: int | None = None) -> int:
+    """Tokens of a reply for one of the three assumptions, at most the user's limit.
+
+    One of a `foreseen` length is that long, but may be explained by as much as a text of few tokens.
+    """
+    usual = (
+        ASSUMED_OUTPUT[role][place]
+        if foreseen is None
+        else (foreseen, foreseen, ASSUMED_OUTPUT[role][1])[place]
+    )
+    return min(usual, limits.get(role) or usual)
 
 
 NOTHING = Range(value=0.0, low=0.0, high=0.0)
