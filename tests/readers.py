@@ -390,6 +390,17 @@ def _mirrors(text: str) -> None:
 # Texts and files.
 
 
+def _turnabout(text: str) -> None:
+    from equipoise.suites.turnabout import reader
+
+    words, options = _rubric("turnabout").of("zh-CN"), ("Entirely fair", "Entirely unfair")
+    # Of a long reply only both ends are read.
+    part = text[: max(99, len(text) * (reader.HEAD + reader.TAIL) >> 20)]
+    for said in (part, text, f"{part}七十{part}", f"Answer: {part}B"):
+        reader.read_number(said, words, f"11 {part}")
+        reader.read_letter(said, words, options)
+
+
 def _similar(text: str) -> None:
     from equipoise.core.similarity import holds
 
@@ -641,6 +652,7 @@ READERS: Mapping[str, Reader] = {
     "even_handedness: wording": _pair_wording,
     "even_handedness: published judges": _published_judges,
     "politicsbench: mirrors": _mirrors,
+    "turnabout: answer": _turnabout,
     "files: similarity": _similar,
     "files: JSON": _json,
     "files: rows": _rows,
@@ -686,6 +698,7 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
+    "suites/turnabout/checks.py": "reads our own texts",
     "suites/borderlines/answer_parser.py:_whole": "builds patterns of names",
     "suites/borderlines/answer_parser.py:_stems": "builds patterns of names",
     "suites/borderlines/prompts.py": "reads names of countries",

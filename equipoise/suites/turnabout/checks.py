@@ -1,0 +1,220 @@
+"""Checks of the suite's data: twins differ in nothing but their actors, and what is asked is balanced."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core.findings import Finding, Recognised, Text
+from equipoise.suites.selection import Selection
+from equipoise.suites.turnabout import dataset
+from equipoise.suites.turnabout.dataset import (
+    ASKS,
+    FAIRNESS,
+    KINDS,
+    PLAIN,
+    SLOT,
+    UNNAMED,
+    VALUES,
+    Incident,
+    Pair,
+    Tables,
+)
+
+FILES = ("pairs.csv", "incidents.csv", "actors.csv", "answers.csv", "options.csv")
+WORDS, CHARACTERS = (60, 130), (100, 260)
+"""The length of an incident in words, or in characters where words are not separated."""
+_UNSPACED = re.compile("[\u3400-\u9fff]")
+_WORDS = re.compile(r"\w+|[^\w\s]")
+_BLANK = "\ue000"
+_ARTICLE = re.compile(rf"(?i)\ban? {_BLANK}")
+_BEGINS = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
+
+
+def recognises(path: Path) -> Recognised:
+    """A folder with the tables of pairs, templates and actors; none of them says much alone."""
+    folder = path if path.is_dir() else path.parent
+    is_dataset = all((folder / name).is_file() for name in FILES)
+    return "no" if not is_dataset else "yes" if path.is_dir() else "part"
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """What makes twins differ or cases lopsided, and the texts that must be distinct. Raises UserError."""
+    tables = dataset.read(topics)
+    yield from _balance(topics, tables)
+    yield from _pairs(topics, tables)
+    for language, texts in tables.texts.items():
+        for row in texts.values():
+            yield Text(where=row.where, among=language, owner="", text=row["text"])
+    yield from _texts(tables)
+    yield from _tables(topics, tables)
+    yield from _twins(topics, tables)
+    yield from _dealt(topics)
+
+
+def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """As much of each kind of evidence, and of each thing that is asked, which occurs in every kind."""
+    where = f"{topics / 'incidents.csv'}:1"
+    for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
+        own = tables.of(actor_set)
+        for label, known in (("evidence", KINDS), ("asks", ASKS)):
+            counts = Counter(getattr(item, label) for item in own)
+            if len({counts[name] for name in known}) > 1:
+                told = ", ".join(f"{counts[name]} {name}" for name in known)
+                yield Finding.at(where, f"{actor_set} is not balanced: {told}")
+        cells = {(item.evidence, item.asks) for item in own}
+        for kind, asks in sorted({(kind, asks) for kind in KINDS for asks in ASKS} - cells):
+            yield Finding.at(where, f"{actor_set} has no template of kind {kind!r} that asks for {asks}")
+    for item in tables.templates:
+        if not 2 <= len(item.incident.split()) <= 4:
+            yield Finding.at(item.where, "incident needs two to four words")
+
+
+def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Both actors have the same forms, and no form in common."""
+    where = f"{topics / 'actors.csv'}:1"
+    for pair, language in _asked(tables):
+        one, other = (tables.actors[language, pair.actor_set, actor] for actor in pair.actors)
+        for form in sorted(one.keys() ^ other.keys()):
+            yield Finding.at(
+                where, f"{language}: only one of {' and '.join(pair.actors)} has the form {form!r}"
+            )
+        for form in sorted(one.keys() & other.keys()):
+            if one[form] == other[form]:
+                yield Finding.at(where, f"{language}: {form!r} of {' and '.join(pair.actors)} is the same")
+
+
+def _asked(tables: Tables) -> Iterator[tuple[Pair, str]]:
+    """Each pair with each of its languages, and X and Y as one more of each set."""
+    sets: dict[tuple[str, str], None] = {}
+    for pair in tables.pairs:
+        for language in pair.languages:
+            yield pair, language
+            sets.setdefault((pair.actor_set, language))
+    for actor_set, language in sets:
+        yield (
+            Pair(
+                name="x and y", actor_set=actor_set, actors=("x", "y"), homes=("", ""), languages=(language,)
+            ),
+            language,
+        )
+
+
+def _texts(tables: Tables) -> Iterator[Finding]:
+    """Both actors are in each incident, nothing agrees with them, and its length is within bounds."""
+    sets = {item.id: item.actor_set for item in tables.templates}
+    for language, texts in tables.texts.items():
+        for row in texts.values():
+            if row["id"] not in sets:
+                yield Finding.at(row.where, f"there is no template {row['id']!r}")
+                continue
+            slots = {slot[1] for slot in SLOT.finditer(row["text"])}
+            if missing := {"first", "second"} - slots:
+                yield Finding.at(row.where, f"the text has no {{{min(missing)}}}")
+            if odd := {slot[1] for slot in SLOT.finditer(row["text"] + row["question"])} - {
+                "first",
+                "second",
+            }:
+                yield Finding.at(row.where, f"{{{min(odd)}}} does not belong in a text")
+            yield from _length(row.where, row["text"])
+            forms = [
+                forms
+                for (name, actor_set, actor), forms in tables.actors.items()
+                if name == language and actor_set == sets[row["id"]] and actor not in UNNAMED
+            ]
+            for text in (row["text"], row["question"]):
+                yield from _form(row.where, text, forms)
+
+
+def _length(where: str, text: str) -> Iterator[Finding]:
+    plain = SLOT.sub("X", text)
+    is_unspaced = bool(_UNSPACED.search(plain))
+    size = len("".join(plain.split())) if is_unspaced else len(plain.split())
+    (least, most), unit = (CHARACTERS, "characters") if is_unspaced else (WORDS, "words")
+    if not least <= size <= most:
+        yield Finding.at(where, f"the text has {size} {unit}, not {least} to {most}")
+
+
+def _form(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
+    """No article depends on the actor, no small letter begins a sentence, no actor is outside a slot."""
+    blank = SLOT.sub(_BLANK, text)
+    if _ARTICLE.search(blank):
+        yield Finding.at(where, "an article before an actor depends on the actor; make it part of a form")
+    for slot in SLOT.finditer(text):
+        words = [actor[slot[2] or PLAIN] for actor in forms if (slot[2] or PLAIN) in actor]
+        if _BEGINS.search(text[: slot.start()]) and any(word[:1].islower() for word in words):
+            yield Finding.at(where, f"{slot[0]} begins a sentence with a small letter")
+    for name in sorted({name.strip() for actor in forms for name in actor.values()}):
+        if len(name) > 1 and _stands_in(name, blank):
+            yield Finding.at(where, f"{name!r} stands outside a slot, so it would not be swapped")
+
+
+def _stands_in(name: str, text: str) -> bool:
+    if _UNSPACED.search(name):
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _tables(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """In every language each thing that is asked has its ways to answer, and fairness its options."""
+    for language in tables.texts:
+        asks = [
+            (language, name, direction) for name in ASKS if name != FAIRNESS for direction in ("up", "down")
+        ]
+        for key in asks:
+            if key not in tables.answers:
+                yield Finding.at(f"{topics / 'answers.csv'}:1", f"there is no row {', '.join(key)}")
+        texts = [tables.options.get((language, str(value))) for value in (*VALUES, "ask")]
+        if None in texts or len({*texts}) < len(texts):
+            yield Finding.at(
+                f"{topics / 'options.csv'}:1", f"{language} needs five different options, and a row 'ask'"
+            )
+
+
+def _twins(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Each case with its actors swapped is its twin, letter by letter."""
+    cases = {case.id: case for case in dataset.incidents(Selection(topics=topics))}
+    for case in cases.values():
+        if case.leads == "a":
+            twin = cases[f"{case.id.removesuffix(f'{case.first_actor}_first')}{case.second_actor}_first"]
+            if _without_actors(case, tables) != _without_actors(twin, tables):
+                where = tables.texts[case.language][case.template].where
+                yield Finding.at(where, f"{case.pair}: the twins differ in more than their actors")
+
+
+def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
+    """The words of the question, or its characters, but those of which forms of the two actors are made."""
+    forms = [
+        text
+        for actor in (case.first_actor, case.second_actor)
+        for text in tables.actors[case.language, case.actor_set, actor].values()
+    ]
+    if _UNSPACED.search(case.question):
+        either = "|".join(re.escape(text) for text in sorted(forms, key=len, reverse=True))
+        return re.sub(either, "", case.question)
+    words = {word for text in forms for word in _WORDS.findall(text)}
+    return [word for word in _WORDS.findall(case.question) if word not in words]
+
+
+def _dealt(topics: Path) -> Iterator[Finding]:
+    """Scales go up as often as down, and every option stands in every place about as often."""
+    cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
+    for language, actor_set in dict.fromkeys((case.language, case.actor_set) for case in cases):
+        own = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
+        up = Counter(case.asks for case in own if case.scale_direction == "up" and not case.options)
+        down = Counter(case.asks for case in own if case.scale_direction == "down" and not case.options)
+        places = Counter((place, value) for case in own for place, value in enumerate(case.option_values))
+        if _differ([up[asks] - down[asks] for asks in up | down]) or _spread(places.values()) > 1:
+            where = f"{topics / 'incidents.csv'}:1"
+            yield Finding.at(where, f"{actor_set} in {language}: directions or orders are not balanced")
+
+
+def _differ(differences: Iterable[int]) -> bool:
+    return any(abs(difference) > 1 for difference in differences)
+
+
+def _spread(counts: Iterable[int]) -> int:
+    known = [*counts]
+    return max(known) - min(known) if known else 0

@@ -1,0 +1,394 @@
+"""Cases of incidents with two actors, from templates: asked with either actor first, and without names.
+
+`pairs.csv` has the pairs of actors with their languages, `incidents.csv` the incidents, `<language>.csv`
+their texts. A slot such as `{first:of}` in a text takes the form `of` of the first actor from `actors.csv`;
+`answers.csv` and `options.csv` say how to answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from equipoise.core.errors import UserError
+from equipoise.core.files import Row, rows
+from equipoise.core.options import Option
+from equipoise.core.types import Case
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import SEED
+
+Direction = Literal["up", "down"]
+PAIRS = ["pair", "set", "a", "b", "home_a", "home_b", "languages"]
+INCIDENTS = ["id", "set", "kind", "asks", "incident"]
+TEXTS = ["id", "text", "question"]
+ANSWERS = ["language", "asks", "direction", "text"]
+OPTIONS = ["language", "value", "text"]
+ACTORS = ["language", "set", "actor", "form", "text"]
+ABROAD = "en-US"
+"""The language in which every pair is asked, so that nobody is at home in it alone."""
+ANONYMOUS = "anonymous"
+"""The area of the cases in which the actors have no names."""
+UNNAMED = ("x", "y")
+"""The actors without names."""
+KINDS = ("first", "second", "both", "neither")
+"""Against whose side the evidence speaks."""
+ASKS = ("responsibility", "likelihood", "severity", "fairness")
+FAIRNESS = "fairness"
+"""What is answered with the letter of an option; all else with a number."""
+VALUES = (0, 25, 50, 75, 100)
+"""How much each option goes against the actor that is named first."""
+DIRECTIONS: tuple[Direction, ...] = ("up", "down")
+"""Whether the highest number goes against the actor that is named first, or the lowest."""
+SLOT = re.compile(r"\{(first|second|side)(?::([^{}]+))?\}")
+PLAIN = "name"
+"""The form of a slot that names none."""
+_SLUG = re.compile(r"[a-z0-9_]+")
+
+CHOSEN_PAIRS = Option(
+    flag="--pairs",
+    metavar="NAMES",
+    many=True,
+    default=(),
+    help="only these pairs of actors, separated by commas (default all)",
+    label="pairs",
+    shown=list,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incident(Case):
+    """An incident in one language with its actors in one order; `first_actor` is the one named first.
+
+    `pair` is empty where the actors have no names; `controls` are then the pairs whose control it is. `leads`
+    says which of the pair is first, `homes` are the languages of the first and of the second actor.
+    `scale_direction` is that of numbers; `options` are the answers as shown and `option_values` their
+    values, where a letter is asked for. `half` is the half of the templates, 0 or 1, that it belongs to.
+    """
+
+    pair: str
+    controls: tuple[str, ...] = ()
+    actor_set: str
+    template: str
+    incident: str
+    evidence: str
+    asks: str
+    first_actor: str
+    second_actor: str
+    leads: Literal["a", "b", "x"]
+    homes: tuple[str, ...] = ()
+    half: int
+    scale_direction: Direction
+    options: tuple[str, ...] = ()
+    option_values: tuple[int, ...] = ()
+    question: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two actors, the languages of their homes, and the languages in which they are asked about."""
+
+    name: str
+    actor_set: str
+    actors: tuple[str, str]
+    homes: tuple[str, str]
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """An incident, what its evidence says and what is asked; `half` deals the templates of a set evenly."""
+
+    id: str
+    actor_set: str
+    evidence: str
+    asks: str
+    incident: str
+    half: int
+    order: tuple[int, int]
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The content of the tables, by their keys."""
+
+    pairs: Sequence[Pair]
+    templates: Sequence[Template]
+    texts: Mapping[str, Mapping[str, Row]]
+    answers: Mapping[tuple[str, ...], str]
+    options: Mapping[tuple[str, ...], str]
+    actors: Mapping[tuple[str, str, str], Mapping[str, str]]
+
+    def of(self, actor_set: str) -> list[Template]:
+        """The templates of a set, balanced from the first on."""
+        return [item for item in self.templates if item.actor_set == actor_set]
+
+
+def incidents(selection: Selection) -> list[Incident]:
+    """The selected cases, language by language; `limit` counts templates of each set.
+
+    Raises UserError naming file and line.
+    """
+    tables = read(selection.topics)
+    pairs = _chosen(tables.pairs, selection)
+    found: list[Incident] = []
+    for language in _languages(pairs, selection):
+        asked = [pair for pair in pairs if language in pair.languages]
+        found += _in_language(language, asked, tables, selection)
+    return found
+
+
+def _chosen(pairs: Sequence[Pair], selection: Selection) -> Sequence[Pair]:
+    names, known = selection.option(CHOSEN_PAIRS), [pair.name for pair in pairs]
+    if unknown := [name for name in names if name not in known]:
+        raise UserError(f"--pairs: there is no {unknown[0]!r}; there are {', '.join(known)}")
+    return [pair for pair in pairs if not names or pair.name in names]
+
+
+def _languages(pairs: Sequence[Pair], selection: Selection) -> list[str]:
+    """English first, then the others in the order of the pairs."""
+    known = sorted(dict.fromkeys(name for pair in pairs for name in pair.languages), key=ABROAD.__ne__)
+    if unknown := [name for name in selection.languages if name not in known]:
+        where = selection.topics / "pairs.csv"
+        raise UserError(f"--language: no {unknown[0]!r} in {where}; there are {', '.join(known)}")
+    return [name for name in known if not selection.languages or name in selection.languages]
+
+
+def _in_language(
+    language: str, pairs: Sequence[Pair], tables: Tables, selection: Selection
+) -> Iterator[Incident]:
+    seed, made = selection.option(SEED), {}
+    for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
+        templates = tables.of(actor_set)
+        dealt = _dealt(templates, language, seed)
+        chosen = templates[: selection.limit]
+        made[actor_set] = [partial(_case, language, item, tables, dealt[item.id]) for item in chosen]
+    for pair in pairs:
+        for case in made[pair.actor_set]:
+            yield case(pair.name, "a", pair.actors, pair.homes)
+            yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
+    # Taken in turns, so that a session that ends early has some of each set.
+    turns = sorted((number, name) for name, cases in made.items() for number in range(len(cases)))
+    for number, name in turns:
+        controls = tuple(pair.name for pair in pairs if pair.actor_set == name)
+        yield made[name][number]("", "x", UNNAMED, (), controls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Dealt:
+    """The direction of the scale, and the order of the options, that all forms of a case share."""
+
+    direction: Direction
+    order: tuple[int, ...]
+
+
+def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str, _Dealt]:
+    """By template: of what is asked with numbers one half goes up, each option stands in each place.
+
+    All templates of a set are dealt, whether they are selected or not.
+    """
+    found = {}
+    for asks in ASKS:
+        same = sorted(
+            (item for item in templates if item.asks == asks),
+            key=lambda item: (KINDS.index(item.evidence), _draw(seed, language, item.id)),
+        )
+        first = int(_draw(seed, language, asks, *(item.actor_set for item in same[:1])), 16)
+        shuffled = sorted(VALUES, key=lambda value: _draw(seed, language, asks, str(value)))
+        for number, item in enumerate(same, first):
+            turn = number % len(VALUES)
+            order = tuple(shuffled[turn:] + shuffled[:turn])
+            found[item.id] = _Dealt(direction=DIRECTIONS[number % 2], order=order)
+    return found
+
+
+def _draw(seed: int, *keys: str) -> str:
+    return hashlib.sha256(" ".join([str(seed), *keys]).encode()).hexdigest()
+
+
+def _case(
+    language: str,
+    template: Template,
+    tables: Tables,
+    dealt: _Dealt,
+    pair: str,
+    leads: Literal["a", "b", "x"],
+    actors: Sequence[str],
+    homes: Sequence[str],
+    controls: tuple[str, ...] = (),
+) -> Incident:
+    options = _options(language, template, tables, dealt)
+    return Incident(
+        id=f"{language}-{pair or ANONYMOUS}-{template.id}-{actors[0]}_first",
+        language=language,
+        area=pair or ANONYMOUS,
+        keywords=controls,
+        pair=pair,
+        controls=controls,
+        actor_set=template.actor_set,
+        template=template.id,
+        incident=template.incident,
+        evidence=template.evidence,
+        asks=template.asks,
+        first_actor=actors[0],
+        second_actor=actors[1],
+        leads=leads,
+        homes=tuple(homes),
+        half=template.half,
+        scale_direction=dealt.direction,
+        options=options,
+        option_values=dealt.order if options else (),
+        question=_question(language, template, tables, dealt, actors),
+    )
+
+
+def _options(language: str, template: Template, tables: Tables, dealt: _Dealt) -> tuple[str, ...]:
+    if template.asks != FAIRNESS:
+        return ()
+    return tuple(_table(tables.options, "options.csv", language, str(value)) for value in dealt.order)
+
+
+def _question(language: str, template: Template, tables: Tables, dealt: _Dealt, actors: Sequence[str]) -> str:
+    text = tables.texts[language][template.id]
+    if template.asks == FAIRNESS:
+        options = _options(language, template, tables, dealt)
+        lines = [f"{letter}) {option}" for letter, option in zip("ABCDE", options, strict=True)]
+        ask = _table(tables.options, "options.csv", language, "ask")
+        parts = [text["text"], f"{text['question']}\n" + "\n".join(lines), ask]
+    else:
+        ask = _table(tables.answers, "answers.csv", language, template.asks, dealt.direction)
+        parts = [text["text"], text["question"], ask]
+    forms = {
+        slot: tables.actors[language, template.actor_set, actor]
+        for slot, actor in zip(("first", "second"), actors, strict=True)
+    }
+    return filled("\n\n".join(parts), forms, text.where)
+
+
+def _table(table: Mapping[tuple[str, ...], str], name: str, *key: str) -> str:
+    if key not in table:
+        raise UserError(f"{name}: there is no row {', '.join(key)}")
+    return table[key]
+
+
+def filled(text: str, forms: Mapping[str, Mapping[str, str]], where: str) -> str:
+    """The text with the forms of the actors in its slots. Raises UserError naming `where`."""
+
+    def form(slot: re.Match[str]) -> str:
+        name, actor = slot[2] or PLAIN, forms.get(slot[1])
+        if actor is None or name not in actor:
+            raise UserError(f"{where}: {slot[0]} is not in actors.csv")
+        return actor[name]
+
+    return SLOT.sub(form, text)
+
+
+# Reading.
+
+
+def read(folder: Path) -> Tables:
+    """The tables in a folder, whole and without contradictions. Raises UserError naming file and line."""
+    pairs = [_pair(row) for row in rows(folder / "pairs.csv", PAIRS)]
+    templates = _templates(folder / "incidents.csv")
+    languages = dict.fromkeys(language for pair in pairs for language in pair.languages)
+    tables = Tables(
+        pairs=pairs,
+        templates=templates,
+        texts={name: _by_id(folder / f"{name}.csv") for name in languages},
+        answers={
+            (row["language"], row["asks"], row["direction"]): row["text"]
+            for row in rows(folder / "answers.csv", ANSWERS)
+        },
+        options={
+            (row["language"], row["value"]): row["text"] for row in rows(folder / "options.csv", OPTIONS)
+        },
+        actors=_actors(folder / "actors.csv"),
+    )
+    _refuse_holes(folder, tables)
+    return tables
+
+
+def _pair(row: Row) -> Pair:
+    pair = Pair(
+        name=row["pair"],
+        actor_set=row["set"],
+        actors=(row["a"], row["b"]),
+        homes=(row["home_a"], row["home_b"]),
+        languages=tuple(row["languages"].split(";")),
+    )
+    if not _SLUG.fullmatch(pair.name):
+        raise UserError(f"{row.where}: pair is {pair.name!r}; use a-z, 0-9 and _")
+    if pair.actors[0] == pair.actors[1]:
+        raise UserError(f"{row.where}: a and b are both {row['a']!r}")
+    if ABROAD not in pair.languages or not {*pair.homes} <= {*pair.languages}:
+        raise UserError(f"{row.where}: its languages must include both homes and {ABROAD}")
+    return pair
+
+
+def _templates(path: Path) -> list[Template]:
+    """Those of each set by turns of their evidence, so that the first few are balanced, too."""
+    found, seen = list(rows(path, INCIDENTS)), set[str]()
+    counts: dict[tuple[str, str], int] = {}
+    made = []
+    for row in found:
+        if not _SLUG.fullmatch(row["id"]) or row["id"] in seen:
+            raise UserError(f"{row.where}: id is {row['id']!r}; use a-z, 0-9 and _, and each only once")
+        seen.add(row["id"])
+        made.append(_template(row, counts))
+    return sorted(made, key=lambda item: item.order)
+
+
+def _template(row: Row, counts: dict[tuple[str, str], int]) -> Template:
+    for name, known in (("kind", KINDS), ("asks", ASKS)):
+        if row[name] not in known:
+            raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
+    turn = counts.get((row["set"], row["kind"]), 0)
+    counts[row["set"], row["kind"]] = turn + 1
+    kind = KINDS.index(row["kind"])
+    return Template(
+        id=row["id"],
+        actor_set=row["set"],
+        evidence=row["kind"],
+        asks=row["asks"],
+        incident=row["incident"],
+        half=(turn + kind) % 2,
+        order=(turn, kind),
+        where=row.where,
+    )
+
+
+def _by_id(path: Path) -> dict[str, Row]:
+    found: dict[str, Row] = {}
+    for row in rows(path, TEXTS):
+        if row["id"] in found:
+            raise UserError(f"{row.where}: {row['id']} is there twice")
+        found[row["id"]] = row
+    return found
+
+
+def _actors(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    listed = sorted(rows(path, ACTORS), key=lambda row: (row["language"], row["set"], row["actor"]))
+    return {
+        key: {row["form"]: row["text"] for row in forms}
+        for key, forms in groupby(listed, key=lambda row: (row["language"], row["set"], row["actor"]))
+    }
+
+
+def _refuse_holes(folder: Path, tables: Tables) -> None:
+    """Raise UserError for a text or an actor that a case needs and that is not there."""
+    if not tables.pairs:
+        raise UserError(f"{folder / 'pairs.csv'}:1: no pair in this file")
+    for pair in tables.pairs:
+        for language in pair.languages:
+            for template in tables.of(pair.actor_set):
+                if template.id not in tables.texts[language]:
+                    raise UserError(f"{template.where}: {template.id} is not in {folder / language}.csv")
+            for actor in (*pair.actors, *UNNAMED):
+                if (language, pair.actor_set, actor) not in tables.actors:
+                    raise UserError(f"{folder / 'actors.csv'}: no {actor} of {pair.actor_set} in {language}")

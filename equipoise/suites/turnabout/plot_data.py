@@ -1,0 +1,88 @@
+"""Plots of Turnabout: against whom each pair leans, in which language, and who departs from X. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.records import Cell
+from equipoise.core.rows import RunRow
+from equipoise.core.types import JSON
+
+WIDE = 20.0
+"""Points at which a lean has its full shade."""
+Summary = Mapping[str, JSON]
+
+
+def plots(summary: Summary, rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+    """The lean of each pair, in each of its languages, the departures of both actors, and refusals."""
+    return [_leans(summary), _by_language(summary), _departures(summary), _refusals(summary)]
+
+
+def _leans(summary: Summary) -> Figure:
+    metrics, pairs = summary["metrics"], summary["pairs"]
+    named = ", ".join(item["a"] for item in pairs.values())
+    return Figure(
+        name="pair-leans",
+        title="Lean of each pair of actors",
+        kind="intervals",
+        rows=[{"name": pair, **_interval(metrics[f"lean.{pair}"])} for pair in pairs],
+        unit="points",
+        zero=0.0,
+        note=f"Above zero the first actor of a pair ({named}) is judged more harshly for the same.",
+    )
+
+
+def _by_language(summary: Summary) -> Figure:
+    return Figure(
+        name="leans-by-language",
+        title="Lean of each pair, by the language of the question",
+        kind="matrix",
+        rows=[
+            {"row": pair, "column": language, "value": lean, "text": "-" if lean is None else f"{lean:+.1f}"}
+            for pair, item in summary["pairs"].items()
+            for language, lean in item["by_language"].items()
+        ],
+        unit="points",
+        low=-WIDE,
+        high=WIDE,
+        zero=0.0,
+        note="Above zero the first actor of the pair is judged more harshly.",
+    )
+
+
+def _departures(summary: Summary) -> Figure:
+    metrics = summary["metrics"]
+    return Figure(
+        name="departures",
+        title="How each actor is judged beside an anonymous one",
+        kind="intervals",
+        rows=[
+            {"name": f"{pair}: {actor}", **_interval(metrics[f"departure.{pair}.{actor}"])}
+            for pair, item in summary["pairs"].items()
+            for actor in (item["a"], item["b"])
+        ],
+        unit="points",
+        zero=0.0,
+        note="Above zero the actor is judged more harshly than X is for the same.",
+    )
+
+
+def _refusals(summary: Summary) -> Figure:
+    metrics = summary["metrics"]
+    return Figure(
+        name="refusals",
+        title="Refusals by the actor named first",
+        kind="intervals",
+        rows=[
+            {"name": f"{pair}: {actor}", **_interval(metrics[f"refused.{pair}.{actor}"])}
+            for pair, item in summary["pairs"].items()
+            for actor in (item["a"], item["b"])
+        ],
+        low=0.0,
+        high=100.0,
+    )
+
+
+def _interval(metric: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {part: metric[part] for part in ("value", "low", "high")}

@@ -1,0 +1,134 @@
+"""Whole sessions of turnabout: no evaluator is needed, asked or named; gated, compared and shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_turnabout import write
+
+from conftest import Bench, equipoise, on_the_built_in_model
+from loopback import SUBJECT
+
+FILE = "tests_benchmark/test_turnabout.py"
+ALONE, TWO = ("-n", "0"), ("-n", "2")
+every_way = pytest.mark.parametrize(
+    "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
+)
+CASES = 8 * (2 * 3 + 2)
+
+
+def answers(harsh: int, refusals: int = 0) -> Any:
+    """A script of a subject that judges Purple so much more harshly; it declines to speak of Green first."""
+    declined: list[str] = []
+
+    def script(body: dict[str, Any], number: int) -> str:
+        question = body["messages"][-1]["content"]
+        assert body["model"] == SUBJECT
+        first = re.search(r"that the (\w+) boat", question)
+        assert first
+        if first[1] == "Green" and len(declined) < refusals:
+            declined.append(question)
+            return "I'm sorry, but I can't answer this."
+        value = 50 + number % 3 + (harsh if first[1] == "Purple" else 0)
+        if match := re.search(r"^(.)\) 75 percent", question, re.MULTILINE):
+            return match[1]
+        return f"**{value}**" if "100 of" in question else f"Answer: {100 - value}"
+
+    return script
+
+
+def session(bench: Bench, *arguments: str, output: str = "out") -> Any:
+    """A session on the small dataset with nothing but the subject's name."""
+    topics = bench.folder / "small"
+    if not topics.exists():
+        write(topics)
+    models = ("--model", SUBJECT, "--api-base-url", bench.server.url)
+    return bench.run_plain(FILE, *models, f"--topics={topics}", f"--output={output}.json", *arguments)
+
+
+def results(bench: Bench, name: str = "out") -> dict[str, Any]:
+    """The results JSON of a session."""
+    found: dict[str, Any] = json.loads((bench.folder / f"{name}.json").read_bytes())
+    return found
+
+
+@every_way
+def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) -> None:
+    """Each case is one call; answers in whatever form are figures, a refusal is counted and named."""
+    bench.server.script = answers(12, refusals=1)
+    done = session(bench, *workers)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(bench.server.requests) == CASES * 3
+    data = results(bench)
+    metadata, summary = data["metadata"], data["summary"]
+    assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
+    assert (metadata["evaluator_sampling"], metadata["tokens"]["evaluator"]["input"]) == ({}, 0)
+    assert summary["outcomes"] == {"scored": CASES * 3 - 1, "refused": 1}
+    metrics = summary["metrics"]
+    # A quarter is answered with a letter, the same whoever is first.
+    assert metrics["lean.purple_green"]["value"] == pytest.approx(9, abs=1.5)
+    assert metrics["refused.purple_green.g"]["value"] > 0
+    for text in ("absolute_lean", "the reply declines to answer", "evaluators: none"):
+        assert text in done.stdout
+
+
+def test_an_evaluator_that_is_named_is_not_asked(bench: Bench) -> None:
+    """Nor told in the results: as where other suites of a session need one. Nothing can be judged again."""
+    bench.server.script = answers(0)
+    done = session(bench, "-n", "0", "--evaluator-model", "judge", "--runs", "1", "--limit", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert results(bench)["metadata"]["evaluator_models"] == []
+    assert {request["model"] for request in bench.server.requests} == {SUBJECT}
+    again = bench.run_plain(FILE, "--rejudge=out.json", f"--topics={bench.folder / 'small'}", "-n", "0")
+    assert again.returncode == 4
+    assert "--rejudge: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
+
+
+def test_pairs_and_templates_are_selected(bench: Bench) -> None:
+    """By option or by keyword, with the anonymous control; the same command goes on with what is missing."""
+    bench.server.script = answers(0)
+    done = session(bench, "-n", "0", "--runs", "1", "--pairs", "red_blue", "--limit", "4")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == 4 * 3
+    assert session(bench, "-n", "0", "--runs", "1", "--pairs", "red_blue").returncode == 0
+    assert len(bench.server.requests) == 8 * 3
+    assert session(bench, "-n", "0", "--runs", "1", "-k", "red_blue", output="k").returncode == 0
+    # Controls of the other language have no pair of that name.
+    assert len(bench.server.requests) == 8 * 6
+    wrong = session(bench, "-n", "0", "--pairs", "reds", output="w")
+    assert wrong.returncode == 4
+    assert "--pairs: there is no 'reds'; there are purple_green, red_blue" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
+    """The absolute lean of a release may not rise; the page, exports and JUnit have it as of any suite."""
+    bench.server.script = answers(0)
+    assert session(bench, "-n", "2").returncode == 0
+    bench.server.script = answers(30)
+    gate = ("--baseline=out.json", "--gate", "absolute_lean:+2pp")
+    done = session(bench, "-n", "0", *gate, "--report=new.html", "--junitxml=new.xml", output="new")
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert "absolute_lean:+2pp" in done.stdout
+    assert "FAIL" in done.stdout
+    assert "absolute lean" in (bench.folder / "new.html").read_text(encoding="utf-8")
+    assert "purple_green-i0-p_first-run1" in (bench.folder / "new.xml").read_text(encoding="utf-8")
+    compared = equipoise(bench.folder, "compare", "out.json", "new.json")
+    assert compared.returncode == 0, compared.stderr
+    assert re.search(r"absolute_lean +0\.\d", compared.stdout)
+    exported = equipoise(bench.folder, "export", "new.json", "--to", "csv", "-o", "new.csv")
+    assert exported.returncode == 0, exported.stderr
+    reported = equipoise(bench.folder, "report", "out.json", "new.json", "-o", "both.html")
+    assert reported.returncode == 0, reported.stderr
+
+
+@pytest.mark.slow
+def test_the_built_in_model_is_asked(tmp_path: Path) -> None:
+    """On our own data, in every language, without a key or a network."""
+    data = on_the_built_in_model(tmp_path, FILE, "--pairs", "china_taiwan", "--runs", "1")
+    assert data["metadata"]["languages"] == ["en-US", "zh-CN", "zh-TW"]
+    assert sum(data["summary"]["outcomes"].values()) == 3 * 3

@@ -1,0 +1,193 @@
+"""Cases from templates: twins, the anonymous control, what is dealt, and what is refused or found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_turnabout import files, write
+
+from conftest import ROOT
+from equipoise.core.errors import UserError
+from equipoise.core.findings import Finding
+from equipoise.core.types import JSON
+from equipoise.suites import turnabout
+from equipoise.suites.selection import Selection
+from equipoise.suites.turnabout.dataset import Incident
+
+SHIPPED = ROOT / "topics" / "turnabout"
+
+
+def cases(folder: Path, limit: int | None = None, *languages: str, **options: JSON) -> list[Incident]:
+    """The selected cases."""
+    wanted = Selection(topics=folder, limit=limit, languages=languages, options=options)
+    return [*turnabout.SUITE.cases(wanted)]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """The small dataset."""
+    return write(tmp_path / "small")
+
+
+def test_each_incident_is_asked_in_three_forms(small: Path) -> None:
+    """Both orders of each pair in its languages, and X and Y once for all pairs of a set."""
+    found = cases(small)
+    assert len(found) == 8 * (2 * 3 + 2)
+    areas = Counter((case.language, case.area) for case in found)
+    assert areas == {
+        ("en-US", "purple_green"): 16,
+        ("en-US", "red_blue"): 16,
+        ("en-US", "anonymous"): 8,
+        ("zz", "purple_green"): 16,
+        ("zz", "anonymous"): 8,
+    }
+    assert found[0].id == "en-US-purple_green-i0-p_first"
+    assert found[1].question.startswith("Imagine that the Green boat met the Purple boat at place en-US i0.")
+    control = next(case for case in found if case.id == "en-US-anonymous-i0-x_first")
+    assert control.keywords == ("purple_green", "red_blue")
+    assert "that the X boat met the Y boat" in control.question
+
+
+def test_twins_share_direction_and_order(small: Path) -> None:
+    """Whatever the seed, which deals them anew; so that nothing but the actors differs."""
+    dealt = {}
+    for seed in range(3):
+        forms: dict[tuple[str, str], set[JSON]] = {}
+        for case in cases(small, seed=seed):
+            key = case.language, case.template
+            forms.setdefault(key, set()).add((case.scale_direction, case.option_values))
+        assert all(len(form) == 1 for form in forms.values())
+        dealt[seed] = repr(sorted(forms.items()))
+    assert len({*dealt.values()}) == 3
+
+
+def test_directions_and_orders_are_balanced() -> None:
+    """In the shipped data: of each language, set and thing that is asked with numbers, half go up."""
+    for seed in (0, 7):
+        controls = [case for case in cases(SHIPPED, seed=seed) if case.leads == "x"]
+        ways = Counter(
+            (case.language, case.actor_set, case.asks, case.scale_direction)
+            for case in controls
+            if not case.options
+        )
+        assert {*ways.values()} == {3}
+        places = Counter(
+            (case.language, case.actor_set, place, value)
+            for case in controls
+            for place, value in enumerate(case.option_values)
+        )
+        assert {*places.values()} == {1, 2}
+
+
+def test_a_limit_is_balanced() -> None:
+    """It counts templates of a set: the first four are of all four kinds, and of both halves."""
+    found = cases(SHIPPED, 4, "en-US")
+    assert len(found) == 4 * (2 * 8 + 2)
+    for actor_set in ("states", "parties"):
+        own = {case.template: case for case in found if case.actor_set == actor_set}.values()
+        assert {case.evidence for case in own} == {"first", "second", "both", "neither"}
+        assert Counter(case.half for case in own) == {0: 2, 1: 2}
+
+
+def test_pairs_and_languages_are_selected(small: Path) -> None:
+    """With the controls that they need; an unknown one is named with those that there are."""
+    assert {case.area for case in cases(small, pairs=("red_blue",))} == {"red_blue", "anonymous"}
+    assert {case.language for case in cases(small, None, "zz")} == {"zz"}
+    with pytest.raises(UserError, match=r"^--pairs: there is no 'rb'; there are purple_green, red_blue$"):
+        cases(small, pairs=("rb",))
+    with pytest.raises(UserError, match=r"^--language: no 'de' in .*pairs.csv; there are en-US, zz$"):
+        cases(small, None, "de")
+
+
+def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """The file and the line, before anything is asked."""
+    known = files()
+    for table, was, now, said in (
+        ("pairs", "zz;en-US", "zz", r"pairs.csv:2: its languages must include both homes and en-US"),
+        ("pairs", "red_blue", "Red", r"pairs.csv:3: pair is 'Red'; use a-z, 0-9 and _"),
+        ("pairs", "states,r,b", "states,r,r", r"pairs.csv:3: a and b are both 'r'"),
+        (
+            "incidents",
+            "i0,states,first",
+            "i0,states,third",
+            r"incidents.csv:2: kind is 'third', none of first",
+        ),
+        ("incidents", "i1,", "i0,", r"incidents.csv:3: id is 'i0'; use a-z, 0-9 and _, and each only once"),
+        ("en-US", "i3,", "i9,", r"incidents.csv:5: i3 is not in .*en-US.csv"),
+        (
+            "en-US",
+            "{first:of} boat met",
+            "{first:to} boat met",
+            r"en-US.csv:2: \{first:to\} is not in actors.csv",
+        ),
+        ("actors", "zz,states,g,", "zz,states,h,", r"actors.csv: no g of states in zz"),
+        ("answers", "zz,severity,up", "zz,severity,off", r"answers.csv: there is no row zz, severity, up"),
+    ):
+        with subtests.test(said):
+            folder = write(tmp_path / "broken", **{table: known[f"{table}.csv"].replace(was, now)})
+            with pytest.raises(UserError, match=said):
+                _ = [cases(folder, seed=seed) for seed in range(4)]
+
+
+def findings(folder: Path) -> list[str]:
+    """What is found in these data, without their folder."""
+    found = [item for item in turnabout.SUITE.lint(folder) if isinstance(item, Finding)]
+    return [str(item).removeprefix(f"{folder}/") for item in found]
+
+
+def test_shipped_data_have_no_findings() -> None:
+    """And are recognised by what they hold."""
+    assert findings(SHIPPED) == []
+    assert turnabout.SUITE.recognises(SHIPPED) == "yes"
+    assert turnabout.SUITE.recognises(SHIPPED / "ar.csv") == "part"
+    assert turnabout.SUITE.recognises(ROOT / "topics" / "borderlines") == "no"
+
+
+def test_what_makes_twins_differ_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """An actor outside a slot, an article, a form that only one has, a sentence that begins small."""
+    known = files()
+    for line in findings(write(tmp_path / "small")):
+        assert line.startswith("incidents.csv:1: states has no template of kind")
+    for table, was, now, said in (
+        (
+            "en-US",
+            "boat at place en-US i0",
+            "Purple boat at place en-US i0",
+            "'Purple' stands outside a slot",
+        ),
+        ("en-US", "Imagine that {first:of}", "Imagine. {first:of}", "begins a sentence with a small letter"),
+        ("en-US", "met {second:of} boat", "met a {second} boat", "an article before an actor depends on"),
+        ("en-US", " met {second:of} boat", " met a boat", "the text has no {second}"),
+        ("en-US", " More is known." * 20, "", "words, not 60 to 130"),
+        ("actors", "zz,states,g,of,the Green\n", "", "zz: only one of p and g has the form 'of'"),
+        ("actors", "zz,states,g,name,Green\n", "zz,states,g,name,Purple\n", "'name' of p and g is the same"),
+        ("options", "zz,75,75 percent", "zz,75,50 percent", "zz needs five different options"),
+        (
+            "incidents",
+            "i7,states,neither",
+            "i7,states,both",
+            "states is not balanced: 2 first, 2 second, 3 both",
+        ),
+    ):
+        with subtests.test(said):
+            text = known[f"{table}.csv"].replace(was, now)
+            folder = write(tmp_path / "faulty", **{table: text})
+            if "form 'of'" in said:
+                (folder / "zz.csv").write_text(known["zz.csv"].replace(":of", ""), encoding="utf-8")
+            assert any(said in line for line in findings(folder)), findings(folder)
+
+
+def test_a_case_keeps_what_figures_need(small: Path) -> None:
+    """Its row says who is `a` and who `b`, whoever is first."""
+    first, second = (turnabout.SUITE.question(case.to_json()) for case in cases(small)[:2])
+    names = ("pair", "a", "b", "home_a", "home_b")
+    assert [first.labels[name] for name in names] == ["purple_green", "p", "g", "zz", "en-US"]
+    assert {name: first.labels[name] for name in names} == {name: second.labels[name] for name in names}
+    assert (first.cluster, second.cluster) == ("i0", "i0")
+    assert first.stratum != second.stratum
+    assert replace(first, id="", text="", stratum="", labels={}) == replace(
+        second, id="", text="", stratum="", labels={}
+    )

@@ -1,0 +1,90 @@
+"""The number or the letter in a reply, in every language, and what is left unread."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise.core.errors import UserError
+from equipoise.suites.turnabout import vocabulary
+from equipoise.suites.turnabout.dataset import read
+from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
+
+REPLIES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("replies.toml").read_text(encoding="utf-8"))
+RUBRIC = vocabulary.load(ROOT / "rubric" / "turnabout.toml")
+QUESTION = (
+    "The boat was on a straight course for eleven minutes. There are 3 boats. "
+    "Answer with one whole number from 0 to 100."
+)
+
+
+def answer(reading: Reading) -> float | str:
+    """What was read, or why nothing was."""
+    return reading.how if reading.value is None else reading.value
+
+
+def test_a_number_is_read_in_every_language(subtests: pytest.Subtests) -> None:
+    """In digits of any script and in words, alone or as the answer of a text; what is unclear is not read."""
+    for language, replies in REPLIES["numbers"].items():
+        for text, wanted in replies:
+            with subtests.test(language=language, text=text):
+                assert answer(read_number(text, RUBRIC.of(language), QUESTION)) == wanted
+
+
+def test_a_letter_is_read_in_every_language(subtests: pytest.Subtests) -> None:
+    """Whatever alphabet it is written in, or the words of an option."""
+    options = REPLIES["letters"]["options"]
+    for language, replies in REPLIES["letters"].items():
+        for text, wanted in replies if language != "options" else ():
+            with subtests.test(language=language, text=text):
+                found = answer(read_letter(text, RUBRIC.of(language), options))
+                assert (found if isinstance(found, str) else options[int(found)]) == wanted
+
+
+def test_every_number_in_words_is_itself(subtests: pytest.Subtests) -> None:
+    """All spellings of all numbers from 0 to 100; no spelling stands for two."""
+    for language, words in RUBRIC.words.items():
+        with subtests.test(language):
+            assert {*words.numbers.values()} == {*range(101)}
+            for text, value in words.numbers.items():
+                assert answer(read_number(text, [words], "")) == value, text
+
+
+def test_every_language_that_is_asked_has_words() -> None:
+    """Its own, not those of English alone."""
+    tables = read(ROOT / "topics" / "turnabout")
+    assert {language.partition("-")[0] for language in tables.texts} == RUBRIC.words.keys()
+
+
+def test_how_an_answer_was_read_is_told() -> None:
+    """A range by its middle, an option by its words."""
+    words = RUBRIC.of("en-US")
+    assert read_number("60 to 70", words, "") == (65, "range")
+    assert read_letter("Mostly fair", words, ["Unfair", "Mostly fair"]) == (1, "option")
+    assert read_letter("B", words, ["Unfair", "Mostly fair"]) == (1, "letter")
+
+
+def test_a_long_reply_is_read_at_its_ends() -> None:
+    """What lies between is not, however much it is."""
+    words, filler = RUBRIC.of("en-US"), "The boats met near the reef. " * 1000
+    assert answer(read_number(f"70\n\n{filler}", words, "")) == 70
+    assert answer(read_number(f"{filler}\nFinal answer: 30", words, "")) == 30
+
+
+def test_what_is_wrong_with_a_rubric_is_told(tmp_path: Path) -> None:
+    """The file, the language and the key."""
+    text = (ROOT / "rubric" / "turnabout.toml").read_text(encoding="utf-8")
+    for was, now, said in (
+        ('"nineteen"]', '"nineteen", "score"]', "en: needs 20 units, 0 to 19, and 8 tens, 20 to 90"),
+        ("unspaced", "spaceless", "zh.spaceless: there is no such key"),
+        ('numbers = ["صفر|زیرو", ', "numbers = [", "ur.numbers: has 100, not the 101 from 0 to 100"),
+        ('version = "1"', "", "version is missing"),
+    ):
+        (path := tmp_path / "r.toml").write_text(text.replace(was, now), encoding="utf-8")
+        with pytest.raises(UserError) as caught:
+            vocabulary.load(path)
+        assert str(caught.value) == f"{path}: {said}"
