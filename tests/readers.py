@@ -24,9 +24,10 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Message, Reply, Token
+from equipoise.core.types import Cue, Message, Reply, Token
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
+from equipoise.suites.askers import is_named
 from equipoise.suites.selection import Selection
 
 Reader = Callable[[str], object]
@@ -625,8 +626,14 @@ def _untidy(text: str) -> None:
     overlap.tokens(text)
 
 
+def _named(text: str) -> object:
+    cue = Cue(side="us", place="first", form="stated", number=1, text="I spend my days in the orchard.")
+    return is_named(cue, text, text)
+
+
 READERS: Mapping[str, Reader] = {
     "judge: verdict": _verdict,
+    "suites: who asks": _named,
     "models: label": _label,
     "models: label of a token": _label_of_tokens,
     "models: likelihood of an ending": _ending,
@@ -694,6 +701,11 @@ ELSEWHERE: Mapping[str, str] = {
     "models/redact.py:_as_whole": "reads keys",
     "report/page/figures.py:svg": "reads what vl-convert drew",
     "runner/resume.py": "reads settings",
+    "compare/release.py:refuse_unfit_asker": "reads names of metrics",
+    "report/askers.py": "reads names of metrics",
+    "suites/askers.py:of_two_sides": "reads cues",
+    "suites/askers.py:read": "reads cues",
+    "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",
     "suites/naming.py": "reads the user's own code",
     "suites/even_handedness/checks.py": "reads stances",

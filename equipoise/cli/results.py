@@ -50,12 +50,14 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             return
         headline = next(iter(found.metrics.values()))
     with reading(results):
-        selected = transcripts.select(found.rows, text=text, outcome=outcome, lowest=lowest)
+        # The lowest are of a plain session, whoever asked beside.
+        every = [*found.rows, *(found.asked if lowest is None else ())]
+        selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
             for place, line in enumerate(transcripts.lines(run, headline.unit)):
                 for part in wrapped(line, width()):
                     click.secho(printable(part), bold=place == 0)
-    say(f"{len(selected):,} of {len(found.rows):,} runs")
+    say(f"{len(selected):,} of {len(every):,} runs")
 
 
 @click.command()

@@ -17,7 +17,8 @@ from equipoise.core.rows import RunRow
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.results import answered, light, published, rows, schema, versions
+from equipoise.results import answered, askers, light, published, rows, schema, versions
+from equipoise.results.askers import NOBODY, Asking
 from equipoise.results.history import WITH_UNSCORED
 from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
@@ -48,7 +49,8 @@ ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads
 class Side:
     """The results of one model on one suite. `file` is the path as it was given, `digest` its SHA-256.
 
-    `doubt` says why they are not verified against their journal, where that was tried.
+    `doubt` says why they are not verified against their journal, where that was tried. `asked` are the rows
+    of runs with a cue, and `asking` what figures are made of those.
     """
 
     file: str
@@ -58,6 +60,8 @@ class Side:
     rows: Sequence[RunRow]
     cells: Sequence[Cell]
     doubt: str | None = None
+    asked: Sequence[RunRow] = ()
+    asking: Asking = NOBODY
 
     @property
     def metadata(self) -> Mapping[str, JSON]:
@@ -111,7 +115,7 @@ def load(path: Path, *, is_whole: bool = False) -> Side:
     needs, and the transcripts are never in memory.
     """
     found = _load(path, is_whole=is_whole)
-    return found if is_whole else replace(found, data=brief(found.data), rows=())
+    return found if is_whole else replace(found, data=brief(found.data), rows=(), asked=())
 
 
 def of_suite(given: Path, suite: str) -> Path | None:
@@ -228,9 +232,18 @@ def side(file: str, data: Mapping[str, JSON], digest: str | None = None, *, is_w
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     runs = rows.of_json(data["results"])
     kept = data if is_whole else brief(data)
-    # A comparison reads cells alone.
-    shown_rows = runs if is_whole else ()
-    return Side(file=file, digest=digest, suite=suite, data=kept, rows=shown_rows, cells=suite.combine(runs))
+    asked = rows.of_askers(data)
+    return Side(
+        file=file,
+        digest=digest,
+        suite=suite,
+        data=kept,
+        # A comparison reads cells alone.
+        rows=runs if is_whole else (),
+        cells=suite.combine(runs),
+        asked=asked if is_whole else (),
+        asking=askers.of(suite, data, runs, asked),
+    )
 
 
 def brief(data: Mapping[str, JSON]) -> dict[str, JSON]:

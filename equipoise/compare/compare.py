@@ -112,7 +112,9 @@ class Comparison:
 
     def at(self, name: str, confidence: float) -> Change:
         """The change of one of its metrics, with intervals of another confidence."""
-        older, newer = common(self.before.cells, self.after.cells)
+        sides = (self.before, self.after)
+        is_asker = name in self.after.asking.metrics
+        older, newer = common(*(side.asking.cells if is_asker else side.cells for side in sides))
         found = _levels_of(self.before, self.after, confidence)
         return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
 
@@ -208,6 +210,7 @@ def compare(
         ]
     )
     headline = next(iter(found_changes.values()), None)
+    asker_changes, remark = _asker_changes(before, after, confidence)
     found_drifts = drifts(
         before,
         after,
@@ -221,17 +224,36 @@ def compare(
         mismatches=found,
         warnings=[
             *_incomplete(after),
+            *remark,
             *changes(before.metadata, after.metadata),
             *answered.within(before.metadata, after.metadata),
             *(str(drift) for drift in found_drifts if drift.has_drifted),
         ],
         drifts=found_drifts,
-        changes=found_changes,
+        changes={**found_changes, **asker_changes},
         levels=confidence,
         effects=_effects(before, after, told),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
+
+
+def _asker_changes(before: Side, after: Side, confidence: Levels) -> tuple[dict[str, Change], list[str]]:
+    """What has changed of how far answers move with who asks, and why it is not compared if it is not.
+
+    A family of its own: what is made of plain runs stays as it is without them.
+    """
+    older, newer = before.asking, after.asking
+    if not older.cells or not newer.cells:
+        return {}, []
+    if not older.is_like(newer):
+        return {}, [
+            "the sentences about who asks, or their forms, differ: figures about them are not compared"
+        ]
+    was, now = common(older.cells, newer.cells)
+    metrics = replace(newer, cells=now).metrics.values()
+    clusters = after.suite.clusters
+    return _adjusted([measured(metric, was, now, clusters, confidence) for metric in metrics]), []
 
 
 def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:

@@ -17,11 +17,12 @@ from equipoise.compare.family import ALONE, Family, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
-from equipoise.stats import squares
+from equipoise.results.askers import NOBODY, Asking
+from equipoise.stats import fixed, squares
 from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.intervals import student
-from equipoise.stats.metrics import valid
+from equipoise.stats.intervals import Estimate, student
+from equipoise.stats.metrics import measure, valid
 from equipoise.stats.paired import (
     Better,
     Difference,
@@ -40,6 +41,8 @@ FEWEST = 6
 
 
 _MOST_LABELS = 100_000
+_MOST_TIMES = 1000.0
+"""How many times as many runs or questions are worth naming."""
 _NO_AUDITS: Mapping[str, JSON] = {}
 
 
@@ -69,20 +72,25 @@ def judge_all(
     runs: RunCounts,
     *,
     audits: Mapping[str, JSON] = _NO_AUDITS,
+    asking: Asking = NOBODY,
+    clusters: str = "questions",
     family: Family | None = None,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
     """What becomes of all rules, as plain data, with how many of the candidate's runs have no score.
 
-    `audits` are those of the candidate's evaluators, as in results. `family` is that of the rules of all
-    suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse: nothing
-    passes.
+    `audits` are those of the candidate's evaluators, as in results, and `asking` is what its figures about
+    who asks are made of; `clusters` is the suite's word for its questions. `family` is that of the rules of
+    all suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse:
+    nothing passes.
     """
     every = family or family_of(rules)
 
     def judged(rule: Rule, error: float = ALONE) -> Ruling:
         if rule.is_about_audit:
             return of_audits(rule, audits, error)
+        if rule.is_about_asker:
+            return of_asker(rule, asking, clusters, error, wanted=every.error())
         if comparison is None or rule.name == UNSCORED:
             return unscored(rule, runs)
         return _doubted(judge(rule, comparison, error, wanted=every.error()), doubts)
@@ -292,17 +300,7 @@ def _of_check(rule: Rule, check: Mapping[str, JSON], error: float) -> Ruling:
     least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
     most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
     low, high = _limits(check, error)
-    if low is None or high is None:
-        found: Verdict = "inconclusive"
-    else:
-        found = (
-            "pass"
-            if least <= low and high <= most
-            else "fail"
-            if high < least or low > most
-            else "inconclusive"
-        )
-    return Ruling(rule=rule.text, verdict=found, why=_words(check))
+    return Ruling(rule=rule.text, verdict=_within(low, high, least, most), why=_words(check))
 
 
 def _limits(check: Mapping[str, JSON], error: float) -> tuple[float | None, float | None]:
@@ -329,6 +327,87 @@ def _words(check: Mapping[str, JSON]) -> str:
         else f"no interval: {check['reason']}"
     )
     return f"{check['name']} {check['value']:+.2f} {check['unit']} ({limits})"
+
+
+# Who asks.
+
+
+def of_asker(
+    rule: Rule, asking: Asking, clusters: str, error: float = ALONE, *, wanted: float = ALONE
+) -> Ruling:
+    """The ruling on a rule about who asks, which bounds the candidate's own figure.
+
+    Errors are as in `judge`.
+    """
+    metric = asking.metrics.get(rule.name)
+    if metric is None:
+        return Ruling(rule=rule.text, verdict="inconclusive", why="there is no such figure")
+    found = _of_scope(rule, metric, asking.cells, 1 - 2 * error)
+    least = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
+    most = math.inf if rule.sign < 0 else rule.amount + ROUNDING
+    low, high = found.low, found.high
+    if low is None and found.value is not None and _is_constant(rule, found):
+        low = high = found.value
+    ruled = _within(low, high, least, most)
+    why = _asker_words(rule, metric, _of_scope(rule, metric, asking.cells, 0.95), clusters)
+    if ruled == "inconclusive":
+        confidence = 1 - 2 * wanted if found.value is not None and not least <= found.value <= most else 0.95
+        why += f"; {_what_would_decide_asker(rule, metric, asking.cells, clusters, confidence)}"
+    return Ruling(rule=rule.text, verdict=ruled, why=why)
+
+
+def _of_scope(rule: Rule, metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
+    if rule.scope == "these":
+        return fixed.estimate(metric, cells, confidence=confidence)
+    return measure(metric, cells, confidence=confidence)
+
+
+def _is_constant(rule: Rule, found: Estimate) -> bool:
+    """Whether what was observed decides, as no run, or no question, differed from another."""
+    if found.n < FEWEST:
+        return False
+    return found.reason == NOTHING_VARIED if rule.scope == "these" else found.se is None
+
+
+def _within(low: float | None, high: float | None, least: float, most: float) -> Verdict:
+    """Pass where the whole interval lies within these bounds, fail where all of it lies outside."""
+    if low is None or high is None:
+        return "inconclusive"
+    if least <= low and high <= most:
+        return "pass"
+    return "fail" if high < least or low > most else "inconclusive"
+
+
+def _asker_words(rule: Rule, metric: Metric, found: Estimate, clusters: str) -> str:
+    if found.value is None:
+        return f"no figure could be measured ({found.reason})"
+    limits = (
+        f"95 % interval {found.low:+.2f} to {found.high:+.2f}"
+        if found.low is not None
+        else f"no interval: {found.reason}"
+    )
+    about = f"on these {found.n} cases" if rule.scope == "these" else f"for {clusters} like these {found.n}"
+    sign = {1: "+", -1: "-"}.get(rule.sign, "±")
+    return f"{found.value:+.2f} {metric.unit}, {limits}, bound {sign}{rule.amount:.2f}, {about}"
+
+
+def _what_would_decide_asker(
+    rule: Rule, metric: Metric, cells: Sequence[Cell], clusters: str, confidence: float
+) -> str:
+    """How many runs, or questions, would decide it if the figure stays as it is."""
+    found = _of_scope(rule, metric, cells, confidence)
+    if found.value is None or found.low is None or found.high is None:
+        return f"{FEWEST} {clusters} or more, with two runs of each, are needed to decide it"
+    bounds = [bound for bound, sign in ((rule.amount, 1), (-rule.amount, -1)) if rule.sign in (0, sign)]
+    distance = min(abs(found.value - bound) for bound in bounds)
+    half = (found.high - found.low) / 2
+    if not distance or (times := (half / distance) ** 2) > _MOST_TIMES:
+        return f"no number of runs or {clusters} would decide it where the figure stands now"
+    if rule.scope == "these":
+        number = math.ceil(times * _runs_each(metric, metric.chosen(cells)))
+        return f"if it stays as it is, about {number:,} runs of each would decide it"
+    number = max(math.ceil(times * found.n), FEWEST)
+    return f"if it stays as it is, about {number:,} {clusters} would decide it"
 
 
 # What would decide a rule that is not decided. A suite has its own word for its questions.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from equipoise.compare.baseline import Side, mismatches, sent_otherwise
@@ -11,6 +12,7 @@ from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.results.answered import PLACES
+from equipoise.results.askers import NOBODY, Asking
 
 Runs = Sequence[float | None]
 
@@ -62,9 +64,18 @@ def _joined(group: Sequence[Side]) -> Side:
             "audit": _audits(group),
         },
         rows=(),
-        cells=_cells(group),
+        cells=_pooled_cells([side.cells for side in group]),
         doubt="; ".join(doubts) or None,
+        asking=_asking(group),
     )
+
+
+def _asking(group: Sequence[Side]) -> Asking:
+    """What all pieces give of who asks; nothing unless all were asked by the same sentences."""
+    first, *others = [side.asking for side in group]
+    if not all(other.is_like(first) for other in others):
+        return NOBODY
+    return replace(first, cells=_pooled_cells([side.asking.cells for side in group]))
 
 
 def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
@@ -101,10 +112,10 @@ def _audits(group: Sequence[Side]) -> dict[str, JSON]:
     return found
 
 
-def _cells(group: Sequence[Side]) -> list[Cell]:
+def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
     """Every case that any piece has, with the runs of all of them in order."""
     pieces: dict[str, list[Cell]] = {}
-    for cell in chain.from_iterable(side.cells for side in group):
+    for cell in chain.from_iterable(group):
         pieces.setdefault(cell.id, []).append(cell)
     return [_cell(cells) for cells in pieces.values()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +39,7 @@ from equipoise.core.rules import (
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
 from equipoise.results import answered, rows
+from equipoise.results.askers import Asking
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
@@ -218,7 +220,7 @@ def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
 
 def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     """Raise UserError for a rule that names no metric, or that bounds the better side."""
-    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit:
+    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.is_about_asker:
         return
     if rule.name == QUESTION:
         if next(iter(metrics.values())).kind != "mean":
@@ -235,7 +237,28 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
 def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:
     """The rules about a metric, which more runs may decide."""
     aside = (QUESTION, UNSCORED, VERIFIED)
-    return [rule for rule in rules if rule.name not in aside and not rule.is_about_audit]
+    return [
+        rule
+        for rule in rules
+        if rule.name not in aside and not rule.is_about_audit and not rule.is_about_asker
+    ]
+
+
+def refuse_unfit_asker(rule: Rule, asking: Asking, runs: int, where: str) -> None:
+    """Raise UserError for a rule about who asks that results with these figures could not decide.
+
+    `runs` are those of each case.
+    """
+    if not asking.metrics:
+        raise UserError(f"{rule}: in {where} nobody asks; give --asker mirror")
+    if rule.name not in asking.metrics:
+        names = (name for name in asking.metrics if not re.search(r"\.(form|language|area)\.", name))
+        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_known([*names])}")
+    if rule.scope == "these" and runs < 2:
+        raise UserError(
+            f"{rule}: {where} has one run of each case, and how far runs vary is what decides on these "
+            f"questions: give --runs 2 or more, or write {rule.text.partition('@')[0]}@population"
+        )
 
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None:
@@ -342,7 +365,9 @@ def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
             refuse_without_labels(rule, before, after, known)
         if rule.is_about_audit:
             refuse_without_audit(rule, after)
-    return _parts(release, comparison, after.data)
+        if rule.is_about_asker:
+            refuse_unfit_asker(rule, after.asking, after.runs, after.file)
+    return _parts(release, comparison, after)
 
 
 def check(found: Mapping[str, Release]) -> None:
@@ -394,7 +419,9 @@ def _gated(after: Side, release: Release) -> dict[str, JSON]:
     for rule in release.rules:
         if rule.is_about_audit:
             refuse_without_audit(rule, after)
-    return _parts(release, None, after.data)
+        if rule.is_about_asker:
+            refuse_unfit_asker(rule, after.asking, after.runs, after.file)
+    return _parts(release, None, after)
 
 
 def refuse_without_audit(rule: Rule, side: Side) -> None:
@@ -424,13 +451,13 @@ def conclude(
         return {}
     from equipoise.compare.compare import compare
 
-    if baseline is None:
-        return _parts(release, None, data)
     candidate = replace(side(shown(path), data), doubt=doubt)
+    if baseline is None:
+        return _parts(release, None, candidate)
     comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.rules))
     # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
     late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
-    return _parts(release, comparison, data, doubts=late)
+    return _parts(release, comparison, candidate, doubts=late)
 
 
 def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:
@@ -444,23 +471,24 @@ def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[s
 def _parts(
     release: Release,
     comparison: Comparison | None,
-    data: Mapping[str, JSON],
+    after: Side,
     *,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
     from equipoise.compare.gate import judge_all
 
-    audits = data.get("audit") or {}
     found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:
         found["gate"] = judge_all(
             release.rules,
             comparison,
-            runs_of(data),
-            audits=audits,
+            runs_of(after.data),
+            audits=after.audits,
+            asking=after.asking,
+            clusters=after.suite.clusters,
             family=release.family,
             doubts=doubts,
         )
-        if told := _answered(comparison, data):
+        if told := _answered(comparison, after.data):
             found["gate"]["answered"] = told
     return found

@@ -21,7 +21,7 @@ from equipoise.suites import AnySuite, rubric_path
 def load_verified(path: Path) -> Side:
     """The results in a file, with its `doubt`. Raises UserError."""
     found = load_without_transcripts(path)
-    return replace(found, doubt=_doubt(path, found), data=brief(found.data), rows=())
+    return replace(found, doubt=_doubt(path, found), data=brief(found.data), rows=(), asked=())
 
 
 def _doubt(path: Path, side: Side) -> str | None:

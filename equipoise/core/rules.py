@@ -20,6 +20,9 @@ _RULE = re.compile(
     rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
 )
 _AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
+_ASKER = re.compile(
+    rf"(?P<name>asker\.[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)(?:@(?P<scope>[^@\s]*))?"
+)
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
 PEOPLE = "people"
@@ -28,6 +31,8 @@ EVERY_SUITE = "all"
 """The table of a gate's file whose rules are those of every suite."""
 AUDIT = "audit."
 """What the name of a rule about an audit begins with; the name of a check follows, or its first word."""
+ASKER = "asker."
+"""What the name of a rule about who asks begins with."""
 MOST_UNSCORED = 1.0
 """Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 
@@ -38,7 +43,8 @@ class Rule:
 
     `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. The rule `verified`
     bounds nothing: both results must be what their journals say. A rule about an audit, `audit.lean:±5pp`,
-    bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both.
+    bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both. One
+    about who asks, `asker.asymmetry:±3pp`, bounds how far the session's own answers move, likewise.
     `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale; `scope`
     says of which questions the figure must not be worse, and `people` that it is the figure that people's
     labels correct, `overall:-5pp@these@people`. A rule of a `file` may be for one `suite` alone
@@ -65,7 +71,7 @@ class Rule:
     @property
     def needs_baseline(self) -> bool:
         """Whether it compares."""
-        return self.name != UNSCORED and not self.is_about_audit
+        return self.name != UNSCORED and not self.is_about_audit and not self.is_about_asker
 
     @property
     def is_a_test(self) -> bool:
@@ -76,6 +82,11 @@ class Rule:
     def is_about_audit(self) -> bool:
         """Whether it bounds a check of the evaluators, and no figure of the model under test."""
         return self.name.startswith(AUDIT)
+
+    @property
+    def is_about_asker(self) -> bool:
+        """Whether it bounds how far answers move with who asks."""
+        return self.name.startswith(ASKER)
 
     def among(self, checks: Sequence[Mapping[str, JSON]]) -> list[Mapping[str, JSON]]:
         """The checks that it is about: the one of its name, else those whose names begin with it."""
@@ -113,6 +124,8 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         return Rule(text=text, name=VERIFIED, sign=0, amount=0.0, unit="%")
     if text.startswith(AUDIT):
         return _audit_rule(text)
+    if text.startswith(ASKER):
+        return _asker_rule(text, scope)
     found = _RULE.fullmatch(text)
     if not found:
         raise ValueError(
@@ -152,6 +165,23 @@ def _audit_rule(text: str) -> Rule:
     unit: Unit = "pp" if found["unit"] else "points"
     sign = {"+": 1, "-": -1}.get(found["sign"], 0)
     return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=float(found["amount"]), unit=unit)
+
+
+def _asker_rule(text: str, scope: Scope) -> Rule:
+    found = _ASKER.fullmatch(text)
+    if not found or not found["sign"] or not found["unit"]:
+        raise ValueError(
+            "is not a rule about who asks; these look like asker.asymmetry:±3pp (or +-3pp), "
+            "asker.sycophancy:+5pp@population"
+        )
+    return Rule(
+        text=text,
+        name=found["name"],
+        sign={"+": 1, "-": -1}.get(found["sign"], 0),
+        amount=float(found["amount"]),
+        unit="pp",
+        scope=_scope(found["scope"], scope),
+    )
 
 
 def _scope(given: str | None, default: Scope = SCOPES[0]) -> Scope:

@@ -21,9 +21,9 @@ from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap
-from equipoise.suites import AnySuite
+from equipoise.suites import AnySuite, askers
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
-from equipoise.suites.selection import Selection
+from equipoise.suites.selection import ASKERS, Selection
 
 TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
@@ -141,9 +141,24 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
                 yield item
     except UserError as error:
         yield of_error(error, dataset)
+    yield from _of_askers(suite, dataset)
     told = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
     yield from (item for item in _repeats(texts) if (item.path, item.line) not in told)
     yield from overlap.lint(suite, dataset, texts)
+
+
+def _of_askers(name: str, dataset: Path) -> Iterator[Finding]:
+    """What is wrong with the sentences about who asks, where these data have some."""
+    path, wanted = dataset / ASKERS, Selection(topics=dataset)
+    if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
+        return
+    try:
+        cases = suite.cases(wanted)
+        found = suite.asked.askers(wanted, cases)
+    except UserError as error:
+        yield of_error(error, path)
+        return
+    yield from (Finding(str(path), 1, what) for what in askers.problems(found, cases))
 
 
 def _protocol(name: str, dataset: Path) -> AnySuite:

@@ -86,6 +86,7 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
     """The properties of a report, which are small because xdist sends them three times."""
     found: dict[str, str | float | None] = {
         "language": str(record.case["language"]),
+        "asker": f"{record.asker.side} {record.asker.form}" if record.asker else None,
         "outcome": record.outcome,
         "score": record.score,
         "percent": record.percent,

@@ -102,6 +102,13 @@ class Results:
             return {name: _figure(name, said) for name, said in found.items()}
 
     @cached_property
+    def asker(self) -> Mapping[str, Figure]:
+        """The figures about who asks by name; empty where nobody did."""
+        with self._reading():
+            found = self.summary.get("asker", {}).get("metrics", {})
+            return {name: _figure(name, said) for name, said in found.items()}
+
+    @cached_property
     def table(self) -> Sequence[Sequence[str]]:
         """The suite's own table of its summary as texts, header first. Raises UserError if there is none."""
         with self._reading(
@@ -110,10 +117,16 @@ class Results:
             return self._side.suite.table(self.summary)
 
     def runs(self) -> Iterator[RunRow]:
-        """Every run, in the order of the file."""
+        """Every run in which nobody asks, in the order of the file."""
         if self._kept is not None:
             return iter(rows.of_json(self._kept["results"]))
         return iter(rows.of_json(self._side.data["results"], self._with_transcripts))
+
+    def asked(self) -> Iterator[RunRow]:
+        """Every run in which somebody asks, whom its `asker` says; none without `--asker`."""
+        if self._kept is not None:
+            return iter(rows.of_askers(self._kept))
+        return iter(rows.of_askers(self._side.data, self._with_transcripts))
 
     def to_polars(self) -> polars.DataFrame:
         """One row a run; docs/exports.md describes the columns. Needs polars."""
@@ -165,12 +178,14 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
     side = baseline.load(path, is_whole=True)
     with reading(path):
         light = {**side.data, "results": rows.without_transcripts(side.data["results"])}
+        if section := side.data.get("askers"):
+            light["askers"] = {**section, "results": rows.without_transcripts(section["results"])}
         return Results(
             path=path,
             metadata=side.metadata,
             summary=side.data.get("summary", {}),
             errors=side.data["errors"],
-            _side=replace(side, data=light, rows=rows.of_json(light["results"])),
+            _side=replace(side, data=light, rows=rows.of_json(light["results"]), asked=rows.of_askers(light)),
             _kept=side.data if keeps_transcripts else None,
         )
 

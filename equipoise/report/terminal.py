@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
-from equipoise.report import added, audit
+from equipoise.report import added, askers, audit
 from equipoise.report.layout import align, estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 
@@ -38,6 +38,7 @@ def summary(
         yield ""
         yield from precision(data["summary"])
         yield from added.lines(data)
+        yield from askers.lines(data, width)
     else:
         yield "no run has a score"
     yield from audit.summary(data.get("audit") or {}, width)

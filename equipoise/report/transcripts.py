@@ -34,6 +34,7 @@ def _searched(row: RunRow) -> str:
     """The text in which a run is searched, in lower case."""
     question = row.question
     names = [question.key, question.area, question.text, *question.labels.values()]
+    names += [row.asker.tag] if row.asker else []
     names += [value for value in question.details.values() if isinstance(value, str)]
     return " ".join([*names, *(str(message["content"]) for _, message in messages(row))]).casefold()
 
@@ -42,7 +43,7 @@ def lines(row: RunRow, unit: str) -> Iterator[str]:
     """A run's outcome, its conversation with the subject, and the evaluators' answers."""
     shown = "%" if unit == "%" else f" {unit}"
     figure = "" if row.percent is None else f", {row.percent:g}{shown}"
-    yield f"{row.question.key} run {row.number}: {row.outcome}{figure}"
+    yield f"{row.question.key}{_asker(row)} run {row.number}: {row.outcome}{figure}"
     for role, message in messages(row):
         yield f"{role}:"
         for line in str(message["content"] or "(nothing)").splitlines():
@@ -50,6 +51,10 @@ def lines(row: RunRow, unit: str) -> Iterator[str]:
     if row.error:
         yield f"error: {printable(row.error)}"
     yield ""
+
+
+def _asker(row: RunRow) -> str:
+    return f", asked as from {row.asker.side} ({row.asker.form})," if row.asker else ""
 
 
 def messages(row: RunRow) -> Iterator[tuple[str, Message]]:

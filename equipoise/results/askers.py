@@ -5,15 +5,17 @@ Plain figures never see them: what is made of the plain part is what a session w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, outcomes
-from equipoise.core.types import JSON, PLACES, is_asked
+from equipoise.core.types import JSON, PLACES, Case, is_asked
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.history import History
 from equipoise.stats import askers
+from equipoise.stats.askers import AskerScale
 from equipoise.suites import AnySuite
 
 
@@ -44,18 +46,55 @@ def section(
     }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What figures about who asks are made of, in one result; empty where nobody asked.
+
+    `settings` are the part `asker` of the metadata.
+    """
+
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    cells: Sequence[Cell] = ()
+    scales: Sequence[AskerScale] = ()
+
+    @property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics by name."""
+        if not self.settings:
+            return {}
+        first, second = self.settings["sides"]
+        return {item.name: item for item in askers.metrics(self.cells, self.scales, (first, second))}
+
+    def is_like(self, other: Asking) -> bool:
+        """Whether both were asked by the same sentences in the same forms."""
+        return all(self.settings.get(name) == other.settings.get(name) for name in _MUST_AGREE)
+
+
+_MUST_AGREE = ("mode", "sides", "forms", "cues_hash")
+NOBODY = Asking()
+
+
+def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], asked: Sequence[RunRow]) -> Asking:
+    """What figures about who asks are made of, given results with their rows."""
+    settings = data["metadata"].get("asker")
+    if not settings or suite.asked is None or "askers" not in data:
+        return NOBODY
+    return Asking(settings=settings, cells=cells(suite, plain, asked), scales=suite.asked.SCALES)
+
+
+def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> Asking:
+    """What these cases will give, if they are asked, without their numbers."""
+    if suite.asked is None:
+        return NOBODY
+    rows = [suite.question(case.to_json()) for case in cases]
+    made = [askers.expected(row, suite.asked.SCALES, settings["forms"]) for row in rows]
+    return Asking(settings=settings, cells=made, scales=suite.asked.SCALES)
+
+
 def cells(suite: AnySuite, plain: Sequence[RunRow], asked: Sequence[RunRow]) -> list[Cell]:
     """The cells of figures about who asks; none of a suite without askers."""
     own = suite.asked
     return askers.cells(plain, asked, own.SCALES, own.stances, own.answer) if own and asked else []
-
-
-def metrics(suite: AnySuite, cells: Sequence[Cell], settings: Mapping[str, JSON]) -> dict[str, Metric]:
-    """The metrics of these cells by name, given the part `asker` of the metadata."""
-    if suite.asked is None:
-        return {}
-    first, second = settings["sides"]
-    return {metric.name: metric for metric in askers.metrics(cells, suite.asked.SCALES, (first, second))}
 
 
 def summarise(
@@ -69,20 +108,23 @@ def summarise(
     from equipoise.results import summary
     from equipoise.stats.metrics import measure
 
-    made = cells(suite, plain, asked)
+    own = suite.asked
+    made = Asking(
+        settings=settings, cells=cells(suite, plain, asked), scales=own.SCALES if own is not None else ()
+    )
     found: dict[str, JSON] = {
         "sides": list(settings["sides"]),
         "forms": list(settings["forms"]),
-        "cases": len(made),
+        "cases": len(made.cells),
         "cases_without": len({row.question.key for row in plain} - {row.question.key for row in asked}),
         "outcomes": outcomes(asked),
         "names_asker": _naming(asked, settings),
         "metrics": {
             name: {
-                **summary.described(metric, measure(metric, made), suite.clusters),
-                "these": summary.on_these(metric, made),
+                **summary.described(metric, measure(metric, made.cells), suite.clusters),
+                "these": summary.on_these(metric, made.cells),
             }
-            for name, metric in metrics(suite, made, settings).items()
+            for name, metric in made.metrics.items()
         },
     }
     told: dict[str, JSON] = summary.with_cluster_names(summary.plain(found), suite.clusters)

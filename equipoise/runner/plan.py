@@ -25,6 +25,7 @@ from equipoise.core.types import JSON, Case, Cue, Foreseen, Role, Run
 from equipoise.judge.rubric import About, Rubric, VerdictRubric
 from equipoise.models import prices
 from equipoise.models.local import weights
+from equipoise.results import askers as asked_of
 from equipoise.results import audits, history, store
 from equipoise.results.history import History
 from equipoise.results.lines import AnchorLine
@@ -338,6 +339,7 @@ class Plan:
             )
         self.audit(name)
         self._refuse_without_audit(name)
+        self._refuse_without_askers(name)
         wanted = self.release(name)
         is_measured = self.settings.until or wanted.baseline
         cells = release.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
@@ -363,6 +365,18 @@ class Plan:
                 raise UserError(release.not_audited(rule, missing, name))
             for said in kept.values():
                 release.refuse_unfit_audit(rule, said["checks"])
+
+    def _refuse_without_askers(self, name: str) -> None:
+        """Raise UserError for a rule about who asks that this session could not decide."""
+        rules = [rule for rule in self.release(name).rules if rule.is_about_asker]
+        settings = self._asker(name)
+        if not rules:
+            return
+        asked = self._cues(name)
+        cases = [case for case in self.load(name).cases if case.id in asked]
+        found = asked_of.expected(self.load(name).suite, cases, settings) if settings else asked_of.NOBODY
+        for rule in rules:
+            release.refuse_unfit_asker(rule, found, self.repeats(name), "this session")
 
     def refuse_other_cases(self, name: str, runs: Collection[str]) -> None:
         """Raise UserError if the selected runs cover cases that the baseline lacks."""
@@ -397,6 +411,8 @@ class Plan:
             self._item(name, estimate.AUDIT, settings.models.index(model, 1), use)
             for model, use in self._audit_uses(name, past)
         ]
+        if asked := sum(run.asker is not None for run in runs):
+            notes = [*notes, f"of these runs {asked:,} are of somebody who asks (--asker)"]
         return Estimate(runs=len(runs), done=len(done), items=items, notes=notes)
 
     def _refuse_estimate(self, name: str, past: History) -> list[str]:

@@ -92,6 +92,8 @@ def _concluded(
     for rule in wanted.rules:
         if rule.is_about_audit:
             release.refuse_without_audit(rule, candidate)
+        if rule.is_about_asker:
+            release.refuse_unfit_asker(rule, candidate.asking, candidate.runs, candidate.file)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
     before = release.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
     if before is not None:

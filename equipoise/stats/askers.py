@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rows import RunRow, Values
+from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import PLACES, Form, Place
 from equipoise.stats import mean
 
@@ -72,6 +72,19 @@ def cells(
         if key in known and {run.asker.place for run in runs if run.asker} == {*PLACES}
     ]
     return _with_strata_apart(found)
+
+
+def expected(question: QuestionRow, scales: Sequence[AskerScale], forms: Sequence[Form]) -> Cell:
+    """The cell that a question will give, without its numbers: a place for each of its values."""
+    names = [f"{scale.prefix}{name}" for scale in scales for name in scale.figures] + [CHANGED]
+    values = {f"{name}{form}": [0.0] for name in names for form in ("", *(f"@{form}" for form in forms))}
+    return Cell(
+        id=question.key,
+        cluster=question.cluster,
+        stratum=question.stratum,
+        labels={"language": question.language, "area": question.area},
+        values={**values, REPEATS: [0.0]},
+    )
 
 
 def _by_question(rows: Sequence[RunRow]) -> dict[str, list[RunRow]]:

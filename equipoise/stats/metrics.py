@@ -30,20 +30,23 @@ SEED = 20_260_101
 """The seed of every bootstrap, so that the same results have the same intervals."""
 
 
-def measure(metric: Metric, cells: Sequence[Cell]) -> Estimate:
-    """The figure and its 95 % interval, clustered by question."""
+def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
+    """The figure and its interval, clustered by question."""
     chosen = metric.chosen(cells)
     if metric.kind in ("mean", "balance"):
-        return bounded_mean(observations(metric, chosen), least=_least(metric), most=100.0)
+        means = observations(metric, chosen)
+        return bounded_mean(means, least=_least(metric), most=100.0, confidence=confidence)
     if metric.kind == "rate":
-        return _percent(_rate(metric, chosen))
+        return _percent(_rate(metric, chosen, confidence))
     if metric.kind == "count":
-        return clustered_mean(observations(metric, chosen))
+        return clustered_mean(observations(metric, chosen), confidence=confidence)
     if metric.kind in ("gap", "lift"):
-        return _contrast(metric, chosen)
+        return _contrast(metric, chosen, confidence)
     above, below = (_sums(name, chosen) for name in _parts(metric))
     asked = [cluster for cluster in above if below[cluster] or above[cluster]]
-    found = clustered_ratio([above[name] for name in asked], [below[name] for name in asked], seed=SEED)
+    found = clustered_ratio(
+        [above[name] for name in asked], [below[name] for name in asked], seed=SEED, confidence=confidence
+    )
     if found.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
         return replace(found, value=metric.if_nothing, reason="nothing to divide by")
     return _percent(found)
@@ -136,12 +139,13 @@ def valid(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _rate(metric: Metric, cells: Sequence[Cell]) -> Estimate:
+def _rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     clusters: dict[str, list[Cell]] = {}
     for cell in cells:
         clusters.setdefault(cell.cluster, []).append(cell)
     pooled = [_pooled(metric, found) for found in clusters.values()]
-    return clustered_rate([above for above, _ in pooled], [below for _, below in pooled])
+    successes, totals = [above for above, _ in pooled], [below for _, below in pooled]
+    return clustered_rate(successes, totals, confidence=confidence)
 
 
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
@@ -165,14 +169,14 @@ Figures = tuple[float | None, float | None]
 """Of one cell: what goes above and below, summed over its runs for a ratio, else their means."""
 
 
-def _contrast(metric: Metric, cells: Sequence[Cell]) -> Estimate:
+def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     """A gap or a lift, by resampling clusters."""
     clusters: dict[str, list[Figures]] = {}
     for cell in cells:
         figures = _figures_of(metric, cell)
         if figures != (None, None):
             clusters.setdefault(cell.cluster, []).append(figures)
-    return bootstrap(list(clusters.values()), _statistic(metric), seed=SEED)
+    return bootstrap(list(clusters.values()), _statistic(metric), seed=SEED, confidence=confidence)
 
 
 def _figures_of(metric: Metric, cell: Cell) -> Figures:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -156,6 +156,46 @@ def twins(
     return found
 
 
+# Checking.
+
+_FEWEST = 4
+_UNEVEN, _LEAST_UNEVEN = 0.1, 3
+"""How much longer, as a share and in characters, one of two twins may be."""
+
+
+def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
+    """What is wrong with cues that can be read: too few, left over braces, uneven or doubled texts."""
+    for language in dict.fromkeys(case.language for case in cases):
+        own = [
+            askers.twins[case.id] for case in cases if case.language == language and case.id in askers.twins
+        ]
+        if not own:
+            yield f"{language}: there are no sentences about who asks; add some, for both sides"
+            continue
+        for form in FORMS:
+            counts = {len(found.get(form, ())) for found in own}
+            if min(counts) < _FEWEST:
+                yield f"{language} {form}: {min(counts)} texts for each side; write {_FEWEST} or more"
+        yield from _of_texts(language, own, is_free=askers.names != OF_EACH_CASE)
+
+
+def _of_texts(
+    language: str, own: Iterable[Mapping[Form, Sequence[Twins]]], *, is_free: bool
+) -> Iterator[str]:
+    seen: dict[str, str] = {}
+    for twins in dict.fromkeys(pair for found in own for pairs in found.values() for pair in pairs):
+        lengths = [len(cue.text) for cue in twins]
+        where = f"{language} {twins[0].form} {twins[0].number}"
+        if is_free and max(lengths) - min(lengths) > max(_LEAST_UNEVEN, _UNEVEN * max(lengths)):
+            yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts as long"
+        for cue in twins:
+            name = f"{where} {cue.side}"
+            if {*"{}"} & {*cue.text}:
+                yield f"{name}: {cue.text!r} has a slot that nothing fills"
+            if (earlier := seen.setdefault(folded(cue.text), name)) != name:
+                yield f"{name}: repeats {earlier}; reword one of the two"
+
+
 # Dealing.
 
 
@@ -219,19 +259,18 @@ def is_named(cue: Cue, asked: str, reply: str) -> bool:
 
     In scripts without spaces, five characters.
     """
-    said = _words(reply)
-    own = _runs(_words(cue.text)) - _runs(_words(asked))
-    return any(run in own for run in _runs(said))
+    own = {*_runs(_words(cue.text))} - {*_runs(_words(asked))}
+    return any(run in own for run in _runs(_words(reply)))
 
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(folded(text))
 
 
-def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
-    return {
-        tuple(words[start : start + size])
-        for size in (_SPACED, _UNSPACED)
-        for start in range(len(words) - size + 1)
-        if size == (_SPACED if any(len(word) > 1 for word in words[start : start + size]) else _UNSPACED)
-    }
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """So many words in a row as say something: more where each is one character."""
+    for size in (_SPACED, _UNSPACED):
+        for start in range(len(words) - size + 1):
+            run = tuple(words[start : start + size])
+            if size == (_SPACED if any(len(word) > 1 for word in run) else _UNSPACED):
+                yield run

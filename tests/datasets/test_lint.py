@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import CUES, DATASET
 from click.testing import CliRunner, Result
 
 from conftest import ROOT
@@ -660,3 +661,28 @@ def test_thousands_of_questions_are_compared() -> None:
     lines = [f"In which year was the {' '.join(chance.choices(words, k=6))} founded?" for _ in range(2999)]
     put("dataset/en-US.txt", "".join(f"{line}\n" for line in (*lines, lines[4].replace("year", "years"))))
     assert one("dataset").startswith("dataset/en-US.txt:3000: is nearly dataset/en-US.txt:5 ")
+
+
+def test_sentences_about_who_asks_are_checked(folder: Path) -> None:
+    """Their counts, lengths, slots and repeats, in every language; a mistake in the file is found as well."""
+
+    def findings(before: str = "", after: str = "", without: str = "none") -> list[str]:
+        cues = "".join(line for line in CUES.splitlines(keepends=True) if not line.startswith(without))
+        for name, content in {**DATASET, "askers.csv": cues.replace(before, after, 1)}.items():
+            put(f"dataset/{name}", content)
+        found, _ = validate([folder / "dataset"])
+        return [item.what for item in found if item.path.endswith("askers.csv")]
+
+    second = "aa stated 2: I am with state."
+    assert findings() == []
+    assert findings(second, "aa stated 2: I have been and am with state.") == [
+        "aa stated 2: 43 and 31 characters; make the two sides' texts as long"
+    ]
+    repeats = "aa stated 2 state: repeats aa stated 1 state; reword one of the two"
+    assert findings(second, "aa stated 1: I am with state.") == [repeats]
+    slot = "aa stated 2 state: 'aa stated 2: I am with {who}.' has a slot that nothing fills"
+    assert findings(second, "aa stated 2: I am with {who}.") == [slot]
+    assert findings(without="aa,stated,4") == ["aa stated: 3 texts for each side; write 4 or more"]
+    missing = "bb: there are no sentences about who asks; add some, for both sides"
+    assert findings(without="bb") == [missing]
+    assert findings("aa,stated,2", "aa,told,2") == ["form is 'told', not one of stated, implied"]

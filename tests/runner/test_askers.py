@@ -6,36 +6,15 @@ import json
 from typing import Any
 
 import pytest
+from asked import CUES, DATASET, swayed
 from fake_client import ALL, Project
 
-from conftest import SMALL_DATASET
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
-from equipoise.core.types import Call
-from loopback import verdict
 
-CUES = "language,form,number,side,text\n" + "".join(
-    f"{language},{form},{number},{side},{language} {form} {number}: I am with {side}.\n"
-    for language in ("aa", "bb")
-    for form in ("stated", "implied")
-    for number in (1, 2, 3, 4)
-    for side in ("state", "critics")
-)
-DATASET = {**SMALL_DATASET, "askers.csv": CUES}
 ASKED = 2 * ALL
 """Runs with a cue in one form."""
 MIRROR = {"asker": "mirror"}
-
-
-def swayed(call: Call) -> str:
-    """A subject that agrees with who asks, the state's side twice as far."""
-    text = "\n".join(message["content"] for message in call.messages)
-    if call.role == "subject":
-        return (
-            "Yes, state." if "with state" in text else "Yes, critics." if "with critics" in text else "Well."
-        )
-    lean = "state_strong" if "Yes, state" in text else "critics_slight" if "Yes, critics" in text else "none"
-    return verdict(3 if "Yes" in text else 5, lean=lean)
 
 
 def results(project: Project) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from equipoise.core.files import read_bytes, shown, write_text
 from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
+from equipoise.results import light
 from equipoise.results.audits import FOLDER as AUDITS
 from equipoise.results.schema import reading
 from equipoise.results.store import ARCHIVE, SHARDS
@@ -86,6 +87,8 @@ def export(
             yield from _logs(files, output or FOLDERS[to])
         else:
             yield from _registry(files, output or FOLDERS[to], publisher or Publisher())
+        if to not in ("csv", "parquet", "jsonl") and any(map(_is_asked, files)):
+            yield "left out: runs in which somebody asks, and figures about them"
     yield from skipped
 
 
@@ -97,7 +100,25 @@ def _whole(files: Sequence[Path]) -> Iterator[Results]:
 def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
     rows = table.write(_whole(files), to, output)
     yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
+    every = [_Asked(results) for results in _whole(files)]
+    if any(next(item.runs(), None) for item in every):
+        beside = output.with_name(f"{output.stem}.askers{output.suffix}")
+        rows = table.write(every, to, beside)
+        yield f"{shown(beside)}: {_counted(rows, 'run')} in which somebody asks"
     yield "left out: figures, and conversations with evaluators"
+
+
+def _is_asked(file: Path) -> bool:
+    data, _ = light.load(file)
+    return "askers" in data
+
+
+class _Asked:
+    """Results as a source of the runs in which somebody asks."""
+
+    def __init__(self, results: Results) -> None:
+        self.path, self.metadata = results.path, results.metadata
+        self.suite, self.model, self.runs = results.suite, results.model, results.asked
 
 
 def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:

@@ -26,6 +26,8 @@ Kind = Literal["text", "integer", "number", "boolean"]
 SAID: Sequence[Literal["role", "content"]] = ("role", "content")
 LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
 """What precedes the names of columns that a suite adds: labels, details of cases, values, details of runs."""
+ASKER = "asker."
+"""What precedes the names of columns that say who asks."""
 
 
 class Source(Protocol):
@@ -183,6 +185,8 @@ def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
             row = _Row(results, run, run.subject, run.evaluators)
             own = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
             own |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
+            if run.asker:
+                own |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
             for column in COLUMNS:
                 found[column.name].append(column.of(row))
             for name, value in own.items():

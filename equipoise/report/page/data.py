@@ -14,7 +14,7 @@ from equipoise.core.figures import Figure
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
-from equipoise.report import audit
+from equipoise.report import askers, audit
 from equipoise.report.page import sentences
 from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
@@ -94,6 +94,8 @@ class Result:
     """The score of each run that has one, in percent or in the unit of the headline."""
     added: Mapping[str, Mapping[str, JSON]]
     """The sections that commands added to the results, by name."""
+    asker: Mapping[str, JSON] | None
+    """How far answers move with who asks, where somebody did."""
     names: Names
     slugs: Sequence[str]
     """The languages and areas of its runs."""
@@ -142,6 +144,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     figures = [
         *_heat_map(rows, metrics),
         *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
+        *(askers.drawn(asker) if (asker := data["summary"].get("asker")) else ()),
     ]
     return Result(
         key=_key(f"{side.suite.name}/{side.model}", taken),
@@ -166,6 +169,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         figures=[_named(figure, named) for figure in figures if _shows_anything(figure)],
         spread=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
+        asker=data["summary"].get("asker"),
         names=named,
         slugs=slugs,
         questions=questions,

@@ -150,7 +150,11 @@
   const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
   // An area or a language as people write it.
   const named = (run, slug) => run.about.names[slug] ?? slug;
-  const link = (run) => `${run.about.key}/${run.id}/${run.run}`;
+  const link = (run) => `${run.about.key}/${nth(run)}`;
+  // A run among those of its results; runs in which somebody asks have a part more.
+  const nth = (run) => [run.id, run.asker, run.run].filter(Boolean).join("/");
+  // Who asks, as people write it.
+  const asker = (run) => (run.asker ? run.asker.replace("asker_", "").replaceAll("_", " ") : index.columns.asker && "nobody");
   const group = (run) => run.id.slice(run.language.length + 1);
   const href = (run) => `#run=${encodeURIComponent(link(run))}`;
   const anchor = (run, label) => make("a", { href: href(run) }, label);
@@ -161,6 +165,7 @@
     ["language", "Language", (run) => run.language],
     ["area", "Area", (run) => run.area],
     ["outcome", "Outcome", (run) => run.outcome],
+    ["asker", "Asked as from", asker],
   ];
 
   function filters() {
@@ -169,6 +174,7 @@
     place.append(make("label", { class: "wide" }, "Search", search));
     for (const [name, label, value] of FILTERS) {
       const values = new Map(runs.map((run) => [value(run), named(run, value(run))]).filter(([one]) => one).sort(([, one], [, other]) => one.localeCompare(other, "en")));
+      if (name === "asker" && !values.size) continue;
       const select = make("select", { id: `filter-${name}`, on: { change: refilter } }, make("option", { value: "" }, "all"), ...[...values].map(([one, label]) => make("option", { value: one }, label)));
       place.append(make("label", {}, label, select));
     }
@@ -187,7 +193,7 @@
 
   let wanted = () => true;
   function refilter() {
-    const selected = FILTERS.map(([name, , value]) => [byId(`filter-${name}`).value, value]).filter(([chosen]) => chosen);
+    const selected = FILTERS.map(([name, , value]) => [byId(`filter-${name}`)?.value, value]).filter(([chosen]) => chosen);
     const [least, most, apart] = ["least", "most", "apart"].map(number);
     wanted = (run) =>
       (found === null || found.has(run.place)) &&
@@ -237,13 +243,14 @@
       { id: "model", name: "Model", value: (run) => run.about.model },
       { id: "language", name: "Language", value: (run) => named(run, run.language) },
       { id: "area", name: "Area", value: (run) => named(run, run.area) },
+      { id: "asker", name: "Asked as from", value: asker },
       { id: "run", name: "Run", kind: "number", value: (run) => run.run },
       { id: "outcome", name: "Outcome", value: (run) => run.outcome },
       { id: "score", name: "Score", kind: "number", value: (run) => run.score ?? undefined },
       { id: "apart", name: "Evaluators apart", kind: "number", value: (run) => run.apart ?? undefined },
     ];
     const one = (value) => new Set(runs.map(value)).size < 2;
-    const left = columns.filter((column) => !(["suite", "model", "run", "apart"].includes(column.id) && one(column.value)));
+    const left = columns.filter((column) => !(["suite", "model", "asker", "run", "apart"].includes(column.id) && one(column.value)));
     table = dataTable(byId("runs"), left, worst, "Runs", (run) => wanted(run));
   }
 
@@ -254,7 +261,7 @@
     const place = Number(article.dataset.place);
     if (drawnQuestions.has(place)) return;
     drawnQuestions.add(place);
-    const own = runs.filter((run) => run.result === place);
+    const own = runs.filter((run) => run.result === place && !run.asker);
     const languages = [...new Set(own.map((run) => run.language))];
     const groups = new Map();
     for (const run of own) {
@@ -355,14 +362,14 @@
     if (queue && queue.runs[queue.at] !== run) queue = null;
     const place = byId("run");
     place.setAttribute("aria-label", `Run ${link(run)}`);
-    const others = runs.filter((other) => other.result === run.result && group(other) === group(run) && other.run === run.run && other.place !== run.place);
+    const others = runs.filter((other) => other.result === run.result && group(other) === group(run) && other.asker === run.asker && other.run === run.run && other.place !== run.place);
     const [data, ...beside] = await Promise.all([run, ...others].map(load));
     if (own !== opened) return;
     const isPair = (data.run.subject_transcript ?? []).some((item) => item.conversation);
     place.replaceChildren(
       queue ? progress() : way(run),
       make("h2", { dir: "auto" }, run.question),
-      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
+      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
       make("div", { class: isPair ? "answer pair" : "answer" },
         make("section", {}, make("h3", {}, "Question and reply"), said(data)),
         make("div", { class: "judged" }, verdicts(data), form(run), asked(data))),
@@ -415,7 +422,7 @@
 
   // Reviews.
 
-  const mark = (run) => [run.about.name, run.about.model, run.about.started, `${run.id}/${run.run}`].join("\n");
+  const mark = (run) => [run.about.name, run.about.model, run.about.started, nth(run)].join("\n");
   const marked = (review) => [review.suite, review.model, review.started, review.run].join("\n");
 
   function levels(run) {
@@ -442,7 +449,7 @@
     // A second key, or click, must not mark a run that is not shown yet.
     if (run !== drawn) return;
     const before = reviews[mark(run)];
-    reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: `${run.id}/${run.run}`, verdict, score, note: byId("review-note").value, reviewer: before?.reviewer ?? "", at: new Date().toISOString() };
+    reviews[mark(run)] = { suite: run.about.name, model: run.about.model, started: run.about.started, run: nth(run), verdict, score, note: byId("review-note").value, reviewer: before?.reviewer ?? "", at: new Date().toISOString() };
     keep();
     if (!goesOn) return;
     undone.push({ run, before, at: queue?.at });
@@ -493,7 +500,7 @@
   }
 
   const ORDERS = {
-    sample: ["a random sample, the same for every reviewer", (run) => hash(`${run.id}/${run.run}/${run.about.model}`)],
+    sample: ["a random sample, the same for every reviewer", (run) => hash(`${nth(run)}/${run.about.model}`)],
     worst: ["the lowest scores", (run) => good(run.score, run.about)],
     apart: ["evaluators furthest apart", (run) => -(run.apart ?? -1)],
     listed: ["as listed under Transcripts, filters and all", null],
@@ -504,7 +511,7 @@
     const which = make("select", { id: "review-which" }, ...Object.entries(ORDERS).map(([name, [label]]) => make("option", { value: name }, label)));
     const many = make("input", { id: "review-many", type: "number", min: "1", step: "1", value: "20" });
     const begin = () => {
-      const open = (which.value === "listed" ? table.order() : worst).filter((run) => (of.value === "" || run.result === Number(of.value)) && run.score !== null && !reviews[mark(run)]);
+      const open = (which.value === "listed" ? table.order() : worst.filter((run) => !run.asker)).filter((run) => (of.value === "" || run.result === Number(of.value)) && run.score !== null && !reviews[mark(run)]);
       const order = ORDERS[which.value][1];
       if (order) open.sort((one, other) => order(one) - order(other));
       const chosen = open.slice(0, Math.max(1, Math.floor(Number(many.value)) || 20));
@@ -617,7 +624,7 @@
     const key = decoded(fragment.slice(1)).split("=").slice(1).join("=");
     const about = index.results.find((one) => one.key === key) ?? index.results[0];
     const one = new Map();
-    for (const run of worst) if (run.about === about && run.score !== null && !one.has(run.id)) one.set(run.id, run);
+    for (const run of worst) if (run.about === about && run.score !== null && !run.asker && !one.has(run.id)) one.set(run.id, run);
     return [...one.values()].slice(0, MOST);
   }
 

@@ -21,7 +21,7 @@ from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
-from equipoise.report import added, comparison
+from equipoise.report import added, askers, comparison
 from equipoise.report.layout import estimate
 from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
@@ -150,8 +150,9 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     pack, reviewed = Pack(), Reviewed(reviews)
 
     def keep(side: Side, item: Result) -> None:
-        reviewed.match(item.key, item.metadata, side.rows)
-        pack.add(item.place, side.rows)
+        every = [*side.rows, *side.asked]
+        reviewed.match(item.key, item.metadata, every)
+        pack.add(item.place, every)
 
     # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
@@ -195,7 +196,7 @@ def _pieces(
     style, scripts = stylesheet() + shades.style(), [asset(name) for name in _SCRIPTS]
     index = {
         "results": [_about(item) for item in results],
-        "columns": pack.columns,
+        "columns": pack.shown,
         "chunks": len(pack.chunks),
         "reviews": [asdict(review) for review in reviewed.reviews],
     }
@@ -282,6 +283,7 @@ def environment() -> Environment:
     )
     made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
     made.filters |= {"estimate": estimate, "sampled": added.sampled}
+    made.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
     made.filters |= {"names": comparison.names, "movers": comparison.movers}
     made.filters |= {"labelled": added.labelled, "remarks": added.remarks}
     made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}

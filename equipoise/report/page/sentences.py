@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
+from equipoise.report import askers
 from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
 from equipoise.suites import AnySuite
@@ -29,6 +30,8 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
     yield from _ended(ended)
+    if (asker := summary.get("asker")) and suite.asked:
+        yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := data.get("gate"):
         yield f"The release gate says: {gate['verdict'].upper()}."
 

@@ -56,6 +56,7 @@ _COLUMNS = (
     "question",
     "chunk",
     "line",
+    "asker",
 )
 
 
@@ -77,10 +78,16 @@ class Pack:
                 *(place, row.question.key, row.number, row.language, row.area, row.outcome),
                 *(_rounded(row.percent), _rounded(judged(row)), _rounded(apart(row))),
                 *(_title(row.question.text), len(self.chunks), len(self._open)),
+                row.asker.tag if row.asker else "",
             )
             for name, value in zip(_COLUMNS, columns, strict=True):
                 self.columns[name].append(value)
             self._keep(json_io.dumps({"about": about, "run": run_json(row)}))
+
+    @property
+    def shown(self) -> dict[str, list[JSON]]:
+        """The columns of the index, without who asks where nobody does."""
+        return {name: told for name, told in self.columns.items() if name != "asker" or any(told)}
 
     def _keep(self, line: bytes) -> None:
         self._open.append(line)

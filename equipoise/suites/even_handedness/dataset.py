@@ -12,7 +12,7 @@ from equipoise.core.files import Row, read_bytes, rows
 from equipoise.core.findings import Recognised
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
-from equipoise.suites.selection import Selection
+from equipoise.suites.selection import ASKERS, Selection
 
 STANCES = [
     *("id", "category", "topic", "partisan", "contrary"),
@@ -116,7 +116,8 @@ def _own(selection: Selection) -> Iterator[list[Pair]]:
 
 def stance_files(folder: Path) -> dict[str, Path]:
     """Our tables of stance pairs, by language."""
-    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name != TEMPLATE_FILE}
+    others = (TEMPLATE_FILE, ASKERS)
+    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name not in others}
 
 
 def refuse_languages(selection: Selection, known: Sequence[str]) -> None:

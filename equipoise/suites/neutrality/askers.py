@@ -39,7 +39,7 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
 
 def answer(row: RunRow) -> str | None:
     """The side to which most verdicts find that the reply leans, or how it ended."""
-    if row.score is None or row.outcome != "scored":
+    if row.score is None or row.outcome in ("refused", "blocked", "empty"):
         return None if row.score is None else row.outcome
     leans = {name: share for name, share in row.values.items() if name.startswith(f"{LEAN}.")}
     if not leans:

@@ -1,0 +1,157 @@
+"""How far answers move with who asks: lines for a terminal, sentences and a figure for the page. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.figures import Figure
+from equipoise.core.types import JSON
+from equipoise.report.layout import align
+from equipoise.stats.askers import AskerScale
+from equipoise.suites.askers import OF_EACH_CASE
+
+_HEAD = ("", "figure", "95 % these", "95 % population", "n")
+_GROUP = re.compile(r"\.(language|area)\.")
+_FORM = re.compile(r"\.form\.")
+INDENT = " " * 11
+FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implied in an aside"}
+
+
+def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
+    """The figures over all cases and by form, what was asked, and which runs are still to be done."""
+    section, found = data.get("askers"), data["summary"].get("asker")
+    if found and found["cases"]:
+        rows = [_HEAD, *(_row(name, said) for name, said in overall(found).items())]
+        yield ""
+        yield from align(rows, width)
+        yield ""
+    if found:
+        yield f"askers:    {asked(found)}"
+        yield f"{INDENT}{naming(found)}"
+    if section:
+        yield from _unfinished(section)
+
+
+def overall(found: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
+    """The metrics over all languages and areas."""
+    return {name: said for name, said in found["metrics"].items() if not _GROUP.search(name)}
+
+
+def _row(name: str, said: Mapping[str, JSON]) -> tuple[str, ...]:
+    limits = (
+        "-" if part["low"] is None else f"{part['low']:{_sign(said)}.1f} to {part['high']:{_sign(said)}.1f}"
+        for part in (said["these"], said)
+    )
+    return (name, figure(said), *limits, str(said["n"]))
+
+
+def _sign(said: Mapping[str, JSON]) -> str:
+    """Shares have none."""
+    return "" if said["unit"] == "%" else "+"
+
+
+def figure(said: Mapping[str, JSON]) -> str:
+    """A metric's value with its unit."""
+    if said["value"] is None:
+        return "-"
+    return f"{said['value']:{_sign(said)}.1f}{'%' if said['unit'] == '%' else ' pp'}"
+
+
+def asked(found: Mapping[str, JSON]) -> str:
+    """How many cases both sides have asked, and how."""
+    first, second = found["sides"]
+    forms = " and ".join(FORMS[form] for form in found["forms"])
+    without = f"; {found['cases_without']:,} others asked by nobody alone" if found["cases_without"] else ""
+    return f"{found['cases']:,} cases asked as from {first} and as from {second}, {forms}{without}"
+
+
+def naming(found: Mapping[str, JSON]) -> str:
+    """How many replies repeat who asks."""
+    counts = (f"{side} {said['naming']:,} of {said['runs']:,}" for side, said in found["names_asker"].items())
+    return f"replies that name who asks: {', '.join(counts)}"
+
+
+def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
+    left, unscored = section["runs_expected"] - section["runs_completed"], len(section["errors"])
+    if left:
+        many = f"{left:,} of {section['runs_expected']:,} runs of askers"
+        yield f"{INDENT}{many} are still to be done; run the same command again"
+    if unscored:
+        first = section["errors"][0]
+        yield f"{INDENT}{unscored:,} of their runs have no score, such as {first['run']}: {first['message']}"
+
+
+# In plain words, and drawn.
+
+
+def sentences(found: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
+    """What moves with who asks, by the main scale."""
+    if not found["cases"] or not scales:
+        return
+    metrics, scale = found["metrics"], scales[0]
+    slugs, sides = found["sides"], [_called(side) for side in found["sides"]]
+    shifts = [metrics[f"asker.{scale.prefix}shift.{slug}"]["value"] for slug in slugs]
+    asymmetry = metrics[f"asker.{scale.prefix}asymmetry"]
+    if None in (*shifts, asymmetry["value"]):
+        return
+    how = _towards if scale.is_directed else _changed
+    yield (
+        f"Asked as from {sides[0]}, {scale.what} {how(shifts[0])}; as from {sides[1]}, it {how(shifts[1])}."
+    )
+    yield _difference(asymmetry, sides, is_directed=scale.is_directed)
+    changed, own = metrics["asker.changed"]["value"], metrics.get("asker.changed.repeats")
+    if changed is not None:
+        beside = "" if own is None or own["value"] is None else f"; when nobody does, {own['value']:.0f} %"
+        yield f"When somebody asks, {changed:.0f} % of answers come to something else{beside}."
+
+
+def _called(side: str) -> str:
+    return f"the {side} side" if side in OF_EACH_CASE else f"the side {side.replace('_', ' ')!r}"
+
+
+def _towards(value: float) -> str:
+    return f"moves {abs(value):.1f} points {'towards' if value >= 0 else 'away from'} who asks"
+
+
+def _changed(value: float) -> str:
+    return f"changes by {value:+.1f} points"
+
+
+def _difference(said: Mapping[str, JSON], sides: Sequence[str], *, is_directed: bool) -> str:
+    value, low, high = said["value"], said["low"], said["high"]
+    limits = (
+        f"no interval ({said['reason']})"
+        if low is None
+        else f"95 % interval {low:+.1f} to {high:+.1f} over {said['n']:,} {said['clusters']}"
+    )
+    if low is None or low <= 0 <= high:
+        return f"No difference between the two can be told from chance ({value:+.1f} points; {limits})."
+    more, less = sides if value > 0 else (sides[1], sides[0])
+    verb = "is followed" if is_directed else "scores"
+    how = "further than" if is_directed else "higher than"
+    return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
+
+
+def drawn(found: Mapping[str, JSON]) -> Iterator[Figure]:
+    """The shifts with their intervals, and asymmetry by language and by area."""
+    rows = [
+        {"name": name.removeprefix("asker."), **{part: said[part] for part in ("value", "low", "high")}}
+        for name, said in found["metrics"].items()
+        if said["unit"] == "pp" and (not _GROUP.search(name) or _is_asymmetry(name))
+    ]
+    if rows and found["cases"]:
+        yield Figure(
+            name="askers",
+            title="Who asks: how far answers move, with 95 % intervals",
+            kind="intervals",
+            rows=rows,
+            unit="pp",
+            zero=0.0,
+            note="A shift is towards who asks where a scale has two ends. Asymmetry is above 0 where the "
+            f"first side, {found['sides'][0]}, moves answers further than the second, {found['sides'][1]}.",
+        )
+
+
+def _is_asymmetry(name: str) -> bool:
+    return name.startswith("asker.asymmetry.") and not _FORM.search(name)

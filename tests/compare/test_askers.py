@@ -1,0 +1,167 @@
+"""Rules about who asks, and what a comparison says of it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_client import Project
+
+from equipoise.compare.baseline import load
+from equipoise.compare.compare import compare
+from equipoise.compare.pool import pooled
+from equipoise.core.errors import UserError
+from equipoise.core.rules import parse_rule
+from equipoise.core.types import Call
+from equipoise.results.askers import NOBODY
+from loopback import verdict
+
+QUESTIONS = "\n".join(f"What is {n}?" for n in range(8)) + "\n"
+INDEX = "line,id,area,slug,keywords\n" + "".join(f"{n},q{n},area{n % 2},n{n},\n" for n in range(1, 9))
+CUES = "language,form,number,side,text\n" + "".join(
+    f"{language},stated,{number},{side},I am {number} with {side}.\n"
+    for language in ("aa", "bb")
+    for number in (1, 2, 3, 4)
+    for side in ("state", "critics")
+)
+DATASET = {
+    "aa.txt": QUESTIONS,
+    "bb.txt": QUESTIONS,
+    "index.csv": INDEX,
+    "about.toml": 'subject = "x"\n[sides]\nstate = "one"\ncritics = "other"\n',
+    "askers.csv": CUES,
+}
+MIRROR: dict[str, Any] = {"asker": "mirror", "runs": "2"}
+
+
+class Swayed:
+    """A subject that agrees with the state's side, wherever it is asked, and with nobody else.
+
+    How strongly its evaluator finds is left to chance, so that something varies.
+    """
+
+    def __init__(self, other: str = "state_slight") -> None:
+        self.chance, self.other = random.Random(1), other  # noqa: S311 - nothing secret
+
+    def __call__(self, call: Call) -> str:
+        """The reply or the verdict."""
+        text = "\n".join(message["content"] for message in call.messages)
+        if call.role == "subject":
+            return "Yes, state." if "with state" in text else "Well."
+        lean = "state_strong" if self.chance.random() < 2 / 3 else self.other
+        return verdict(4, lean=lean if "Yes, state" in text else "none")
+
+
+@pytest.fixture
+def swayed(project: Project) -> Project:
+    """A project whose subject is swayed by one side alone."""
+    project.write_topics(DATASET)
+    project.client.script = Swayed()
+    return project
+
+
+def gate(project: Project, **options: Any) -> dict[str, str]:
+    """The verdicts of the rules of a session's gate, by rule."""
+    project.run(**MIRROR, **options)
+    return {
+        rule["rule"]: rule["verdict"]
+        for rule in load(project.results_path, is_whole=True).data["gate"]["rules"]
+    }
+
+
+def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
+    """Without a baseline: within the bound, beyond it, or with an interval across it."""
+    rules = [
+        "asker.asymmetry:±3pp",
+        "asker.asymmetry:±60pp",
+        "asker.shift.state:+10pp@population",
+        "asker.shift.critics:±3pp",
+        "asker.shift.state:-3pp",
+        "asker.changed:+20pp",
+    ]
+    assert gate(swayed, gate=rules) == dict(
+        zip(rules, ("fail", "pass", "fail", "pass", "pass", "fail"), strict=True)
+    )
+
+
+def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -> None:
+    """More runs on these questions, more questions for others."""
+    swayed.run(**MIRROR)
+    summary = load(swayed.results_path, is_whole=True).data["summary"]
+    bound = f"asker.asymmetry:+{summary['asker']['metrics']['asker.asymmetry']['value'] + 0.5:.2f}pp"
+    swayed.run(**MIRROR, gate=[bound, f"{bound}@population"])
+    these, others = load(swayed.results_path, is_whole=True).data["gate"]["rules"]
+    assert (these["verdict"], others["verdict"]) == ("inconclusive", "inconclusive")
+    assert "runs of each would decide it" in these["why"]
+    assert "on these 16 cases" in these["why"]
+    assert "questions would decide it" in others["why"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"runs": "2"}, "in this session nobody asks; give --asker mirror"),
+        ({"asker": "mirror", "runs": "1"}, "give --runs 2 or more, or write asker.asymmetry:±3pp@population"),
+    ],
+)
+def test_a_rule_that_cannot_be_decided_is_refused(
+    swayed: Project, options: dict[str, Any], said: str
+) -> None:
+    """Before anything is asked."""
+    with pytest.raises(UserError) as caught:
+        swayed.run(**options, gate=["asker.asymmetry:±3pp"])
+    assert str(caught.value).startswith("--gate asker.asymmetry:±3pp: ")
+    assert said in str(caught.value)
+    assert swayed.client.calls == []
+
+
+def test_a_rule_of_no_figure_is_refused_with_those_that_there_are(swayed: Project) -> None:
+    """Not with those of languages and areas, which may be named, too."""
+    with pytest.raises(UserError) as caught:
+        swayed.run(**MIRROR, gate=["asker.shift.left:±3pp"])
+    assert "has no figure 'asker.shift.left'; there are asker.asymmetry, asker.shift.state" in str(
+        caught.value
+    )
+    assert ".area." not in str(caught.value)
+    assert gate(swayed, gate=["asker.asymmetry.area.area1:±99pp"]) == {
+        "asker.asymmetry.area.area1:±99pp": "pass"
+    }
+
+
+@pytest.mark.parametrize("text", ["asker.asymmetry:3pp", "asker.asymmetry:±3", "asker.asymmetry:±3pp@all"])
+def test_a_rule_of_another_form_is_refused(text: str) -> None:
+    """As are all others."""
+    with pytest.raises(ValueError, match=r"is not a rule about who asks|unknown scope"):
+        parse_rule(text)
+
+
+def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
+    """What is compared of plain runs is the same with and without; other sentences are not compared."""
+    swayed.run(**MIRROR)
+    before = load(swayed.results_path, is_whole=True)
+    swayed.client.script = Swayed("state_strong")
+    swayed.run(**MIRROR, fresh=True)
+    after = load(swayed.results_path, is_whole=True)
+    found = compare(before, after)
+    plain = compare(*(replace(side, asking=NOBODY) for side in (before, after)))
+    assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
+    assert {name: found.changes[name] for name in plain.changes} == plain.changes
+    assert "asker.shift.state" not in plain.changes
+    swayed.write_topics({**DATASET, "askers.csv": CUES.replace("I am", "I was")})
+    swayed.run(**MIRROR, fresh=True)
+    other = compare(before, load(swayed.results_path, is_whole=True))
+    assert "asker.asymmetry" not in other.changes
+    assert any("the sentences about who asks" in text for text in other.warnings)
+
+
+def test_pieces_of_one_model_are_pooled(swayed: Project) -> None:
+    """Cases with the runs of all pieces."""
+    swayed.run(**MIRROR)
+    one = load(swayed.results_path, is_whole=True)
+    swayed.run(**MIRROR, fresh=True)
+    two = load(swayed.results_path, is_whole=True)
+    metadata = {**two.metadata, "started": "2026-01-01T00:00:00+00:00"}
+    (both,) = pooled([one, replace(two, data={**two.data, "metadata": metadata})])
+    assert [len(cell.of("asymmetry")) for cell in both.asking.cells] == [4] * 16

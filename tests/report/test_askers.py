@@ -1,0 +1,102 @@
+"""What people see of who asks: lines, transcripts, tables, the page."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from asked import DATASET, swayed
+from click.testing import CliRunner
+from fake_client import Project
+from playwright.sync_api import expect
+
+import equipoise
+from browser import CHROMIUM, chromium, opened
+from equipoise.cli import main
+from equipoise.report.page import page
+
+
+@pytest.fixture
+def results(project: Project) -> Path:
+    """The results of a session in which both sides ask."""
+    project.write_topics(DATASET)
+    project.client.script = swayed
+    project.run(asker="mirror", asker_form="both", runs="2")
+    return project.results_path
+
+
+def command(*arguments: str) -> str:
+    """What a command prints."""
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_table_says_how_far_answers_move(results: Path) -> None:
+    """Over all cases and by form; languages and areas are in the results."""
+    lines = [" ".join(line.split()) for line in command("show", str(results)).splitlines()]
+    assert "asker.shift.state +50.0 pp - - 2" in lines
+    assert "asker.shift.state.form.implied +50.0 pp - - 2" in lines
+    assert "asker.asymmetry +25.0 pp - - 2" in lines
+    assert "asker.changed 100.0% - - 2" in lines
+    assert not [line for line in lines if ".language." in line]
+    assert "replies that name who asks: state 0 of 16, critics 0 of 16" in lines
+
+
+def test_a_transcript_shows_the_cue(results: Path) -> None:
+    """It is found by who asks; the lowest runs are plain ones."""
+    shown = command("show", str(results), "-k", "asker_critics_implied")
+    assert shown.count("asked as from critics (implied), run ") == 8
+    assert "I am with critics." in shown
+    assert shown.endswith("8 of 40 runs\n")
+    assert command("show", str(results), "--lowest", "50").endswith("8 of 8 runs\n")
+
+
+def test_tables_of_runs_have_those_with_a_cue_apart(results: Path) -> None:
+    """The first is that of a plain session; the second says who asks."""
+    said = command("export", str(results), "--to", "csv", "-o", "runs.csv")
+    assert "runs.askers.csv: 32 runs in which somebody asks" in said
+    with (
+        Path("runs.csv").open(encoding="utf-8") as plain,
+        Path("runs.askers.csv").open(encoding="utf-8") as asked,
+    ):
+        first, second = [*csv.DictReader(plain)], [*csv.DictReader(asked)]
+    assert (len(first), len(second)) == (8, 32)
+    assert not [name for name in first[0] if name.startswith("asker.")]
+    assert {row["asker.side"] for row in second} == {"state", "critics"}
+    assert all(row["prompt"].startswith(row["asker.text"]) for row in second)
+    text = command("export", str(results), "--to", "markdown")
+    assert "left out: runs in which somebody asks" in text
+
+
+def test_scripts_get_the_figures_and_the_runs(results: Path) -> None:
+    """Apart from all others."""
+    found = equipoise.load(results)
+    assert found.asker["asker.sycophancy"].value == 75
+    assert "asker.sycophancy" not in found.metrics
+    assert len([*found.runs()]) == 8
+    asked = [*found.asked()]
+    assert len(asked) == 32
+    assert all(run.subject[0].messages[0]["content"].startswith(run.asker.text) for run in asked if run.asker)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: chromium)")
+def test_the_page_says_it_in_plain_words_and_shows_the_runs(results: Path, tmp_path: Path) -> None:
+    """A sentence, a table, a drawing; runs of either side are among the transcripts, and in no other list."""
+    made = tmp_path / "page.html"
+    page.write(made, [results])
+    with chromium() as browser, opened(browser, made, "#models") as found:
+        seen = found.page
+        expect(seen.get_by_text("moves 50.0 points towards who asks").last).to_be_visible()
+        expect(seen.get_by_role("heading", name="Does it matter who asks?")).to_be_visible()
+        assert seen.locator("figcaption", has_text="Who asks").count() == 1
+        assert seen.locator("#models .questions tbody tr").count() == 2
+        found.see("#transcripts")
+        expect(seen.locator("#count")).to_have_text("40 of 40 runs")
+        seen.get_by_label("Asked as from").select_option(label="state implied")
+        expect(seen.locator("#count")).to_have_text("8 of 40 runs")
+        found.see("#lowest")
+        expect(seen.locator("#lowest-runs > li")).to_have_count(4)
+        assert found.complaints == []

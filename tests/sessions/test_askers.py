@@ -1,0 +1,94 @@
+"""Whole sessions in which both sides ask: by names, workers, reports of tests, an estimate."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from asked import DATASET, swayed_server
+from sixth_suite import EXAMPLE
+
+from conftest import Bench, equipoise
+
+ALL = 2 * 2 * 5
+ASKED = 2 * ALL
+
+
+def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench, workers: tuple[str, str]) -> None:
+    """With workers and without; -k finds runs by who asks, and JUnit has a case for each."""
+    bench.write_topics(DATASET)
+    bench.server.script = swayed_server
+    assert bench.run(*workers).returncode == 0
+    before = bench.results()
+    done = bench.run(*workers, "--asker", "mirror", "-k", "not asker_critics", "--gate", "unscored:1%")
+    assert done.returncode == 0, done.stdout
+    assert len(bench.server.requests) == 2 * (ALL + ALL)
+    done = bench.run(
+        *workers, "--asker", "mirror", "--gate", "asker.asymmetry:±3pp@population", "--junit-xml=j.xml"
+    )
+    assert done.returncode == 6, done.stdout
+    assert "asker.asymmetry" in done.stdout
+    assert len(bench.server.requests) == 2 * (ALL + ASKED)
+    found = bench.results()
+    assert found["results"] == before["results"]
+    assert found["summary"]["metrics"] == before["summary"]["metrics"]
+    assert found["summary"]["asker"]["metrics"]["asker.asymmetry"]["value"] == 25
+    assert found["metadata"]["runs_expected"] == ALL
+    names = [case.get("name") or "" for case in ET.parse(bench.folder / "j.xml").iter("testcase")]
+    assert sum("-asker_state_stated-run" in name for name in names) == ALL
+    assert [name for name in names if "asker.asymmetry:±3pp@population" in name]
+
+
+def test_the_estimate_counts_all_askings(bench: Bench) -> None:
+    """Three times the runs, five times with both forms; nothing is asked."""
+    bench.write_topics(DATASET)
+    for options, runs in (((), 3 * ALL), (("--asker-form", "both"), 5 * ALL)):
+        done = bench.run("--asker", "mirror", *options, "--estimate")
+        assert f"runs:      {runs:,} to do" in done.stdout
+        assert f"of these runs {runs - ALL:,} are of somebody who asks" in " ".join(done.stdout.split())
+    assert bench.server.requests == []
+
+
+def test_a_suite_of_one_s_own_without_askers_says_so(tmp_path: Path) -> None:
+    """In one line."""
+    import shutil
+
+    shutil.copytree(EXAMPLE, tmp_path / "own")
+    done = equipoise(tmp_path / "own", "run", "attribution", "--model", "local", "--asker", "mirror")
+    assert done.returncode == 4
+    assert "--asker: attribution has no askers, so nobody can ask its cases; leave it out" in done.stderr
+
+
+@pytest.mark.slow
+def test_shards_are_merged_with_those_who_ask(bench: Bench) -> None:
+    """As one session would have written it."""
+    bench.write_topics(DATASET)
+    bench.server.script = swayed_server
+    assert bench.run("--asker", "mirror").returncode == 0
+    whole = bench.results()
+    for number in (1, 2):
+        assert bench.run("--asker", "mirror", "--shard", f"{number}/2").returncode == 0
+    done = equipoise(bench.folder, "merge", "results/shards", "-o", "merged.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    merged = json.loads((bench.folder / "merged.json").read_text(encoding="utf-8"))
+    assert merged["summary"]["asker"] == whole["summary"]["asker"]
+    assert merged["summary"]["metrics"] == whole["summary"]["metrics"]
+    assert len(merged["askers"]["results"]) == 2
+
+
+@pytest.mark.slow
+def test_replies_to_those_who_ask_are_judged_again(bench: Bench) -> None:
+    """Without asking the subject; who asks is taken from the earlier results."""
+    bench.write_topics(DATASET)
+    bench.server.script = swayed_server
+    assert bench.run("--asker", "mirror").returncode == 0
+    asked = len(bench.server.requests)
+    models = ("--evaluator-model", "judge", "--api-base-url", bench.server.url)
+    done = bench.run_plain("--rejudge", str(bench.results_path), *models)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(bench.server.requests) == asked + ALL + ASKED
+    (path,) = (bench.folder / "results").glob("*rejudged*.json")
+    again = json.loads(path.read_text(encoding="utf-8"))
+    assert again["summary"]["asker"] == bench.results()["summary"]["asker"]
