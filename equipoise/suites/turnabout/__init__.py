@@ -18,7 +18,7 @@ from equipoise.models.model import Subject
 from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
-from equipoise.suites.turnabout import checks, dataset, figures, plot_data, summary, vocabulary
+from equipoise.suites.turnabout import askers, checks, dataset, figures, plot_data, summary, vocabulary
 from equipoise.suites.turnabout.dataset import ANONYMOUS, CHOSEN_PAIRS, Incident
 from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
 from equipoise.suites.turnabout.vocabulary import AnswerRubric
@@ -160,6 +160,7 @@ SUITE = Suite(
     metrics=figures.metrics,
     table=summary.table,
     plots=plot_data.plots,
+    asked=askers,
     lint=checks.lint,
     recognises=checks.recognises,
 )

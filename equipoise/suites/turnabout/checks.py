@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.suites.selection import Selection
-from equipoise.suites.turnabout import dataset
+from equipoise.suites import askers as cues
+from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites.turnabout import askers, dataset
 from equipoise.suites.turnabout.dataset import (
     ASKS,
     FAIRNESS,
@@ -52,6 +53,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     yield from _tables(topics, tables)
     yield from _twins(topics, tables)
     yield from _dealt(topics)
+    yield from _askers(topics, tables)
 
 
 def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
@@ -218,3 +220,24 @@ def _differ(differences: Iterable[int]) -> bool:
 def _spread(counts: Iterable[int]) -> int:
     known = [*counts]
     return max(known) - min(known) if known else 0
+
+
+def _askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
+    """Each sentence about who asks fits either actor of every pair of its set."""
+    path = topics / ASKERS
+    forms: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for (language, actor_set, actor), own in tables.actors.items():
+        if actor not in UNNAMED:
+            forms.setdefault((language, actor_set), []).append(own)
+    for row in cues.read(path, askers.COLUMNS) if path.is_file() else ():
+        yield Text(where=row.where, among=f"asker {row['language']}", owner=row.where, text=row["text"])
+        slots = [*SLOT.finditer(row["text"])]
+        if not slots or {slot[1] for slot in slots} != {"side"}:
+            yield Finding.at(row.where, "a sentence about who asks needs {side}, and no other slot")
+        fitting = forms.get((row["language"], row["set"]), [])
+        missing = [slot[0] for slot in slots if any((slot[2] or PLAIN) not in actor for actor in fitting)]
+        if not fitting or missing:
+            yield Finding.at(
+                row.where, f"not every actor has the form of {missing[0] if missing else 'side'}"
+            )
+        yield from _form(row.where, row["text"], fitting)
