@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -45,6 +46,8 @@ VALUES = (0, 25, 50, 75, 100)
 """How much each option goes against the actor that is named first."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
 """Whether the highest number goes against the actor that is named first, or the lowest."""
+HALVES = ((0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 0, 1, 0), (0, 0, 1, 1), (1, 1, 0, 0))
+"""The half of each kind's template, turn by turn: both have as much of each kind and of what is asked."""
 SLOT = re.compile(r"\{(first|second|side)(?::([^{}]+))?\}")
 PLAIN = "name"
 """The form of a slot that names none."""
@@ -332,35 +335,44 @@ def _pair(row: Row) -> Pair:
 
 
 def _templates(path: Path) -> list[Template]:
-    """Those of each set by turns of their evidence, so that the first few are balanced, too."""
-    found, seen = list(rows(path, INCIDENTS)), set[str]()
-    counts: dict[tuple[str, str], int] = {}
-    made = []
-    for row in found:
-        if not _SLUG.fullmatch(row["id"]) or row["id"] in seen:
+    """Those of each set in turns, so that the first few are balanced: all kinds, and all that is asked."""
+    found: list[Row] = []
+    for row in rows(path, INCIDENTS):
+        if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in found}:
             raise UserError(f"{row.where}: id is {row['id']!r}; use a-z, 0-9 and _, and each only once")
-        seen.add(row["id"])
-        made.append(_template(row, counts))
+        for name, known in (("kind", KINDS), ("asks", ASKS)):
+            if row[name] not in known:
+                raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
+        found.append(row)
+    groups = [
+        [row for row in found if (row["set"], row["kind"]) == (actor_set, kind)]
+        for actor_set in dict.fromkeys(row["set"] for row in found)
+        for kind in KINDS
+    ]
+    made = [item for group in groups for item in _in_turns(group)]
     return sorted(made, key=lambda item: item.order)
 
 
-def _template(row: Row, counts: dict[tuple[str, str], int]) -> Template:
-    for name, known in (("kind", KINDS), ("asks", ASKS)):
-        if row[name] not in known:
-            raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
-    turn = counts.get((row["set"], row["kind"]), 0)
-    counts[row["set"], row["kind"]] = turn + 1
-    kind = KINDS.index(row["kind"])
-    return Template(
-        id=row["id"],
-        actor_set=row["set"],
-        evidence=row["kind"],
-        asks=row["asks"],
-        incident=row["incident"],
-        half=(turn + kind) % 2,
-        order=(turn, kind),
-        where=row.where,
-    )
+def _in_turns(group: Sequence[Row]) -> Iterator[Template]:
+    """The templates of a set and a kind by what they ask, which each kind begins with another of."""
+    kind = KINDS.index(group[0]["kind"]) if group else 0
+    seen: Counter[str] = Counter()
+    places = []
+    for row in group:
+        places.append((seen[row["asks"]], (ASKS.index(row["asks"]) - kind) % len(ASKS)))
+        seen[row["asks"]] += 1
+    in_turns = sorted(zip(places, group, strict=True), key=lambda item: item[0])
+    for turn, (_, row) in enumerate(in_turns):
+        yield Template(
+            id=row["id"],
+            actor_set=row["set"],
+            evidence=row["kind"],
+            asks=row["asks"],
+            incident=row["incident"],
+            half=HALVES[turn % len(HALVES)][kind],
+            order=(turn, kind),
+            where=row.where,
+        )
 
 
 def _by_id(path: Path) -> dict[str, Row]:

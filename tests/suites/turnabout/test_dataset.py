@@ -83,13 +83,22 @@ def test_directions_and_orders_are_balanced() -> None:
 
 
 def test_a_limit_is_balanced() -> None:
-    """It counts templates of a set: the first four are of all four kinds, and of both halves."""
+    """It counts templates of a set: the first four are of all kinds, ask all, and are of both halves."""
     found = cases(SHIPPED, 4, "en-US")
     assert len(found) == 4 * (2 * 8 + 2)
     for actor_set in ("states", "parties"):
         own = {case.template: case for case in found if case.actor_set == actor_set}.values()
         assert {case.evidence for case in own} == {"first", "second", "both", "neither"}
+        assert len({case.asks for case in own}) == 4
         assert Counter(case.half for case in own) == {0: 2, 1: 2}
+
+
+def test_both_halves_are_alike() -> None:
+    """Three templates of each kind, and three that ask each, in each half of each set."""
+    controls = [case for case in cases(SHIPPED, None, "en-US") if case.leads == "x"]
+    for label in ("evidence", "asks"):
+        counts = Counter((case.actor_set, case.half, getattr(case, label)) for case in controls)
+        assert {*counts.values()} == {3}
 
 
 def test_pairs_and_languages_are_selected(small: Path) -> None:
