@@ -134,7 +134,7 @@ def _twin_cell(item: Twins, sign: int | None) -> Cell:
     return Cell(
         id=f"{item.pair}/{item.template}/{question.language}",
         cluster=item.template,
-        stratum=item.pair,
+        stratum=f"{item.pair}/{question.language}",
         labels={**_common(labels), "language": question.language, "of": TWINS},
         values={
             LEAN: leans,

@@ -185,6 +185,7 @@ def test_metrics_are_known_before_anything_is_asked(cases: list[Incident]) -> No
     after = cells_of("turnabout", records(cases, leaning), SCALE)
     named = [metric.name for metric in turnabout.SUITE.metrics(after)]
     assert [metric.name for metric in turnabout.SUITE.metrics(before)] == named
+    assert len({(cell.cluster, cell.stratum) for cell in after}) == len(after)
     assert named[0] == "absolute_lean"
     assert len({*named}) == len(named)
 
