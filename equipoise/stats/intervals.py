@@ -208,12 +208,12 @@ def bootstrap(
     filled = [rows for rows in clusters if rows]
     n = len(filled)
 
-    def of(picked: Sequence[int] | NDArray[np.int_]) -> float:
-        found = statistic([*chain.from_iterable(filled[number] for number in picked)]) if n else None
+    def of(picked: Sequence[int]) -> float:
+        found = statistic([*chain.from_iterable(map(filled.__getitem__, picked))]) if n else None
         return math.nan if found is None else found
 
     others = [[other for other in range(n) if other != number] for number in range(n)]
-    drawn = np.array([of(row) for block in _picks(n, draws, seed) for row in block])
+    drawn = np.array([of(row) for block in _picks(n, draws, seed) for row in block.tolist()])
     return _resampled(of(range(n)), drawn, np.array([of(row) for row in others]), confidence)
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from itertools import zip_longest
+from itertools import chain, zip_longest
+from operator import itemgetter
 from typing import TypeVar
 
 from equipoise.core.records import Cell, Metric
@@ -84,7 +85,7 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
     """The figure without an interval; a rate that is not pooled weighs all cases of a language alike."""
     if metric.kind in ("ratio", "gap", "lift"):
         rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
-        return _statistic(metric)(rows)
+        return _statistic(metric)([_columns(rows)] if rows else [])
     if metric.kind == "rate" and is_pooled:
         above, below = _pooled(metric, cells)
         found = above / below if below else None
@@ -176,7 +177,8 @@ def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estim
         figures = _figures_of(metric, cell)
         if figures != (None, None):
             clusters.setdefault(cell.cluster, []).append(figures)
-    return bootstrap(list(clusters.values()), _statistic(metric), seed=SEED, confidence=confidence)
+    columns = [[_columns(figures)] for figures in clusters.values()]
+    return bootstrap(columns, _statistic(metric), seed=SEED, confidence=confidence)
 
 
 def _figures_of(metric: Metric, cell: Cell) -> Figures:
@@ -186,14 +188,22 @@ def _figures_of(metric: Metric, cell: Cell) -> Figures:
     return mean(above), mean(below)
 
 
-def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
-    def of(rows: Sequence[Figures]) -> float | None:
-        above, below = ([row[place] for row in rows if row[place] is not None] for place in (0, 1))
+Columns = tuple[Sequence[float], Sequence[float]]
+"""Of a cluster: the values above and those below, without what is missing."""
+
+
+def _columns(figures: Sequence[Figures]) -> Columns:
+    return valid([above for above, _ in figures]), valid([below for _, below in figures])
+
+
+def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
+    def of(clusters: Sequence[Columns]) -> float | None:
+        above, below = ([*chain.from_iterable(map(itemgetter(place), clusters))] for place in (0, 1))
         if metric.kind == "ratio":
             if not any(below):
-                return metric.if_nothing if rows else None
-            return 100 * math.fsum(valid(above)) / math.fsum(valid(below))
-        first, second = mean(valid(above)), mean(valid(below))
+                return metric.if_nothing if clusters else None
+            return 100 * math.fsum(above) / math.fsum(below)
+        first, second = mean(above), mean(below)
         if first is None or second is None:
             return None
         if metric.kind == "gap":
@@ -206,17 +216,19 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Figures]], float | None]:
 
 def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Difference:
     """The difference by resampling clusters of both results together; it has no p."""
-    clusters: dict[str, list[tuple[Figures, Figures]]] = {}
+    clusters: dict[str, tuple[list[Figures], list[Figures]]] = {}
     for older, newer in zip(both.before, both.after, strict=True):
-        pair = (_figures_of(metric, older), _figures_of(metric, newer))
-        clusters.setdefault(newer.cluster, []).append(pair)
+        before, after = clusters.setdefault(newer.cluster, ([], []))
+        before.append(_figures_of(metric, older))
+        after.append(_figures_of(metric, newer))
     statistic = _statistic(metric)
 
-    def change(rows: Sequence[tuple[Figures, Figures]]) -> float | None:
-        was, now = (statistic([row[place] for row in rows]) for place in (0, 1))
+    def change(drawn: Sequence[tuple[Columns, Columns]]) -> float | None:
+        was, now = (statistic([*map(itemgetter(place), drawn)]) for place in (0, 1))
         return None if was is None or now is None else now - was
 
-    found = bootstrap(list(clusters.values()), change, seed=SEED, confidence=confidence)
+    pairs = [[(_columns(before), _columns(after))] for before, after in clusters.values()]
+    found = bootstrap(pairs, change, seed=SEED, confidence=confidence)
     return Difference(**asdict(found), p=None, unpaired=both.unpaired)
 
 

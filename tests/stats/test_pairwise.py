@@ -61,7 +61,7 @@ def test_pairs_are_those_of_a_comparison(kind: Kind, subtests: pytest.Subtests) 
 def test_what_is_resampled_elsewhere_is_linearised(kind: Kind, subtests: pytest.Subtests) -> None:
     """The same difference, and an interval about as wide as that of the bootstrap, which has no p."""
     metric = Metric(name="x", of="of", per="per", kind=kind)
-    every = models(3, kind, missing=0.1, n=4, questions=60)
+    every = models(3, kind, missing=0.1, n=3, questions=60)
     found = pairs_of(metric, every)
     for i, j in zip(*np.triu_indices(len(every), 1), strict=True):
         with subtests.test(pair=(int(i), int(j))):

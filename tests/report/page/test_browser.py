@@ -179,6 +179,7 @@ def test_the_worst_answers_come_first(browser: Browser, small: Path, tmp_path: P
         assert [*map(float, scores)] == sorted(map(float, scores), reverse=True)
 
 
+@pytest.mark.slow
 def test_a_review_takes_a_key_a_run(browser: Browser, small: Path, tmp_path: Path) -> None:
     """Twenty runs in at most 1.2 actions each, from the start to the file; with progress, undo and help."""
     count = "addEventListener({0}, event => {{ if (event.isTrusted) window.actions++; }}, true);"
