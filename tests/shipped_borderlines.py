@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 from conftest import ROOT
@@ -25,6 +24,12 @@ def by_id() -> dict[str, Dispute]:
     return {case.id: case for case in cases()}
 
 
+@cache
+def lists_of_names() -> tuple[Dispute, ...]:
+    """The first query with each list of options, by whose names replies are read."""
+    return tuple({(case.names, case.language, case.variants): case for case in cases()[::-1]}.values())
+
+
 def country(case: Dispute, place: int | None) -> str | None:
     """The code of an option."""
     return None if place is None else case.options[place]
@@ -32,9 +37,9 @@ def country(case: Dispute, place: int | None) -> str | None:
 
 def by_name(
     text: str,
-    names: Sequence[str],
+    names: tuple[str, ...],
     language: str = "en",
-    variants: Sequence[Sequence[str]] = (),
+    variants: tuple[tuple[str, ...], ...] = (),
     territory: str = "",
 ) -> int | None:
     """The place of the only country that is named in a text; None where none or several are spoken of."""

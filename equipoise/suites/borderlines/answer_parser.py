@@ -69,7 +69,10 @@ def places(pattern: str, text: str) -> set[int]:
 # Names.
 
 
-def lexicon(names: Sequence[str], language: str, variants: Sequence[Sequence[str]] = ()) -> list[Name]:
+@cache
+def lexicon(
+    names: tuple[str, ...], language: str, variants: tuple[tuple[str, ...], ...] = ()
+) -> tuple[Name, ...]:
     """The names to look for; the longest are found first, and what they cover counts for no other.
 
     So "People's Republic of China" does not say "Republic of China". `variants` are further names of each.
@@ -78,10 +81,10 @@ def lexicon(names: Sequence[str], language: str, variants: Sequence[Sequence[str
     end of each word may be another.
     """
     shown = [Name(name, place, True, language) for place, name in enumerate(names)]
-    return [
+    return (
         *shown,
         *(_variant(name, place, language) for place, more in enumerate(variants) for name in more),
-    ]
+    )
 
 
 def _variant(variant: str, place: int, language: str) -> Name:

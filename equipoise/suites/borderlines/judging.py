@@ -29,7 +29,7 @@ def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, st
 
     A reply may be in another language than the question: in English, or in another claimant's.
     """
-    known = lexicon(case.names, case.language, case.variants)
+    known = [*lexicon(case.names, case.language, case.variants)]
     for language, names in case.elsewhere.items():
         known += lexicon((), language, names)
     words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]

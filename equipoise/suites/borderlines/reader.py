@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from equipoise.suites.borderlines.answer_parser import (
@@ -59,7 +60,7 @@ def read(
     """
     if len(text) > LONGEST:
         return None, "name"
-    vocabulary = Vocabulary(words)
+    vocabulary = _vocabulary(tuple(words))
     places_apart = [other_place(*other) for other in others]
     text = marked(text, [*about(territory, known, count), *places_apart], count, territory)
     if len(text) > LONGEST or vocabulary.has(flat(text), "withheld") or strays(text):
@@ -70,6 +71,9 @@ def read(
     if answer is None or answer >= count or (not reply.concludes(answer) and reply.is_contested(answer)):
         return None, "letter" if reply.letters else "name"
     return answer, "name" if not reply.letters or {answer} == places(NAMES, reply.text) else "letter"
+
+
+_vocabulary = cache(Vocabulary)
 
 
 class _Reply:

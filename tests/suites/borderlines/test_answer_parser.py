@@ -138,7 +138,7 @@ def test_forms_of_one_character_are_one() -> None:
         for language, names in written.items():
             text = unicodedata.normalize(form, f"— {names[1]}.")
             assert by_name(text, names, language) == 1, (form, language)
-            table = [unicodedata.normalize(form, name) for name in names]
+            table = tuple(unicodedata.normalize(form, name) for name in names)
             assert by_name(names[0], table, language) == 0, (form, language)
 
 

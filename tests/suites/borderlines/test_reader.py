@@ -360,7 +360,7 @@ LETTERED = {
 
 def by_letter(text: str, options: int) -> int | None:
     """What is read where no name is known but those of other places."""
-    names = [f"{letter}topia" for letter in LETTERS[:options]]
+    names = tuple(f"{letter}topia" for letter in LETTERS[:options])
     return read(text, lexicon(names, "en"), options, "", ())[0]
 
 
