@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import pkgutil
+from functools import cache
 from importlib import import_module
+from importlib.metadata import PathDistribution, entry_points
+from pathlib import Path
 
 import httpcore2
 
@@ -24,8 +28,20 @@ OURS = [
     if not module.name.startswith("equipoise.cli") and not module.name.endswith("__main__")
 ]
 
+_read_text = PathDistribution.read_text
+
+
+@cache
+def _read(folder: Path, name: str) -> str | None:
+    """A file about an installed package; each session looks for plugins in all of them."""
+    return _read_text(PathDistribution(folder), name)
+
+
 for name in (*LIBRARIES, *OURS, "schemas", "once"):
     import_module(name)
+PathDistribution.read_text = lambda package, name: _read(package._path, name)
+entry_points()
+inspect.getmodule(entry_points)  # the files of all modules, of which the traceback of an interrupt tells
 httpcore2.default_ssl_context()
 import_module("equipoise.runner.plan").versions(import_module("equipoise.suites.resources").SHIPPED)
 gc.collect()

@@ -47,6 +47,7 @@ def test_every_family_holds_at_full_size(attack: ModuleType, subtests: pytest.Su
             assert falls(attack, family, is_full=True) == []
 
 
+@pytest.mark.slow
 def test_a_reader_that_hangs_is_stopped_and_counted(attack: ModuleType) -> None:
     """The kernel ends it, and the next text is read by another process."""
     worker = import_module("attacks.strings").Worker(limit=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections import defaultdict
@@ -15,7 +14,8 @@ from click.testing import CliRunner
 from journals import entries
 from msgspec import convert
 
-from conftest import ROOT, Bench
+import forked
+from conftest import PYTEST, ROOT, Bench
 from equipoise.cli import main
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON, Reply
@@ -33,15 +33,11 @@ BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069
 
 def run(bench: Bench, *arguments: str) -> tuple[int, str]:
     """A session's exit status and all that it has shown, read as bytes: line ends stay as they are."""
-    done = subprocess.run(
-        bench.command("-v", "-rA", "--runs", "1", *arguments),
-        cwd=bench.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=300,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode("utf-8")
+    shown = bench.folder / "shown.txt"
+    shown.write_bytes(b"")
+    command = bench.command("-v", "-rA", "--runs", "1", *arguments)[len(PYTEST) :]
+    session = forked.Started(command, bench.folder, outputs=[str(shown), str(shown)])
+    return session.wait(300), shown.read_bytes().decode("utf-8")
 
 
 def obeyed(text: str) -> set[str]:
