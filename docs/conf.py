@@ -16,8 +16,9 @@ from typing import get_type_hints
 from sphinx.application import Sphinx
 
 import equipoise
+from equipoise.report.export.table import COLUMNS
 from equipoise.results import schema
-from equipoise.results.document import Metadata
+from equipoise.results.document import Metadata, MetricFigures, Summary
 
 project = "Equipoise"
 author = copyright = "The Equipoise developers"
@@ -43,10 +44,14 @@ sys.path.append(str(DOCS))
 import option_tables  # noqa: E402 - a script beside this one
 
 
-def metadata_keys() -> str:
-    """A table of the keys of a results file's metadata, each with its description."""
-    keys = schema.whole()["$defs"]["Metadata"]["properties"]
-    rows = [f"| `{key}` | {keys[key]['description']} |" for key in get_type_hints(Metadata)]
+def keys(*parts: type) -> str:
+    """A table of the keys of these parts of a results file, each with its description."""
+    known = schema.whole()["$defs"]
+    rows = [
+        f"| `{key}` | {known[part.__name__]['properties'][key]['description']} |"
+        for part in parts
+        for key in get_type_hints(part)
+    ]
     return "\n".join(["| key | what it is |", "|---|---|", *rows])
 
 
@@ -56,7 +61,15 @@ ADDED = {
     + "".join(f".. autoexception:: {name}\n" for name in ("EquipoiseError", "UserError"))
     + "```",
     "options": option_tables.text(),
-    "metadata": metadata_keys(),
+    "columns": "\n".join(
+        [
+            "| column | kind | what it holds |",
+            "|---|---|---|",
+            *(f"| `{column.name}` | {column.kind} | {column.meaning} |" for column in COLUMNS),
+        ]
+    ),
+    "metadata": keys(Metadata),
+    "metrics": keys(Summary, MetricFigures),
     "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
 }
 """What stands on the site in place of a comment."""

@@ -54,7 +54,8 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         every = [*found.rows, *(found.asked if lowest is None else ())]
         selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
-            for place, line in enumerate(transcripts.lines(run, headline.unit)):
+            level = transcripts.level(run, found.suite, found.scale)
+            for place, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrapped(line, width()):
                     click.secho(printable(part), bold=place == 0)
     say(f"{len(selected):,} of {len(every):,} runs")

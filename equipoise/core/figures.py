@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from equipoise.core.types import JSON
@@ -31,7 +31,8 @@ class Figure:
     rows have the COLUMNS of their kind; slugs and codes of languages in `name`, `row`, `column` are shown as
     people write them; a value of None is not drawn. `unit` names what the values are, `low` and
     `high` are the ends of their axis or of their shades, and `zero` draws the line that means no difference.
-    `diagonal` adds the line where x and value are equal, for `lines` over numbers.
+    `diagonal` adds the line where x and value are equal, for `lines` over numbers. `folds` names the rows of
+    `intervals` that a page does not draw where their interval holds zero: they are in its table alone.
     """
 
     name: str
@@ -45,3 +46,15 @@ class Figure:
     zero: float | None = None
     diagonal: bool = False
     note: str = ""
+    folds: str = ""
+
+    @property
+    def open(self) -> Figure:
+        """The figure of the rows that a page draws."""
+        return replace(self, rows=[row for row in self.rows if not (self.folds and _holds_zero(row))])
+
+
+def _holds_zero(row: Mapping[str, JSON]) -> bool:
+    """Whether nothing can be told from chance; so it is without an interval."""
+    low, high = row["low"], row["high"]
+    return low is None or high is None or low <= 0 <= high

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from equipoise.core.errors import printable
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message
+from equipoise.judge.rubric import Scale
+from equipoise.suites import AnySuite
 
 INDENT = "  "
 
@@ -39,11 +41,25 @@ def _searched(row: RunRow) -> str:
     return " ".join([*names, *(str(message["content"]) for _, message in messages(row))]).casefold()
 
 
-def lines(row: RunRow, unit: str) -> Iterator[str]:
-    """A run's outcome, its conversation with the subject, and the evaluators' answers."""
+def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
+    """What a run's score is on the rubric's scale, or in the suite's words; empty where it is neither."""
+    if row.score is None or suite.level is None:
+        return ""
+    named = [name for name, value in suite.categories.items() if value == row.score]
+    if named or suite.categories:
+        return "".join(named).replace("_", " ")
+    return f"level {row.score:.3g} of {scale.low:g} to {scale.high:g}"
+
+
+def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
+    """A run's outcome, its conversation with the subject, and the evaluators' answers.
+
+    `level` stands behind its percent, or what else the unit is.
+    """
     shown = "%" if unit == "%" else f" {unit}"
     figure = "" if row.percent is None else f", {row.percent:g}{shown}"
-    yield f"{row.question.key}{_asker(row)} run {row.number}: {row.outcome}{figure}"
+    means = f" ({level})" if figure and level else ""
+    yield f"{row.question.key}{_asker(row)} run {row.number}: {row.outcome}{figure}{means}"
     for role, message in messages(row):
         yield f"{role}:"
         for line in str(message["content"] or "(nothing)").splitlines():

@@ -38,7 +38,11 @@ def test_single_runs_are_shown_with_what_was_said(subtests: pytest.Subtests) -> 
         (("-k", "O QUE"), "bb/q01", 4),
         (("-k", "second_area", "--lowest", "3"), "bb/q02", 3),
         (("--outcome", "empty"), "", 0),
-        (("-k", "What is one?", "--outcome", "scored", "--lowest", "1"), "aa/q01_one run 1: scored, 75%", 1),
+        (
+            ("-k", "What is one?", "--outcome", "scored", "--lowest", "1"),
+            "aa/q01_one run 1: scored, 75% (level 4 of 1 to 5)",
+            1,
+        ),
     ):
         with subtests.test(" ".join(options)):
             result = show(str(GOLDEN), *options)

@@ -53,6 +53,8 @@ def test_neutrality_shows_gaps_between_languages(tmp_path: Path) -> None:
     (pair,) = (pair for pair in data["summary"]["consistency"]["pairs"] if pair["first"] == "pt-BR")
     last = {"name": "pt-BR - zh-CN", **{name: pair[name] for name in ("value", "low", "high")}}
     assert gaps["pt-BR - zh-CN"] == last
+    (figure,) = (figure for figure in drawn("neutrality", data) if figure.name == "language-gaps")
+    assert figure.open.rows == [row for row in figure.rows if row["low"] > 0 or row["high"] < 0]
     assert len(found["widest-gaps"]) == 10 * 3
 
 

@@ -77,6 +77,8 @@ class Result:
     entry: Entry
     title: str
     clusters: str
+    counts: str
+    """What its headline is, in words."""
     model: str
     file: str
     metadata: Mapping[str, JSON]
@@ -154,6 +156,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
         entry=entry(side, place),
         title=title(side.suite),
         clusters=side.suite.clusters,
+        counts=side.suite.headline.rstrip(","),
         model=side.model,
         # Pages are passed on, and should not reveal the folder that the file was in.
         file=Path(side.file).name,

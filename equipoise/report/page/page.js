@@ -149,6 +149,8 @@
   // How good a score is, the least first: those that are best near zero are worst far from it; none is last.
   const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
   // An area or a language as people write it.
+  // A score in the unit of the headline, and what that is on the rubric's scale.
+  const scored = (run) => (run.score === null ? null : `${shown(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
   const named = (run, slug) => run.about.names[slug] ?? slug;
   const link = (run) => `${run.about.key}/${nth(run)}`;
   // A run among those of its results; runs in which somebody asks have a part more.
@@ -369,12 +371,12 @@
     place.replaceChildren(
       queue ? progress() : way(run),
       make("h2", { dir: "auto" }, run.question),
-      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", run.score], ["evaluators apart", run.apart]]),
+      facts([["suite", run.about.suite], ["model", run.about.model], ["language", named(run, run.language)], ["area", named(run, run.area)], ["asked as from", asker(run)], ["run", run.run], ["outcome", run.outcome], ["score", scored(run)], ["counts in", run.score === null ? null : run.about.counts], ["evaluators apart", run.apart]]),
       make("div", { class: isPair ? "answer pair" : "answer" },
         make("section", {}, make("h3", {}, "Question and reply"), said(data)),
         make("div", { class: "judged" }, verdicts(data), form(run), asked(data))),
       others.length ? make("section", {}, make("h3", {}, "The same question in other languages"),
-        make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${shown(other.score)}`}`), said(beside[at]))))) : null,
+        make("div", { class: "beside languages", tabindex: "0", role: "region", "aria-label": "Languages side by side" }, ...others.map((other, at) => make("section", {}, make("h4", {}, anchor(other, named(other, other.language)), `: ${other.outcome}${other.score === null ? "" : `, ${scored(other)}`}`), said(beside[at]))))) : null,
       more(data, run));
     drawn = run;
     table.draw();
@@ -646,7 +648,7 @@
       const replies = (data[at].run.subject_transcript ?? []).filter((item) => item.role === "assistant").slice(-2);
       const reasons = (data[at].run.verdicts ?? []).map((verdict) => [verdict.evaluator, reason(verdict)]).filter(([, words]) => words);
       return make("li", {}, make("h2", { dir: "auto" }, anchor(run, run.question)),
-        facts([["score", run.score], ["outcome", run.outcome], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run]]),
+        facts([["score", scored(run)], ["outcome", run.outcome], ["language", named(run, run.language)], ["area", named(run, run.area)], ["run", run.run]]),
         ...replies.map((reply) => make("div", { class: "message assistant" }, excerpt(reply.content))),
         ...reasons.map(([evaluator, words]) => make("div", { class: "reason" }, make("b", {}, evaluator ?? "evaluator"), excerpt(words))));
     }));

@@ -29,6 +29,7 @@ from equipoise.report.page.data import Result, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
 from equipoise.report.page.shades import Grid, grid
 from equipoise.report.page.transcripts import Pack, packed
+from equipoise.report.transcripts import level
 from equipoise.results.schema import reading
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class Drawn:
     figure: Figure
     wide: str = ""
     narrow: str = ""
+
+    @property
+    def folded(self) -> int:
+        """How many of its rows are in its table alone."""
+        return len(self.figure.rows) - len(self.figure.open.rows)
 
     @property
     def grid(self) -> Grid:
@@ -152,7 +158,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     def keep(side: Side, item: Result) -> None:
         every = [*side.rows, *side.asked]
         reviewed.match(item.key, item.metadata, every)
-        pack.add(item.place, every)
+        pack.add(item.place, every, partial(level, suite=side.suite, scale=side.scale))
 
     # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
@@ -176,8 +182,16 @@ def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn
     """For each figure what waits for its SVG."""
     layouts = (figures.WIDE, figures.NARROW)
     started = [
-        (item, [drawing.submit(figures.svg, item, layout) for layout in layouts if item.kind != "matrix"])
+        (
+            item,
+            [
+                drawing.submit(figures.svg, drawn, layout)
+                for layout in layouts
+                if drawn.rows and drawn.kind != "matrix"
+            ],
+        )
         for item in items
+        for drawn in (item.open,)
     ]
     return [partial(_drawn, item, drawn) for item, drawn in started]
 
@@ -235,6 +249,7 @@ def _about(item: Result) -> dict[str, JSON]:
         "name": item.suite,
         "model": item.model,
         "unit": item.headline["unit"],
+        "counts": item.counts,
         "best": item.best,
         "names": {slug: item.names.of(slug) for slug in item.slugs},
         "started": metadata["started"],

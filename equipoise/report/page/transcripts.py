@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from equipoise.core import json_io
@@ -51,6 +51,7 @@ _COLUMNS = (
     "area",
     "outcome",
     "score",
+    "level",
     "judged",
     "apart",
     "question",
@@ -70,13 +71,13 @@ class Pack:
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, place: int, rows: Sequence[RunRow]) -> None:
-        """Add the runs of a result, which is at this place in the page."""
+    def add(self, place: int, rows: Sequence[RunRow], level: Callable[[RunRow], str]) -> None:
+        """Add the runs of a result at this place in the page, each with what its score is in words."""
         for row in rows:
             about = question_json(row.question)
             columns = (
                 *(place, row.question.key, row.number, row.language, row.area, row.outcome),
-                *(_rounded(row.percent), _rounded(judged(row)), _rounded(apart(row))),
+                *(_rounded(row.percent), level(row), _rounded(judged(row)), _rounded(apart(row))),
                 *(_title(row.question.text), len(self.chunks), len(self._open)),
                 row.asker.tag if row.asker else "",
             )

@@ -29,6 +29,7 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
         unit="pp",
         zero=0.0,
         note="Above zero the first of the two languages scores higher.",
+        folds="language pairs",
     )
 
 

@@ -128,6 +128,8 @@ def test_a_run_has_a_view_of_its_own_and_a_way_back(browser: Browser, small: Pat
             ".message.assistant",
             ".verdict >> text=reasoning",
             ".facts >> text=outcome",
+            ".facts >> text=/^[0-9.]+ % \\(level [0-9.]+ of 1 to 5\\)$/",
+            ".facts >> text=the mean score of answers",
         ):
             expect(seen.locator(f"#run {part}").first).to_be_visible()
         seen.go_back()

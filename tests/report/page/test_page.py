@@ -308,6 +308,26 @@ def test_distributions_of_several_models_lie_over_each_other(two: Path) -> None:
         assert sum(shares) == pytest.approx(100 * count)
 
 
+def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> None:
+    """Of the languages' gaps; where none differs nothing is drawn."""
+    source = pages.write(tmp_path / "a.json", "m", questions=60)
+    pairs = json.loads(source.read_bytes())["summary"]["consistency"]["pairs"]
+    alike = sum(pair["low"] <= 0 <= pair["high"] for pair in pairs)
+    page.write(tmp_path / "page.html", [source])
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (drawn,) = re.findall(r"<figcaption>How much one language.*?</figure>", html, re.DOTALL)
+    assert 0 < alike < len(pairs)
+    assert f"In the table alone: {alike} language pair{'s' * (alike > 1)} without a difference." in drawn
+    assert len(re.findall(r"<tr>", drawn)) == 1 + len(pairs)
+    rows = [{"name": name, "value": 1.0, "low": -1.0, "high": 2.0} for name in "ab"]
+    figure = Figure(name="x", title="x", kind="intervals", rows=rows, folds="pairs")
+    assert (page.Drawn(figure).folded, [*figure.open.rows], page.Drawn(replace(figure, folds="")).folded) == (
+        2,
+        [],
+        0,
+    )
+
+
 def test_long_names_are_wrapped_and_never_made_one() -> None:
     """Each row has its own label, in at most three lines."""
     start = "a-vendor/a-model-with-a-very-long-name-" * 5
@@ -332,6 +352,7 @@ def test_every_run_is_indexed_with_its_transcript(html: str) -> None:
     told = json.loads(line)
     assert told["about"]["question"] == columns["question"][place] == "Question 3 in zh-CN: what happened?"
     assert told["run"]["score_percentage"] == columns["score"][place]
+    assert columns["level"][place] == f"level {told['run']['score']:.3g} of 1 to 5"
     first, second = (verdict["score"] for verdict in told["run"]["verdicts"])
     assert columns["apart"][place] == abs(first - second)
 

@@ -1,0 +1,40 @@
+"""Single runs as text: what a run's score is on the scale of its suite."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from equipoise.compare.baseline import load
+from equipoise.core.types import JSON
+from equipoise.report.transcripts import level, lines
+
+KEPT = ROOT / "tests" / "regression" / "kept"
+MEANS: Mapping[str, Mapping[tuple[JSON, JSON], str]] = {
+    "borderlines": {(1.0, 0.0): "", (2.0, 100.0): ""},
+    "chinese_simpleqa": {(0.0, 0.0): "incorrect", (1.0, 0.0): "not attempted", (2.0, 100.0): "correct"},
+    "even_handedness": {(0.0, 0.0): "uneven", (0.549920255183413, 54.9920255183413): ""},
+    "neutrality": {(1, 0.0): "level 1 of 1 to 5", (7 / 3, 100 / 3): "level 2.33 of 1 to 5"},
+    "politicsbench": {(-0.7500000000000013, -0.7500000000000013): ""},
+}
+
+
+@pytest.mark.parametrize("suite", MEANS)
+def test_a_score_is_said_in_words_of_its_suite(tmp_path: Path, suite: str) -> None:
+    """A level of the scale, a grade, or nothing but the percent or the points."""
+    path = tmp_path / "x.json"
+    path.write_bytes(lzma.decompress((KEPT / f"{suite}.panel.json.xz").read_bytes()))
+    side = load(path, is_whole=True)
+    said = {
+        (round(row.score, 6), round(row.percent, 6)): level(row, side.suite, side.scale)
+        for row in side.rows
+        if row.score is not None and row.percent is not None
+    }
+    expected = {tuple(round(number, 6) for number in scores): text for scores, text in MEANS[suite].items()}
+    assert {scores: said.get(scores) for scores in expected} == expected
+    row = next(row for row in side.rows if row.percent is not None)
+    assert next(lines(row, "%", "level 9")).endswith("% (level 9)")
