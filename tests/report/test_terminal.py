@@ -65,6 +65,7 @@ def show(
     data: dict[str, Any] = {
         "metadata": {
             "status": "complete",
+            "evaluator_models": ["judge"],
             "runs_expected": len(records),
             "runs_completed": len(records),
             "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},

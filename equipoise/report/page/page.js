@@ -148,9 +148,9 @@
 
   // How good a score is, the least first: those that are best near zero are worst far from it; none is last.
   const good = (score, about) => (score === null || score === undefined ? Number.MAX_VALUE : { high: score, low: -score, even: -Math.abs(score) }[about.best]);
-  // An area or a language as people write it.
   // A score in the unit of the headline, and what that is on the rubric's scale.
   const scored = (run) => (run.score === null ? null : `${shown(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
+  // An area or a language as people write it.
   const named = (run, slug) => run.about.names[slug] ?? slug;
   const link = (run) => `${run.about.key}/${nth(run)}`;
   // A run among those of its results; runs in which somebody asks have a part more.
