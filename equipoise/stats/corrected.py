@@ -65,6 +65,7 @@ class Corrected:
     within `clusters` for questions like these. `readers` (K,) are people's leanings from their mean, `noise`
     the variances of these leanings, `shares` their shares of the labels. `floor` is variance that is in no
     pull: of which of the people labelled a reply, and of rare events of which few labels can say little.
+    `is_complete` says that all replies which need a label have one.
     """
 
     value: float
@@ -79,6 +80,7 @@ class Corrected:
     noise: Array
     shares: Array
     floor: float = 0.0
+    is_complete: bool = False
 
     def variance(self, scope: Scope) -> float:
         """Without that between people."""
@@ -206,6 +208,7 @@ def correct(
         noise=readers.noise * whole**2,
         shares=readers.shares,
         floor=floor,
+        is_complete=bool(given[asked].all()),
     )
 
 
@@ -303,6 +306,7 @@ def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, 
         readers=np.sum([slope * part.readers for part, slope in pairs], axis=0),
         noise=np.sum([slope**2 * part.noise for part, slope in pairs], axis=0),
         floor=math.fsum(slope**2 * part.floor for part, slope in pairs),
+        is_complete=all(part.is_complete for part in parts),
     )
 
 
@@ -328,7 +332,7 @@ def _reason(found: Corrected, variance: float) -> str | None:
         return f"too few labels: {found.labels}, and {FEWEST} are needed"
     if not math.isfinite(variance):
         return "1 question"
-    if variance <= 1e-18 * max(abs(found.value), 1.0) ** 2 and found.drawn.any():
+    if not found.is_complete and found.variance("these") <= 1e-18 * max(abs(found.value), 1.0) ** 2:
         return "people and evaluators differ alike in every label"
     return None
 

@@ -244,6 +244,11 @@ def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:
 
 
 def _extent(metric: Metric, side: Labels) -> float:
-    """The range of a value that is only ever one of two; 0 of any other."""
+    """What an event that no label shows would add to a value: the range of one of two, the most of a balance.
+
+    0 of any other value.
+    """
     values: NDArray[np.float64] = np.unique(np.concatenate([side.judge, side.people[~np.isnan(side.people)]]))
+    if metric.kind == "balance":
+        return float(np.abs(values).max())
     return float(np.ptp(values)) if metric.kind in ("rate", "ratio") or len(values) < 3 else 0.0

@@ -226,6 +226,25 @@ def test_a_share_without_a_disagreement_has_an_interval() -> None:
     assert 3 < limits.high - 50 < 8
 
 
+def test_labels_that_all_agree_with_the_judge_leave_a_doubt() -> None:
+    """Short of all replies no interval is of width zero: a balance allows for an event, a mean has none."""
+    judge = {"of": [[float(place % 5 * 25)] for place in range(200)]}
+    for kind, share, least in (("mean", 0.2, None), ("balance", 0.2, 2.0), ("mean", 1.0, 0.0)):
+        given = {
+            (f"en/{place}", 0): {"anna": {"of": judge["of"][place][0]}} for place in range(int(200 * share))
+        }
+        runs = LabelledRuns(people=["anna"], values=given, probability=share)
+        metric = Metric(name="m", of="of", kind=kind)  # type: ignore[arg-type]  # a kind
+        limits = estimate(metric, figures([metric], cells(judge), runs)["m"], "these")
+        if least is None:
+            assert limits.low is None
+            assert limits.reason == "people and evaluators differ alike in every label"
+        else:
+            assert limits.low is not None
+            assert limits.high is not None
+            assert least <= limits.high - limits.low < least + 20
+
+
 def test_a_rare_share_reaches_further_up_than_down() -> None:
     """By Wilson's limits; it is never below nothing, though labels may take away more than there is."""
     judge = {"of": [[float(place % 10 == 0)] for place in range(200)]}
