@@ -66,7 +66,7 @@ def people(found: Mapping[str, JSON]) -> Iterator[str]:
 
 _HEAD = ("", "judge", "people", "95 % these", "population", "n")
 MOST_CORRECTED = 24
-"""How many corrected figures are shown, those with most labels; results have all."""
+"""How many corrected figures are shown, the broadest, whose names have fewest parts; results have all."""
 
 
 def corrected(found: Mapping[str, JSON]) -> Iterator[str]:
@@ -77,7 +77,7 @@ def corrected(found: Mapping[str, JSON]) -> Iterator[str]:
         return
     yield f"corrected: {labelled(found)}"
     rows = {name: item for name, item in found["corrected"].items() if item["these"]["low"] is not None}
-    most = sorted(rows, key=lambda name: -rows[name]["labels"])[:MOST_CORRECTED]
+    most = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
     table = [_HEAD, *(_corrected(name, item) for name, item in rows.items() if name in most)]
     yield from (f"  {line}" for line in align(table))
     if (more := len(rows) - MOST_CORRECTED) > 0:
