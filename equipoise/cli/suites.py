@@ -11,6 +11,7 @@ import click
 from equipoise import suites as benchmarks
 from equipoise.cli import completion
 from equipoise.cli.output import say, width
+from equipoise.core.errors import UserError
 
 
 @click.command()
@@ -49,6 +50,25 @@ def _lines(name: str) -> Iterator[str]:
     yield from _row(
         "session", [f"{len(cases):,} cases x {len(runs) // len(cases)} = {len(runs):,} runs", calls]
     )
+
+    yield from _askers(name, len(runs) // len(cases))
+
+
+def _askers(name: str, repeats: int) -> Iterator[str]:
+    """What --asker adds, where its data have sentences about who asks."""
+    from equipoise.runner.plan import Plan
+    from equipoise.runner.settings import settings_of
+
+    if benchmarks.load(name).asked is None:
+        return
+    try:
+        found = Plan(settings_of({"asker": "mirror"}, {}, {}, [name]), Path.cwd()).load(name).askers
+    except UserError:
+        return
+    if found is not None:
+        more = 2 * repeats * len(found.twins)
+        asked = f"{len(found.twins):,} cases from either side: {more:,} runs more"
+        yield from _row("--asker", [asked, f"{2 * more:,} with --asker-form both"])
 
 
 def _row(label: str, values: Iterable[str]) -> list[str]:

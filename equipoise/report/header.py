@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise.core.files import shown
-from equipoise.core.settings import NO_KEY, Settings, is_local, public_url
+from equipoise.core.settings import NO_KEY, Mirror, Settings, is_local, public_url
 from equipoise.core.types import Role
 from equipoise.models.redact import LEAST, REAL
 
@@ -21,6 +21,8 @@ def opening(settings: Settings, runs: Mapping[str, int]) -> str:
     least, most = min(runs.values()), max(runs.values())
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
+    if mirror := settings.asker:
+        extent += f", and as from either side ({' and '.join(mirror.forms)})"
     end = "estimating, no calls are made" if settings.estimate else "reading the questions"
     where = _where(settings, "subject")
     return f"equipoise: {', '.join(runs)}; {settings.model} ({where}); {extent}; {end}"
@@ -43,12 +45,18 @@ def header(settings: Settings) -> list[str]:
     capped = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
     capped += ["batch"] if settings.batch else []
     runs = f"runs={settings.runs or 'default'}"
+    runs += "" if settings.asker is None else f" asker={_asker(settings.asker)}"
     values = [
         f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
     ]
     session = " ".join(["session:", runs, *values])
     config = [f"config: {shown(settings.config)}"] if settings.config else []
     return [*_describe_roles(settings), session, *_describe_release(settings), *config]
+
+
+def _asker(mirror: Mirror) -> str:
+    share = "" if mirror.share == 1 else f",{mirror.share:g} of the cases"
+    return f"mirror({','.join(mirror.forms)}{share})"
 
 
 def _describe_roles(settings: Settings) -> list[str]:

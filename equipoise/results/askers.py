@@ -87,14 +87,18 @@ def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON
     if suite.asked is None:
         return NOBODY
     rows = [suite.question(case.to_json()) for case in cases]
-    made = [askers.expected(row, suite.asked.SCALES, settings["forms"]) for row in rows]
+    own = suite.asked
+    made = askers.expected(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
     return Asking(settings=settings, cells=made, scales=suite.asked.SCALES)
 
 
 def cells(suite: AnySuite, plain: Sequence[RunRow], asked: Sequence[RunRow]) -> list[Cell]:
     """The cells of figures about who asks; none of a suite without askers."""
     own = suite.asked
-    return askers.cells(plain, asked, own.SCALES, own.stances, own.answer) if own and asked else []
+    if own is None or not asked:
+        return []
+    by_cluster = own.BY_CLUSTER
+    return askers.cells(plain, asked, own.SCALES, own.stances, own.answer, by_cluster=by_cluster)
 
 
 def summarise(
@@ -115,7 +119,7 @@ def summarise(
     found: dict[str, JSON] = {
         "sides": list(settings["sides"]),
         "forms": list(settings["forms"]),
-        "cases": len(made.cells),
+        "cases": sum("language" in cell.labels for cell in made.cells),
         "cases_without": len({row.question.key for row in plain} - {row.question.key for row in asked}),
         "outcomes": outcomes(asked),
         "names_asker": _naming(asked, settings),

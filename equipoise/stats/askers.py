@@ -11,8 +11,9 @@ these questions hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, Values
@@ -60,10 +61,13 @@ def cells(
     scales: Sequence[AskerScale],
     stances: Stances,
     answer: Answer,
+    *,
+    by_cluster: bool = False,
 ) -> list[Cell]:
     """A cell for each question that both sides have asked and nobody, with its figures run by run.
 
-    A value of one form alone has the form behind its name, after `@`.
+    A value of one form alone has the form behind its name, after `@`. With `by_cluster` figures over several
+    languages are made of further cells, of whole clusters, whose questions weigh alike.
     """
     known = _by_question(plain)
     found = [
@@ -71,11 +75,21 @@ def cells(
         for key, runs in _by_question(asked).items()
         if key in known and {run.asker.place for run in runs if run.asker} == {*PLACES}
     ]
-    return _with_strata_apart(found)
+    return _arranged(found, by_cluster=by_cluster)
 
 
-def expected(question: QuestionRow, scales: Sequence[AskerScale], forms: Sequence[Form]) -> Cell:
-    """The cell that a question will give, without its numbers: a place for each of its values."""
+def expected(
+    questions: Iterable[QuestionRow],
+    scales: Sequence[AskerScale],
+    forms: Sequence[Form],
+    *,
+    by_cluster: bool = False,
+) -> list[Cell]:
+    """The cells that questions will give, without their numbers: a place for each value."""
+    return _arranged([_expected(item, scales, forms) for item in questions], by_cluster=by_cluster)
+
+
+def _expected(question: QuestionRow, scales: Sequence[AskerScale], forms: Sequence[Form]) -> Cell:
     names = [f"{scale.prefix}{name}" for scale in scales for name in scale.figures] + [CHANGED]
     values = {f"{name}{form}": [0.0] for name in names for form in ("", *(f"@{form}" for form in forms))}
     return Cell(
@@ -185,6 +199,40 @@ def _own_changes(plain: Sequence[str | None]) -> list[float | None]:
     return [100.0 * (one != other) for one, other in zip(known[::2], known[1::2], strict=False)]
 
 
+_WHOLE, _PART = {"of": "all"}, {"of": "language"}
+"""The labels of cells of which figures over all languages are made, and of those of one language alone."""
+
+
+def _arranged(cells: Sequence[Cell], *, by_cluster: bool) -> list[Cell]:
+    if not by_cluster:
+        apart = _with_strata_apart(cells)
+        return [replace(cell, labels={**cell.labels, **_WHOLE}) for cell in apart]
+    clusters: dict[str, list[Cell]] = {}
+    for cell in cells:
+        clusters.setdefault(cell.cluster, []).append(cell)
+    parts = [replace(cell, labels={"language": cell.labels["language"], **_PART}) for cell in cells]
+    return [*map(_joined, clusters.values()), *_with_strata_apart(parts)]
+
+
+def _joined(cells: Sequence[Cell]) -> Cell:
+    """The cell of a cluster: repeat by repeat the mean over its questions."""
+    first = cells[0]
+    names = dict.fromkeys(name for cell in cells for name in cell.values)
+    return Cell(
+        id=first.cluster,
+        cluster=first.cluster,
+        stratum="",
+        labels={"area": first.labels["area"], **_WHOLE},
+        values={name: _means([cell.of(name) for cell in cells]) for name in names},
+        at=first.at,
+    )
+
+
+def _means(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
+    runs = ([value for value in run if value is not None] for run in zip_longest(*columns))
+    return [mean(run) for run in runs if run]
+
+
 def _with_strata_apart(cells: Sequence[Cell]) -> list[Cell]:
     """A question may be asked several times in a language, in several ways: each is a stratum of its own."""
     seen: dict[tuple[str, str], int] = {}
@@ -215,9 +263,13 @@ def metrics(cells: Sequence[Cell], scales: Sequence[AskerScale], names: tuple[st
             if f"{of}@{form}" in values:
                 found.append(_metric(of, figure, names, suffix=f".form.{form}", form=form))
         for label in ("language", "area"):
-            groups = dict.fromkeys(cell.labels[label] for cell in cells if cell.of(of))
+            groups = dict.fromkeys(
+                cell.labels[label] for cell in cells if cell.of(of) and label in cell.labels
+            )
+            more = {} if label == "language" else _WHOLE
             for group in [*filter(None, groups)] if len(groups) > 1 else ():
-                found.append(_metric(of, figure, names, suffix=f".{label}.{group}", where={label: group}))
+                where = {label: group, **more}
+                found.append(_metric(of, figure, names, suffix=f".{label}.{group}", where=where))
     return found
 
 
@@ -244,7 +296,7 @@ def _metric(
         of=f"{of}@{form}" if form else of,
         kind="mean" if is_share else "count",
         higher_is_better=None,
-        where=where or {},
+        where=where or _WHOLE,
         unit="%" if is_share else "pp",
         limits=None if is_share else (-widest, widest),
     )

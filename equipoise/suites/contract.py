@@ -88,6 +88,8 @@ class Asked(Protocol):
 
     SCALES: Sequence[AskerScale]
     """What `stances` gives, the main scale first."""
+    BY_CLUSTER: bool
+    """Whether clusters weigh alike in figures over all languages, as where each has languages of its own."""
 
     def askers(self, selection: Selection, cases: Sequence[Any]) -> Askers:
         """The cues of these cases, read and checked. Raises UserError naming file and line."""

@@ -140,7 +140,8 @@ def test_suites_are_listed_with_the_calls_of_a_session(monkeypatch: pytest.Monke
     assert lines[4].startswith(
         "  session    150 cases x 5 = 750 runs, 750 calls of the model, 750 of mistral-"
     )
-    assert lines[-1].endswith(
+    assert lines[-1] == ("  --asker    160 cases from either side: 320 runs more, 640 with --asker-form both")
+    assert lines[-2].endswith(
         "960 calls of the model, 5,760 of claude-3.7-sonnet + gpt-4.1-mini + grok-4.1-fast"
     )
     everything = CliRunner().invoke(main, ["suites"]).output

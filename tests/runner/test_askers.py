@@ -9,8 +9,10 @@ import pytest
 from asked import CUES, DATASET, swayed
 from fake_client import ALL, Project
 
+from conftest import ROOT
 from equipoise.compare.verify import load_verified
 from equipoise.core.errors import UserError
+from equipoise.results.recover import recover
 
 ASKED = 2 * ALL
 """Runs with a cue in one form."""
@@ -141,3 +143,16 @@ def test_a_suite_without_askers_says_so(project: Project) -> None:
     with pytest.raises(UserError, match="none of the 4 cases selected has two sides"):
         project.run(**MIRROR)
     assert project.client.calls == []
+
+
+def test_results_are_recovered_from_the_journal(project: Project) -> None:
+    """Those of either side as well, and the figures that are made of them."""
+    project.write_topics(DATASET)
+    project.client.script = swayed
+    project.run(**MIRROR)
+    before = results(project)
+    project.results_path.unlink()
+    recover(project.journal_path, None, (project.root, ROOT))
+    after = results(project)
+    assert after["askers"] == before["askers"]
+    assert after["summary"] == before["summary"]

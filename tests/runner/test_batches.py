@@ -10,6 +10,7 @@ from typing import Any
 
 import once
 import pytest
+from asked import DATASET
 from batch_server import NO_FUNDS, BatchServer
 from fake_client import FakeClient, Project, Ran
 
@@ -539,3 +540,12 @@ def _many_questions() -> dict[str, str]:
         "index.csv": f"line,id,area,slug,keywords\n{index}",
         "about.toml": 'subject = "numbers"\n[sides]\nstate = "a"\ncritics = "b"\n',
     }
+
+
+def test_those_who_ask_are_in_the_same_batches(bed: Bed) -> None:
+    """Plain runs and those of either side, each call once."""
+    bed.project.write_topics(DATASET)
+    ran = bed.run(batch_wait="60s", asker="mirror")
+    assert ran.is_complete
+    assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [3 * ALL, 3 * ALL]
+    assert set(bed.server.sent.values()) == {1}

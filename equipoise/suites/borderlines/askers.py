@@ -23,6 +23,7 @@ COLUMNS = ["language", "form", "number", "text"]
 NAME_COLUMNS = ["language", "code", "of", "in"]
 _SLOT = re.compile(r"\{(of|in)\}")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
+BY_CLUSTER = True
 
 Names = Mapping[tuple[str, str], Mapping[str, str]]
 """By language and code, a country's name as it stands in the slots."""

@@ -12,6 +12,7 @@ from equipoise.suites.chinese_simpleqa.dataset import Fact
 from equipoise.suites.selection import Selection
 
 SCALES: Sequence[AskerScale] = (AskerScale(what="the share of correct answers", is_directed=False),)
+BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Fact]) -> Askers:

@@ -19,6 +19,7 @@ SCALES: Sequence[AskerScale] = (
     AskerScale(what="the lean of replies"),
     AskerScale(name="score", what="the score of replies", is_directed=False),
 )
+BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Question]) -> Askers:

@@ -11,7 +11,8 @@ from equipoise.suites.askers import Askers
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.selection import Selection
 
-SCALES: Sequence[AskerScale] = (AskerScale(what="the composite of reflections, halved"),)
+SCALES: Sequence[AskerScale] = (AskerScale(what="the composite of reflections, on 0 to 100,"),)
+BY_CLUSTER = False
 MIDDLE = 20.0
 """How far from 0 a composite is neither left nor right."""
 
