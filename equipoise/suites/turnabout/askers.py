@@ -15,6 +15,7 @@ from equipoise.suites.turnabout.dataset import Incident
 
 COLUMNS = ["language", "set", "form", "number", "text"]
 SCALES: Sequence[AskerScale] = (AskerScale(what="the side that answers go against the less"),)
+BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
