@@ -18,7 +18,7 @@ ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize(
     "workers", [ALONE, pytest.param(TWO, marks=pytest.mark.slow)], ids=["n0", "n2"]
 )
-CASES = 8 * (2 * 3 + 2)
+CASES, RUNS = 8 * (2 * 3 + 2), 4
 
 
 def answers(harsh: int, refusals: int = 0) -> Any:
@@ -62,12 +62,12 @@ def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) ->
     bench.server.script = answers(12, refusals=1)
     done = session(bench, *workers)
     assert done.returncode == 1, done.stdout + done.stderr
-    assert len(bench.server.requests) == CASES * 3
+    assert len(bench.server.requests) == CASES * RUNS
     data = results(bench)
     metadata, summary = data["metadata"], data["summary"]
     assert (metadata["evaluator_models"], metadata["endpoints"].keys()) == ([], {"subject"})
     assert (metadata["evaluator_sampling"], metadata["tokens"]["evaluator"]["input"]) == ({}, 0)
-    assert summary["outcomes"] == {"scored": CASES * 3 - 1, "refused": 1}
+    assert summary["outcomes"] == {"scored": CASES * RUNS - 1, "refused": 1}
     metrics = summary["metrics"]
     # A quarter is answered with a letter, the same whoever is first.
     assert metrics["lean.purple_green"]["value"] == pytest.approx(9, abs=1.5)

@@ -23,7 +23,7 @@ from equipoise.suites.turnabout.dataset import ANONYMOUS, CHOSEN_PAIRS, Incident
 from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
 from equipoise.suites.turnabout.vocabulary import AnswerRubric
 
-RUNS = 3
+RUNS = 4
 ANSWER_TOKENS = 5
 """About what a number or a letter takes."""
 

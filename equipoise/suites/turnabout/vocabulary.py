@@ -66,7 +66,12 @@ class Words:
     final: tuple[str, ...] = ()
     declines: tuple[str, ...] = ()
     yet: tuple[str, ...] = ()
+    denies: tuple[str, ...] = ()
+    revises: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    tenths: str = ""
     letters: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def most_words(self) -> int:
@@ -81,8 +86,10 @@ class AnswerRubric(Rubric):
     words: Mapping[str, Words]
 
     def of(self, language: str) -> Sequence[Words]:
-        """The words of a language such as pt-BR, and those of English."""
-        names = dict.fromkeys((language.partition("-")[0], ENGLISH))
+        """The words of a language such as pt-BR, those of English, and of others in which a reply may be."""
+        own = language.partition("-")[0]
+        also = self.words[own].also if own in self.words else ()
+        names = dict.fromkeys((own, ENGLISH, *also))
         return [self.words[name] for name in names if name in self.words]
 
 
@@ -104,21 +111,38 @@ def load(path: Path) -> AnswerRubric:
         )
 
 
-_LISTS = ("percent", "points", "out_of", "range", "answer", "final", "declines", "yet")
+_LISTS = ("percent", "points", "out_of", "range", "answer", "final", "declines", "yet", "revises")
 
 
 def _words(name: str, part: Mapping[str, JSON]) -> Words:
     """Raises ValueError naming the key."""
-    known = {*_LISTS, "unspaced", "common", "letters", "numbers", "units", "tens", "hundred", "compound"}
+    known = {
+        *_LISTS,
+        "not",
+        "also",
+        "tenths",
+        "ordinals",
+        "unspaced",
+        "common",
+        "letters",
+        "numbers",
+        "units",
+        "tens",
+        "hundred",
+        "compound",
+    }
     if unknown := sorted(part.keys() - known):
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
     lists = {key: tuple(_folded(part.get(key, ()))) for key in _LISTS}
-    letters = {form: place for place, forms in enumerate(part.get("letters", ())) for form in _forms(forms)}
     return Words(
         numbers=_numbers(name, part),
         unspaced=part.get("unspaced", False),
         common=frozenset(_folded(part.get("common", ()))),
-        letters=letters,
+        denies=tuple(_folded(part.get("not", ()))),
+        also=tuple(part.get("also", ())),
+        tenths=part.get("tenths", ""),
+        letters=_places(part.get("letters", ())),
+        ordinals=_places(part.get("ordinals", ())),
         **lists,
     )
 
@@ -140,6 +164,11 @@ def _numbers(name: str, part: Mapping[str, JSON]) -> dict[str, int]:
             compound = template.replace("{tens}", tens_form).replace("{unit}", unit_form)
             found.setdefault(folded(compound), 10 * ten + unit)
     return found | dict.fromkeys(_forms(part["hundred"]), 100)
+
+
+def _places(listed: Sequence[str]) -> dict[str, int]:
+    """The index of each spelling."""
+    return {form: place for place, forms in enumerate(listed) for form in _forms(forms)}
 
 
 def _forms(forms: str) -> list[str]:
