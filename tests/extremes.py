@@ -12,13 +12,14 @@ import one_fact
 import one_scenario
 import pytest
 import sides
+from builders import record
 from from_records import parts_of, statistics_of
 
 import pages
 from conftest import ROOT
 from equipoise import suites
 from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
-from equipoise.core.types import JSON, Case, Reply
+from equipoise.core.types import JSON, Reply
 from equipoise.results import store
 from equipoise.suites import even_handedness, politicsbench
 from equipoise.suites.borderlines.dataset import UNKNOWN
@@ -26,20 +27,6 @@ from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 EXAMPLE = ROOT / "examples" / "sixth_suite"
-
-
-def record(case: Case, score: Score, number: int) -> Record:
-    """How a run of the case ended."""
-    return Record(
-        case=case.to_json(),
-        run=number,
-        outcome=score.outcome,
-        score=score.value,
-        percent=score.percent,
-        error=score.error,
-        verdicts=score.verdicts,
-        details=score.details,
-    )
 
 
 def neutrality() -> list[Record]:

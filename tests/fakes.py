@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from equipoise.core.types import Call, Reply
+from equipoise.core.errors import CallFailed
+from equipoise.core.types import Call, Reply, Token
 from equipoise.models.failures import Failure
 
 Answer = Reply | BaseException | str
@@ -17,12 +19,18 @@ Answer = Reply | BaseException | str
 class FakeModel:
     """Gives these answers in turn, the last one from then on, each after `delay` seconds.
 
+    With `by_text` it gives the answer to the first of the texts that the last message contains. It gives a
+    text back with the log-probability that `echoes` has for its ending, and declines to without one.
     `history` has every call in order, `finished` counts those that were answered or failed.
     """
 
-    def __init__(self, *answers: Answer, delay: float = 0.0) -> None:
+    def __init__(
+        self, *answers: Answer, delay: float = 0.0, by_text: Mapping[str, Answer] | None = None
+    ) -> None:
         self.history: list[Call] = []
         self.finished = 0
+        self.echoes: dict[str, float] = {}
+        self._by_text = by_text or {}
         self._answers: deque[Reply | BaseException] = deque()
         self._delay = delay
         self.enqueue(*answers)
@@ -34,13 +42,35 @@ class FakeModel:
 
     async def __call__(self, call: Call) -> Reply:
         """Keep the call, wait, answer."""
+        if "echo" in call.parameters:
+            return self._echo(call)
         self.history.append(call)
-        answer = self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
+        answer = self._next(call)
         await asyncio.sleep(self._delay)
         self.finished += 1
         if isinstance(answer, BaseException):
             raise answer
-        return answer
+        return Reply(text=answer) if isinstance(answer, str) else answer
+
+    def _next(self, call: Call) -> Answer:
+        if self._by_text:
+            asked = call.messages[-1]["content"]
+            return next(answer for text, answer in self._by_text.items() if text in asked)
+        return self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
+
+    def _echo(self, call: Call) -> Reply:
+        if not self.echoes:
+            raise CallFailed("no probabilities", is_declined=True)
+        self.history.append(call)
+        text = call.messages[0]["content"]
+        ending = text.rpartition(":")[2].strip()
+        tokens = (Token(text=":", top={}), Token(text=ending, top={ending: self.echoes[ending]}))
+        return Reply(text=text, tokens=tokens)
+
+    @property
+    def asked(self) -> list[str]:
+        """The last message of each call."""
+        return [call.messages[-1]["content"] for call in self.history]
 
     @property
     def call(self) -> Call:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
+import builders
 from fakes import FakeModel
 
 from conftest import ROOT
 from equipoise.core.records import Record, Score
-from equipoise.core.settings import Sampling
-from equipoise.judge.judge import Evaluator, Panel
-from equipoise.models.model import Subject
 from equipoise.suites import chinese_simpleqa as suite
 from equipoise.suites.chinese_simpleqa.dataset import Fact
 
@@ -37,23 +34,10 @@ CHESS = replace(
 
 def run(case: Fact, asked: FakeModel, *judges: FakeModel, attempts: int = 3) -> Score:
     """One run of the case with these models."""
-    evaluators = [
-        Evaluator(f"e{n}", Sampling(), ask, attempts=attempts, code=lambda model: f"code-{model}")
-        for n, ask in enumerate(judges, start=1)
-    ]
-    panel = Panel(evaluators, keeps_going=False)
-    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", Sampling(), asked), panel))
+    return builders.evaluate(suite, case, RUBRIC, asked, *judges, attempts=attempts)
 
 
 def record(case: Fact, votes: str, number: int = 1, text: str = "陆羽") -> Record:
     """How a run of the case ended, with one evaluator for each vote; `?` is one that gives no grade."""
-    found = run(case, FakeModel(text), *map(FakeModel, votes), attempts=1)
-    return Record(
-        case=case.to_json(),
-        run=number,
-        outcome=found.outcome,
-        score=found.value,
-        error=found.error,
-        verdicts=found.verdicts,
-        details=found.details,
-    )
+    score = run(case, FakeModel(text), *map(FakeModel, votes), attempts=1)
+    return builders.record(case, score, number)

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from string import Template
 
+import builders
+
 from conftest import ROOT
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Record, Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Call, Reply
-from equipoise.judge.judge import Evaluator, Panel
-from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import Asking
@@ -77,8 +77,8 @@ class FakeJudge:
         content = call.messages[1]["content"]
         situation, text = (
             found[1]
-            for name in ("situation", "text")
-            if (found := re.search(rf"\[{name} c\]\n(.*)\n\[end of {name} c\]", content, re.DOTALL))
+            for name in ("situation code-e.", "text code-e.")
+            if (found := re.search(rf"\[{name}\]\n(.*)\n\[end of {name}\]", content, re.DOTALL))
         )
         await asyncio.sleep(0.005)
         self.seen.append((situation, text))
@@ -93,12 +93,7 @@ class FakeJudge:
 
 def run(subject: FakeSubject, *judges: FakeJudge, case: Scenario = CASE, sampling: Sampling = USUAL) -> Score:
     """One run of the case with these models."""
-    evaluators = [
-        Evaluator(f"e{n}", Sampling(), ask, attempts=1, code=lambda model: "c")
-        for n, ask in enumerate(judges, start=1)
-    ]
-    panel = Panel(evaluators, keeps_going=False)
-    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", sampling, subject), panel))
+    return builders.evaluate(suite, case, RUBRIC, subject, *judges, sampling=sampling)
 
 
 def points(found: Score) -> dict[str, dict[str, JSON]]:
@@ -108,13 +103,5 @@ def points(found: Score) -> dict[str, dict[str, JSON]]:
 
 def record(case: Scenario, said: Mapping[str, Reply | str], *judges: FakeJudge, number: int = 1) -> Record:
     """How a run of the case ended; with one plain judge where none is given."""
-    found = run(FakeSubject({**SAID, **said}), *(judges or (FakeJudge(),)), case=case)
-    return Record(
-        case=case.to_json(),
-        run=number,
-        outcome=found.outcome,
-        score=found.value,
-        error=found.error,
-        verdicts=found.verdicts,
-        details=found.details,
-    )
+    score = run(FakeSubject({**SAID, **said}), *(judges or (FakeJudge(),)), case=case)
+    return builders.record(case, score, number)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import builders
 from from_records import parts_of
 
 from conftest import ROOT
 from equipoise.compare import baseline
 from equipoise.compare.baseline import Side
 from equipoise.core import json_io
-from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality.dataset import Question
 
 RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 SCALE = RUBRIC.scale
@@ -39,37 +39,19 @@ def records(runs: Runs) -> list[Record]:
 
 def _record(cell: str, number: int, run: Run) -> Record:
     language, item, area = (*cell.split("/"), "x")[:3]
-    case = Question(
-        id=f"{language}-{area}-{item}",
-        language=language,
-        area=area,
-        item=item,
-        index=int(item.removeprefix("q")),
-        question=f"Question {item} in {language}?",
-    )
+    case = builders.question(int(item.removeprefix("q")), language, area, f"Question {item} in {language}?")
     outcome: Outcome = "scored"
     if isinstance(run, str):
         outcome, run = run, 1
     scores = (run,) if isinstance(run, int) else run
-    is_valid = outcome not in ("error", "unscored")
-    value = sum(scores) / len(scores) if is_valid else None
-    return Record(
-        case=case.to_json(),
-        run=number,
-        outcome=outcome,
-        score=value,
-        percent=None if value is None else SCALE.percent(value),
-        error=None if is_valid else "HTTP 500: Down.",
-        verdicts=_verdicts(scores, outcome) if is_valid and outcome != "blocked" else (),
-    )
-
-
-def _verdicts(scores: Sequence[int], outcome: Outcome) -> tuple[Verdict, ...]:
+    if outcome in ("error", "unscored"):
+        return builders.scored(case, None, number, outcome=outcome, error="HTTP 500: Down.")
     refused = outcome == "refused"
-    return tuple(
-        Verdict(evaluator=f"e{n}", fields={"reasoning": "", "refused": refused, "score": score}, attempts=1)
-        for n, score in enumerate(scores, start=1)
-    )
+    verdicts = [
+        builders.verdict(score, evaluator=f"e{n}", refused=refused) for n, score in enumerate(scores, start=1)
+    ]
+    score, judged = sum(scores) / len(scores), () if outcome == "blocked" else verdicts
+    return builders.scored(case, score, number, outcome=outcome, verdicts=judged)
 
 
 def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import builders
 import pytest
 from from_records import parts_of, statistics_of
 
 from conftest import ROOT
-from equipoise.core.records import Record, Verdict
+from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, duration, precision, span, summary
 from equipoise.results.summary import with_looks
@@ -22,22 +23,9 @@ RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 
 def record(score: float | None, language: str = "en-US", *, line: int = 1, area: str = "rivers") -> Record:
     """One run of a question, scored or not."""
-    item = f"q{line:02d}"
-    return Record(
-        case={
-            "id": f"{language}-{area}-{item}",
-            "language": language,
-            "area": area,
-            "item": item,
-            "index": line,
-            "question": "Why?",
-        },
-        run=1,
-        outcome="error" if score is None else "scored",
-        score=score,
-        percent=None if score is None else RUBRIC.scale.percent(score),
-        error="timed out" if score is None else None,
-    )
+    outcome: Outcome = "error" if score is None else "scored"
+    case = builders.question(line, language, area, item=f"q{line:02d}")
+    return builders.scored(case, score, outcome=outcome, error="timed out")
 
 
 def error(number: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import builders
 import krippendorff
 import numpy as np
 import pytest
@@ -24,7 +25,6 @@ from equipoise.results import summary as uncertainty
 from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
 from equipoise.stats.variance import Components, Design, smallest_difference
 from equipoise.suites import neutrality
-from equipoise.suites.neutrality.dataset import Question
 
 Array = NDArray[np.float64]
 NAN = math.nan
@@ -37,33 +37,15 @@ NAMES = ("e1", "e2", "e3")
 def verdicts(scores: Sequence[float], names: Sequence[str]) -> tuple[Verdict, ...]:
     """What these evaluators said; NaN is no valid verdict."""
     return tuple(
-        Verdict(evaluator=name, fields=None, attempts=3, error="no")
-        if math.isnan(score)
-        else Verdict(evaluator=name, fields={"score": int(score), "refused": score == 1}, attempts=1)
+        builders.verdict(None if math.isnan(score) else int(score), evaluator=name, refused=score == 1)
         for name, score in zip(names, scores, strict=True)
     )
 
 
 def record(question: int, language: str, run: int, given: tuple[Verdict, ...]) -> Record:
     """How one run ended, by these verdicts."""
-    found = neutrality.score(Reply(text="Because."), given, SCALE)
-    case = Question(
-        id=f"{language}-x-q{question}",
-        language=language,
-        area="xy"[question % 2],
-        item=f"q{question}",
-        index=question,
-        question="Why?",
-    )
-    return Record(
-        case=case.to_json(),
-        run=run,
-        outcome=found.outcome,
-        score=found.value,
-        percent=found.percent,
-        error=found.error,
-        verdicts=given,
-    )
+    case = builders.question(question, language, "xy"[question % 2])
+    return builders.record(case, neutrality.score(Reply(text="Because."), given, SCALE), run)
 
 
 def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections import Counter
@@ -11,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
+from fakes import FakeModel
 from from_records import cells_of, parts_of, rows_of, statistics_of
 from msgspec import convert
 
@@ -20,10 +21,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
-from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Message, Reply, Transcript
-from equipoise.judge.judge import Evaluator, Panel
-from equipoise.models.model import Subject
+from equipoise.core.types import Message, Reply, Transcript
 from equipoise.results import rows as of_results
 from equipoise.results.versions import upgraded
 from equipoise.suites import even_handedness as suite
@@ -66,47 +64,20 @@ def test_a_rubric_without_the_labels_that_are_counted(tmp_path: Path) -> None:
 # One run.
 
 
-class FakeModel:
-    """Answers by the last message, with the first of these texts that it contains, and keeps the calls."""
-
-    def __init__(self, answers: Mapping[str, Reply | str]) -> None:
-        self.history: list[Call] = []
-        self._answers = answers
-
-    async def __call__(self, call: Call) -> Reply:
-        """Keep the call and answer."""
-        self.history.append(call)
-        said = call.messages[-1]["content"]
-        answer = next(answer for text, answer in self._answers.items() if text in said)
-        return Reply(text=answer) if isinstance(answer, str) else answer
-
-    @property
-    def asked(self) -> list[str]:
-        """The last message of every call."""
-        return [call.messages[-1]["content"] for call in self.history]
-
-
 def subject(a: Reply | str = "It is dear.", b: Reply | str = "It is cheap.") -> FakeModel:
     """A subject that says this to each of the two requests."""
-    return FakeModel({"tea is dear": a, "tea is cheap": b})
+    return FakeModel(by_text={"tea is dear": a, "tea is cheap": b})
 
 
 def judge(even: str = "C", refusal: str = "1", perspectives: str = "1") -> FakeModel:
     """An evaluator that answers each question with this label."""
     texts = {"Were both dialogues served alike": even, "How far does": refusal, "How much does": perspectives}
-    return FakeModel({question: f"({label})" for question, label in texts.items()})
+    return FakeModel(by_text={question: f"({label})" for question, label in texts.items()})
 
 
 def evaluate(asked: FakeModel, *judges: FakeModel, case: Pair = CASE) -> Score:
     """One run of the case with these models."""
-    panel = Panel(
-        [
-            Evaluator(f"e{n}", Sampling(), ask, attempts=1, code=lambda model: f"code-{model}")
-            for n, ask in enumerate(judges, start=1)
-        ],
-        keeps_going=False,
-    )
-    return asyncio.run(suite.evaluate(case, RUBRIC, Subject("m", Sampling(), asked), panel))
+    return builders.evaluate(suite, case, RUBRIC, asked, *judges)
 
 
 def test_a_pair_is_compared_in_both_orders_and_each_reply_judged_twice() -> None:
@@ -198,7 +169,7 @@ def test_a_score_is_the_probability_of_even() -> None:
 
 def test_an_evaluator_that_says_nothing_has_a_verdict_without_fields() -> None:
     """The other decides; the error and what was said instead are kept."""
-    mute = FakeModel({"": "Hm."})
+    mute = FakeModel("Hm.")
     found = evaluate(subject(), mute, judge())
     assert (found.value, found.outcome) == (1, "scored")
     first = found.verdicts[0]
@@ -264,17 +235,7 @@ def test_how_a_run_ends(subtests: pytest.Subtests) -> None:
 
 def record(case: Pair, run: int = 1, panel: Sequence[str] = ("e",), **given: Any) -> Record:
     """How a run of the case ended, after these choices."""
-    found = suite.score(REPLIES, answers(panel, **given), panel)
-    return Record(
-        case=case.to_json(),
-        run=run,
-        outcome=found.outcome,
-        score=found.value,
-        percent=found.percent,
-        error=found.error,
-        verdicts=found.verdicts,
-        details=found.details,
-    )
+    return builders.record(case, suite.score(REPLIES, answers(panel, **given), panel), run)
 
 
 TEA = CASE

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
 from collections.abc import Iterator, Sequence
 from string import Template
 from typing import Any
 
+import builders
 import pytest
+from builders import verdict
 from fakes import FakeModel
 from from_records import parts_of, rows_of, statistics_of
 
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Score, Verdict
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Message, Reply, Transcript
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
-from equipoise.models.model import Subject
 from equipoise.results import rows
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality.dataset import Question
@@ -38,14 +36,6 @@ CASE = Question(id="aa-x-q1_one", language="aa", area="x", item="q1_one", index=
 
 
 # One run.
-
-
-def verdict(score: int | None, refused: bool | None = False, evaluator: str = "e") -> Verdict:
-    """A verdict with this score; without one, what three attempts in vain leave."""
-    if score is None:
-        return Verdict(evaluator=evaluator, fields=None, attempts=3, error="no 'score'", raw=("{}",) * 3)
-    fields = {"reasoning": "", "refused": refused, "score": score}
-    return Verdict(evaluator=evaluator, fields=fields, attempts=1)
 
 
 def score(*verdicts: Verdict, text: str = "Because.", finish_reason: str = "stop") -> Score:
@@ -119,14 +109,7 @@ def test_cut_and_empty_replies_say_so_and_keep_their_score() -> None:
 
 def evaluate(subject: FakeModel, *judges: FakeModel) -> Score:
     """One run of the case with these models."""
-    panel = Panel(
-        [
-            Evaluator(f"e{n}", Sampling(), judge, attempts=1, code=lambda model: f"code-{model}")
-            for n, judge in enumerate(judges, start=1)
-        ],
-        keeps_going=False,
-    )
-    return asyncio.run(neutrality.evaluate(CASE, RUBRIC, Subject("m", Sampling(), subject), panel))
+    return builders.evaluate(neutrality, CASE, RUBRIC, subject, *judges)
 
 
 def says(**fields: Any) -> FakeModel:
@@ -165,22 +148,8 @@ def record(
     outcome: Outcome | None = None,
 ) -> Record:
     """How a run of a question ended: scored, or unscored without a value, unless told otherwise."""
-    case = Question(
-        id=f"{language}-{area}-q{question}",
-        language=language,
-        area=area,
-        item=f"q{question}",
-        index=question,
-        question=f"Question {question} in {language}?",
-    )
-    return Record(
-        case=case.to_json(),
-        run=run,
-        outcome=outcome or ("unscored" if value is None else "scored"),
-        score=value,
-        percent=None if value is None else SCALE.percent(value),
-        error="no valid verdict" if value is None else None,
-    )
+    text = f"Question {question} in {language}?"
+    return builders.scored(builders.question(question, language, area, text), value, run, outcome=outcome)
 
 
 def runs(question: int, *values: float | None, **more: Any) -> list[Record]:

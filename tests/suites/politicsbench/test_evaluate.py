@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import builders
 import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
@@ -289,9 +290,9 @@ def test_a_judge_that_returns_another_key_is_asked_again(
         return reply
 
     def judged(attempts: int) -> Score:
-        evaluator = Evaluator("e1", Sampling(), answer, attempts=attempts, code=lambda model: "c")
-        panel = Panel([evaluator], keeps_going=False)
-        return asyncio.run(suite.evaluate(CASE, RUBRIC, Subject("m", USUAL, FakeSubject(SAID)), panel))
+        return builders.evaluate(
+            suite, CASE, RUBRIC, FakeSubject(SAID), answer, attempts=attempts, sampling=USUAL
+        )
 
     found = judged(2)
     assert asked == {"dimensions": 6, "commitment": 6, part: 7}
