@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 import equipoise
 from equipoise.report.export.table import COLUMNS
 from equipoise.results import schema
-from equipoise.results.document import Metadata, MetricFigures, Summary
+from equipoise.results.document import LanguageResult, Metadata, MetricFigures, QuestionResult, Summary
 
 project = "Equipoise"
 author = copyright = "The Equipoise developers"
@@ -70,6 +70,7 @@ ADDED = {
     ),
     "metadata": keys(Metadata),
     "metrics": keys(Summary, MetricFigures),
+    "questions": keys(LanguageResult, QuestionResult),
     "changelog": "```{include} ../CHANGELOG.md\n:start-line: 1\n```",
 }
 """What stands on the site in place of a comment."""

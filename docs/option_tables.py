@@ -1,7 +1,4 @@
-"""Prints the options in options.md by group, and makes their tables on the site, from the declarations.
-
-What each does stands in `equipoise run SUITE --help` as well.
-"""
+"""The tables of options on the site, from the declarations; `--help` says the same."""
 
 from __future__ import annotations
 
@@ -44,17 +41,3 @@ def text() -> str:
     parts += [*(row(option, of) for option, of in own.items()), ""]
     parts += ["### Defaults of suites", "", "| suite | runs | datasets, the default first | other defaults |"]
     return "\n".join([*parts, "|---|---|---|---|", *defaults()])
-
-
-def names() -> str:
-    """A table of the options' names alone, as Markdown."""
-    own = {"Of suites": [*suites.options()]}
-    rows = [
-        f"| {group} | {', '.join(f'`{option.flag}`' for option in options)} |"
-        for group, options in {**GROUPS, **own}.items()
-    ]
-    return "\n".join(["| about | options |", "|---|---|", *rows])
-
-
-if __name__ == "__main__":
-    print(names())

@@ -85,7 +85,7 @@ def replaced(text: str) -> str:
 
 def _body(command: str, before: str) -> str:
     shown = output(command)
-    if shown.startswith(("###", "| ")):  # Markdown is shown as such.
+    if shown.startswith("###"):  # Markdown is shown as such.
         return f"\n{shown}\n\n"
     first = f"$ {command}\n" if before.startswith("```text\n$ ") else ""
     return f"```text\n{first}{shown}\n```\n"

@@ -15,15 +15,16 @@ import pytest
 from fake_client import Project
 
 from conftest import ROOT
+from equipoise import suites
 from equipoise.core.options import OPTIONS
 from equipoise.report.export import FORMATS
 from equipoise.report.export.table import COLUMNS
 from equipoise.results import document, schema
 
 DOCS = ROOT / "docs"
-DESCRIBED = ("Document", "QuestionResult", "RunResult")
+DESCRIBED = ("Document", "RunResult")
 """The parts of the schema whose keys the page on it describes."""
-NAMED = ("Metadata", "Summary", "MetricFigures", "LanguageResult", "RunError")
+NAMED = ("Metadata", "Summary", "MetricFigures", "LanguageResult", "QuestionResult", "RunError")
 """Those whose keys it names: the schema, and the site, describe them."""
 
 
@@ -149,11 +150,11 @@ def test_the_list_of_pages_has_every_page() -> None:
     assert listed == there - {"index.md"}
 
 
-def test_the_page_on_options_names_those_of_the_code() -> None:
-    """`make outputs` brings it in step; what they do stands in `--help`, and on the site."""
-    tables = script("option_tables")
-    assert f"\n{tables.names()}\n" in page("options.md")
-    assert all(f"| `{option.spelled}`" in tables.text() for option in OPTIONS)
+def test_the_site_has_every_option() -> None:
+    """With those of suites, which `--help` describes as well."""
+    tables = script("option_tables").text()
+    assert [name.flag for name in (*OPTIONS, *suites.options()) if f"| `{name.spelled}`" not in tables] == []
+    assert "<!-- site: options -->" in page("options.md")
 
 
 def test_nothing_is_installed_by_the_projects_name() -> None:
