@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from equipoise.core.figures import Figure
 from equipoise.core.types import JSON
@@ -13,7 +13,6 @@ from equipoise.suites.askers import OF_EACH_CASE
 
 _HEAD = ("", "figure", "95 % these", "95 % population", "n")
 _GROUP = re.compile(r"\.(language|area)\.")
-_FORM = re.compile(r"\.form\.")
 INDENT = " " * 11
 FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implied in an aside"}
 
@@ -60,7 +59,7 @@ def figure(said: Mapping[str, JSON]) -> str:
 
 def asked(found: Mapping[str, JSON]) -> str:
     """How many cases both sides have asked, and how."""
-    first, second = found["sides"]
+    first, second = map(_called, found["sides"])
     forms = " and ".join(FORMS[form] for form in found["forms"])
     without = f"; {found['cases_without']:,} others asked by nobody alone" if found["cases_without"] else ""
     return f"{found['cases']:,} cases asked as from {first} and as from {second}, {forms}{without}"
@@ -107,7 +106,7 @@ def sentences(found: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterat
 
 
 def _called(side: str) -> str:
-    return f"the {side} side" if side in OF_EACH_CASE else f"the side {side.replace('_', ' ')!r}"
+    return f"the {side} side" if side in OF_EACH_CASE else f"the side {side.replace('_', ' ')}"
 
 
 def _towards(value: float) -> str:
@@ -133,12 +132,16 @@ def _difference(said: Mapping[str, JSON], sides: Sequence[str], *, is_directed: 
     return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
 
 
-def drawn(found: Mapping[str, JSON]) -> Iterator[Figure]:
-    """The shifts with their intervals, and asymmetry by language and by area."""
+def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Figure]:
+    """The shifts with their intervals, and asymmetry by language and by area where that has one.
+
+    `name` writes the name of a metric as people do.
+    """
+    told = {key: said for key, said in found["metrics"].items() if said["unit"] == "pp"}
+    groups = {key: said for key, said in told.items() if _is_asymmetry(key) and said["low"] is not None}
     rows = [
-        {"name": name.removeprefix("asker."), **{part: said[part] for part in ("value", "low", "high")}}
-        for name, said in found["metrics"].items()
-        if said["unit"] == "pp" and (not _GROUP.search(name) or _is_asymmetry(name))
+        {"name": name(key.removeprefix("asker.")), **{part: said[part] for part in ("value", "low", "high")}}
+        for key, said in {**{key: told[key] for key in told if not _GROUP.search(key)}, **groups}.items()
     ]
     if rows and found["cases"]:
         yield Figure(
@@ -148,10 +151,10 @@ def drawn(found: Mapping[str, JSON]) -> Iterator[Figure]:
             rows=rows,
             unit="pp",
             zero=0.0,
-            note="A shift is towards who asks where a scale has two ends. Asymmetry is above 0 where the "
-            f"first side, {found['sides'][0]}, moves answers further than the second, {found['sides'][1]}.",
+            note="A shift is towards who asks where a scale has two ends. Asymmetry is above 0 where "
+            "{} moves answers further than {}.".format(*map(_called, found["sides"])),
         )
 
 
 def _is_asymmetry(name: str) -> bool:
-    return name.startswith("asker.asymmetry.") and not _FORM.search(name)
+    return name.startswith("asker.asymmetry.") and bool(_GROUP.search(name))

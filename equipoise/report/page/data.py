@@ -146,7 +146,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     figures = [
         *_heat_map(rows, metrics),
         *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
-        *(askers.drawn(asker) if (asker := data["summary"].get("asker")) else ()),
+        *(askers.drawn(asker, named.metric) if (asker := data["summary"].get("asker")) else ()),
     ]
     return Result(
         key=_key(f"{side.suite.name}/{side.model}", taken),
