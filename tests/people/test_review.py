@@ -287,7 +287,7 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
         label = Label(score=2, refused=refused, lean=lean(verdict.fields))
         assert suite.labelled(label, values, scale).items() <= values.items()
         assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
-        assert not any(suite.labelled(Label(), values, scale).values())
+        assert {*suite.labelled(Label(), values, scale).values()} == {None}
 
 
 def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
