@@ -90,19 +90,22 @@ def sentences(found: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterat
         return
     metrics, scale = found["metrics"], scales[0]
     slugs, sides = found["sides"], [_called(side) for side in found["sides"]]
-    shifts = [metrics[f"asker.{scale.prefix}shift.{slug}"]["value"] for slug in slugs]
-    asymmetry = metrics[f"asker.{scale.prefix}asymmetry"]
-    if None in (*shifts, asymmetry["value"]):
+    # Verdicts by another rubric may say nothing that could move.
+    known = {name: said for name, said in metrics.items() if said["value"] is not None}
+    wanted = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
+    if not known.keys() >= {*wanted}:
         return
+    *shifts, asymmetry = (known[name] for name in wanted)
     how = _towards if scale.is_directed else _changed
     yield (
-        f"Asked as from {sides[0]}, {scale.what} {how(shifts[0])}; as from {sides[1]}, it {how(shifts[1])}."
+        f"Asked as from {sides[0]}, {scale.what} {how(shifts[0]['value'])}; "
+        f"as from {sides[1]}, it {how(shifts[1]['value'])}."
     )
     yield _difference(asymmetry, sides, is_directed=scale.is_directed)
-    changed, own = metrics["asker.changed"]["value"], metrics.get("asker.changed.repeats")
-    if changed is not None:
-        beside = "" if own is None or own["value"] is None else f"; when nobody does, {own['value']:.0f} %"
-        yield f"When somebody asks, {changed:.0f} % of answers come to something else{beside}."
+    if changed := known.get("asker.changed"):
+        own = known.get("asker.changed.repeats")
+        beside = f"; when nobody does, {own['value']:.0f} %" if own else ""
+        yield f"When somebody asks, {changed['value']:.0f} % of answers come to something else{beside}."
 
 
 def _called(side: str) -> str:

@@ -537,7 +537,8 @@ class Plan:
 def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
     """Who may ask these cases. Raises UserError if nobody may."""
     if suite.asked is None:
-        what = f"--dataset {wanted.dataset} of {suite.name}" if suite.protocols else suite.name
+        is_own = suite is suites.load(suite.name)
+        what = suite.name if is_own else f"--dataset {wanted.dataset} of {suite.name}"
         raise UserError(f"--asker: {what} has no askers, so nobody can ask its cases; leave it out")
     found = suite.asked.askers(wanted, cases)
     if not found.twins:

@@ -14,7 +14,10 @@ from playwright.sync_api import expect
 import equipoise
 from browser import CHROMIUM, chromium, opened
 from equipoise.cli import main
+from equipoise.compare.baseline import load
+from equipoise.report.askers import sentences
 from equipoise.report.page import page
+from equipoise.suites.neutrality import askers
 
 
 @pytest.fixture
@@ -100,3 +103,16 @@ def test_the_page_says_it_in_plain_words_and_shows_the_runs(results: Path, tmp_p
         found.see("#lowest")
         expect(seen.locator("#lowest-runs > li")).to_have_count(4)
         assert found.complaints == []
+
+
+def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: Project) -> None:
+    """And no sentence about what cannot be told."""
+    project.write_topics(DATASET)
+    project.client.script = lambda call: swayed(call).replace('"lean"', '"other"')
+    project.run(asker="mirror", runs="2")
+    data = load(project.results_path, is_whole=True).data
+    found = data["summary"]["asker"]
+    assert found["metrics"]["asker.score.shift.state"]["value"] == -50
+    assert "asker.shift.state" not in found["metrics"]
+    assert [*sentences(found, askers.SCALES)] == []
+    assert "asker.score.asymmetry" in command("show", str(project.results_path))
