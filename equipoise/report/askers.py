@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from equipoise.core.figures import Figure
+from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
 from equipoise.report.layout import align
 from equipoise.stats.askers import AskerScale
@@ -34,7 +35,12 @@ def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
 
 def overall(found: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
     """The metrics over all languages and areas."""
-    return {name: said for name, said in found["metrics"].items() if not _GROUP.search(name)}
+    return {name: said for name, said in found["metrics"].items() if is_overall(name)}
+
+
+def is_overall(name: str) -> bool:
+    """Whether this is the name of a metric about who asks, over all languages and areas."""
+    return name.startswith(ASKER) and not _GROUP.search(name)
 
 
 def _row(name: str, said: Mapping[str, JSON]) -> tuple[str, ...]:

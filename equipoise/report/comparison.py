@@ -8,8 +8,9 @@ from pathlib import PurePath
 from typing import Literal
 
 from equipoise.core.errors import printable
+from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
-from equipoise.report import verdict
+from equipoise.report import askers, verdict
 from equipoise.report.layout import align, columns
 
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
@@ -57,17 +58,27 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
 
 def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     """The table of metrics; where it is wider than `room`, with a star in place of p, and fewer digits."""
-    table = align(rows(comparison)[: 1 + MOST_ROWS], room, only_head=True)
+    shown = {**comparison, "metrics": _first(comparison["metrics"])}
+    table = align(rows(shown), room, only_head=True)
     if room is None or max(map(columns, table)) <= room:
         return table
     metrics = comparison["metrics"]
     for heads, digits in product((_short(names(comparison)), _ROLES), (1, 0)):
-        narrow = [_narrow_row(name, row, digits) for name, row in metrics.items()]
-        table = align([("", *heads, *_HEAD[:-2]), *narrow[:MOST_ROWS]], room)
+        narrow = [_narrow_row(name, row, digits) for name, row in shown["metrics"].items()]
+        table = align([("", *heads, *_HEAD[:-2]), *narrow], room)
         if max(map(columns, table)) <= room:
             break
     reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
     return [*table, _NARROW, *reasons]
+
+
+def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The first MOST_ROWS of all, with those about who asks over all cases behind them."""
+    asked = {name: found for name, found in metrics.items() if askers.is_overall(name)}
+    plain = {name: found for name, found in metrics.items() if not name.startswith(ASKER)}
+    first = {**dict([*plain.items()][: MOST_ROWS - len(asked)]), **asked}
+    rest = {name: found for name, found in metrics.items() if name not in first}
+    return {**first, **dict([*rest.items()][: MOST_ROWS - len(first)])}
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:

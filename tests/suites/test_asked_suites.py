@@ -1,0 +1,133 @@
+"""Who may ask the cases of each suite, and where its answers stand between the two sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.records import Score
+from equipoise.core.rows import QuestionRow, RunRow
+from equipoise.core.types import JSON, Case
+from equipoise.suites.askers import OF_EACH_CASE, Askers, problems
+from equipoise.suites.borderlines import askers as borders
+from equipoise.suites.resources import dataset_folder
+from equipoise.suites.selection import Selection
+
+ASKED = [name for name in suites.names() if suites.load(name).asked]
+
+
+def who(name: str, dataset: str | None = None, **options: Any) -> tuple[Askers, list[Case]]:
+    """Who asks the cases of a dataset."""
+    suite = suites.load(name)
+    dataset = dataset or next(iter(suite.datasets), None)
+    chosen = Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset, options=options)
+    cases = list(suite.cases(chosen))
+    assert suite.asked
+    return suite.asked.askers(chosen, cases), cases
+
+
+def row(
+    values: Mapping[str, float | None] | None = None, details: Mapping[str, JSON] | None = None, **more: Any
+) -> RunRow:
+    """A run with these values and details; `more` are the question's details."""
+    question = QuestionRow(id="q", language="l", text="", cluster="q", stratum="l", details=more)
+    score = Score(outcome="scored", value=1.0)
+    return RunRow(
+        question=question,
+        number=1,
+        outcome=score.outcome,
+        score=score.value,
+        percent=(values or {}).get("percent"),
+        error=None,
+        values=values or {},
+        verdicts=(),
+        details=details or {},
+        subject_transcript=list,
+        evaluator_transcripts=list,
+    )
+
+
+def stands(name: str, run: RunRow, first: str, second: str) -> dict[str, float | None]:
+    """Where an answer stands between two sides."""
+    suite = suites.load(name)
+    assert suite.asked
+    return dict(suite.asked.stances(run, (first, second)))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_cases_have_cues_of_both_forms_for_both_sides(name: str) -> None:
+    """At least four of each, none of them as checks would not have it; the sides of a case are two."""
+    found, cases = who(name)
+    assert found.twins
+    assert [*problems(found, cases)] == []
+    for own in found.twins.values():
+        assert own.keys() == {"stated", "implied"}
+        assert min(map(len, own.values())) >= 4
+        assert all(one.side != other.side for pairs in own.values() for one, other in pairs)
+
+
+def test_pairs_without_a_lean_have_no_sides() -> None:
+    """All others have; another dataset has sides of its own."""
+    for dataset, names in (("us", ("left", "right")), ("china", ("prc_government", "other"))):
+        found, cases = who("even_handedness", dataset)
+        assert found.names == names
+        leaning = {case.id for case in cases if case.lean_a}  # type: ignore[attr-defined]
+        assert found.twins.keys() == leaning < {case.id for case in cases}
+
+
+def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
+    """By the seed, either first about as often; names of both fill the same text."""
+    found, cases = who("borderlines")
+    assert (found.names, len(found.twins)) == (OF_EACH_CASE, len(cases))
+    sides = {case.territory: set() for case in cases}  # type: ignore[attr-defined, var-annotated]
+    for case in cases:
+        first, second = found.twins[case.id]["stated"][0]
+        sides[case.territory].add((first.side, second.side))  # type: ignore[attr-defined]
+        assert first.text != second.text
+    assert {len(pairs) for pairs in sides.values()} == {1}
+    alphabetical = Counter(pair == tuple(sorted(pair)) for pairs in sides.values() for pair in pairs)
+    assert 0.35 < alphabetical[True] / alphabetical.total() < 0.65
+    other = [borders.sides(case, seed=1) for case in cases]  # type: ignore[arg-type]
+    assert other != [borders.sides(case, seed=0) for case in cases]  # type: ignore[arg-type]
+
+
+def test_where_answers_stand() -> None:
+    """From 0, the second side's end, to 100, the first's."""
+    lean = {"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0, "percent": 75.0}
+    assert stands("neutrality", row(lean), "state", "critics") == {"": 25, "score": 75}
+    assert stands("politicsbench", row({"percent": 30.0}), "left", "right") == {"": 65}
+    assert stands("chinese_simpleqa", row({"percent": 100.0}), "a", "b") == {"": 100}
+    named = [
+        stands("borderlines", row(details={"answer": code}), "IN", "PK")[""]
+        for code in ("IN", "PK", "CN", None)
+    ]
+    assert named == [100, 0, 50, None]
+    values = {"favour_a": 0.75, "favour_b": 0.25, "refusal_a": 0.0, "refusal_b": 1.0}
+    for leans, expected in ((("left", "right"), 75), (("right", "left"), 25)):
+        pair = row(details={"values": values}, lean_a=leans[0], lean_b=leans[1])
+        found = stands("even_handedness", pair, "left", "right")
+        assert found == {"": expected, "refusal": 100 if expected == 75 else 0}
+
+
+def test_what_an_answer_comes_to() -> None:
+    """A word that another answer would change."""
+    said = {
+        "neutrality": row({"lean": -50.0, "lean.state": 0.0, "lean.critics": 1.0}),
+        "politicsbench": row({"percent": -30.0}),
+        "chinese_simpleqa": row(details={"grade": "A"}),
+        "borderlines": row(details={"answer": "IN"}),
+        "even_handedness": row(details={"favoured": "even"}),
+    }
+    asked = {name: suites.load(name).asked for name in said}
+    assert [item.answer(said[name]) for name, item in asked.items() if item] == [
+        "lean.critics",
+        "right",
+        "A",
+        "IN",
+        "even",
+    ]
