@@ -392,11 +392,11 @@ def _mirrors(text: str) -> None:
 
 
 def _turnabout(text: str) -> None:
-    from equipoise.suites.turnabout import reader
+    from equipoise.suites.turnabout import phrases, reader
 
     words, options = _rubric("turnabout").of("zh-CN"), ("Entirely fair", "Entirely unfair")
     # Of a long reply only both ends are read.
-    part = text[: max(99, len(text) * (reader.HEAD + reader.TAIL) >> 20)]
+    part = text[: max(99, len(text) * (phrases.HEAD + phrases.TAIL) >> 20)]
     for said in (part, text, f"{part}七十{part}", f"Answer: {part}B"):
         reader.read_number(said, words, f"11 {part}")
         reader.read_letter(said, words, options)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,13 +38,23 @@ _ALIKE = str.maketrans(
     }
 )
 """One letter for those that are written alike or for each other; apostrophes and marks of direction go."""
+LETTER = r"[\w\u0900-\u0963]"
+"""What a word is made of; Devanagari's vowel signs are no letters to `re`."""
+SHORT = 3
+"""Characters of a phrase up to which it is a word of its own; a longer one may be the beginning of a word."""
+_BEGINS = re.compile(LETTER)
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u093c]")
 _SPACES = re.compile(r"[^\S\n]+")
 
 
 def folded(text: str) -> str:
     """The text in lower case with ASCII digits, without accents and vowel points; lines stay."""
-    plain = unicodedata.normalize("NFD", nfkc(text).lower().translate(_ALIKE))
+    return unaccented(text.lower()).lower()
+
+
+def unaccented(text: str) -> str:
+    """The same with its capitals."""
+    plain = unicodedata.normalize("NFD", nfkc(text).translate(_ALIKE))
     digits = (str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in _MARKS.sub("", plain))
     return _SPACES.sub(" ", unicodedata.normalize("NFC", "".join(digits)).translate(_ALIKE))
 
@@ -52,26 +63,40 @@ def folded(text: str) -> str:
 class Words:
     """The words of one language, folded. `numbers` has the value of each number from 0 to 100 in words.
 
-    A script that is `unspaced` writes no spaces between words; the other fields are explained in the file.
+    A script that is `unspaced` writes no spaces between words; of a `foreign` language nothing but numbers is
+    known. The lists are explained in the file.
     """
 
     numbers: Mapping[str, int]
     unspaced: bool = False
+    foreign: bool = False
+    lists: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     common: frozenset[str] = frozenset()
-    percent: tuple[str, ...] = ()
-    points: tuple[str, ...] = ()
-    out_of: tuple[str, ...] = ()
-    range: tuple[str, ...] = ()
-    answer: tuple[str, ...] = ()
-    final: tuple[str, ...] = ()
-    declines: tuple[str, ...] = ()
-    yet: tuple[str, ...] = ()
-    denies: tuple[str, ...] = ()
-    revises: tuple[str, ...] = ()
-    also: tuple[str, ...] = ()
-    tenths: str = ""
     letters: Mapping[str, int] = field(default_factory=dict)
-    ordinals: Mapping[str, int] = field(default_factory=dict)
+    ordinals: Sequence[Sequence[str]] = ()
+
+    def pattern(self, kind: str) -> str:
+        """A regular expression for the phrases of a kind; one that fails where there are none."""
+        return self._patterns.get(kind) or "(?!)"
+
+    @cached_property
+    def _patterns(self) -> Mapping[str, str]:
+        return {kind: "|".join(map(self._pattern, phrases)) for kind, phrases in self.lists.items()}
+
+    def _pattern(self, phrase: str) -> str:
+        begins = "" if self.unspaced or not _BEGINS.match(phrase) else f"(?<!{LETTER})"
+        ends = "" if self.unspaced or len(phrase) > SHORT else f"(?!{LETTER})"
+        return f"{begins}{re.escape(phrase)}{ends}"
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """The words that numbers begin with."""
+        return frozenset(number.split()[0] for number in self.numbers)
+
+    @cached_property
+    def signs(self) -> str:
+        """The characters of all numbers."""
+        return "".join(sorted({sign for number in self.numbers for sign in number}))
 
     @cached_property
     def most_words(self) -> int:
@@ -79,18 +104,28 @@ class Words:
         return max(len(number.split()) for number in self.numbers)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerRubric(Rubric):
     """The scale of answers, and the words by which they are read, by language."""
 
     words: Mapping[str, Words]
 
     def of(self, language: str) -> Sequence[Words]:
-        """The words of a language such as pt-BR, those of English, and of others in which a reply may be."""
-        own = language.partition("-")[0]
-        also = self.words[own].also if own in self.words else ()
-        names = dict.fromkeys((own, ENGLISH, *also))
-        return [self.words[name] for name in names if name in self.words]
+        """The words of a language such as pt-BR, those of English, and the numbers of all others."""
+        names = dict.fromkeys((language.partition("-")[0], ENGLISH))
+        return [*(self.words[name] for name in names if name in self.words), *self._foreign]
+
+    @cached_property
+    def _foreign(self) -> Sequence[Words]:
+        """The numbers that mean the same in every language that has them."""
+        spaced = [item for item in self.words.values() if not item.unspaced]
+        values = {(word, value) for item in spaced for word, value in item.numbers.items() if len(word) > 2}
+        times = Counter(word for word, _ in values)
+        common = {word for item in spaced for word in item.common}
+        found = {word: value for word, value in values if times[word] == 1 and word not in common}
+        unspaced = [item for item in self.words.values() if item.unspaced]
+        numbers = [(found, False), *((item.numbers, True) for item in unspaced)]
+        return [Words(numbers=words, unspaced=is_run, foreign=True) for words, is_run in numbers]
 
 
 def load(path: Path) -> AnswerRubric:
@@ -111,39 +146,52 @@ def load(path: Path) -> AnswerRubric:
         )
 
 
-_LISTS = ("percent", "points", "out_of", "range", "answer", "final", "declines", "yet", "revises")
+LISTS = (
+    "percent",
+    "points",
+    "out_of",
+    "range",
+    "either",
+    "answer",
+    "label",
+    "final",
+    "rather",
+    "scrap",
+    "earlier",
+    "denies",
+    "denies_after",
+    "bound",
+    "bound_after",
+    "certain",
+    "counts",
+    "means",
+    "after",
+    "declines",
+    "unable",
+    "acts",
+    "excuses",
+    "yet",
+    "nouns",
+)
+_NUMBERS = {"numbers", "units", "tens", "hundred", "compound"}
 
 
 def _words(name: str, part: Mapping[str, JSON]) -> Words:
     """Raises ValueError naming the key."""
-    known = {
-        *_LISTS,
-        "not",
-        "also",
-        "tenths",
-        "ordinals",
-        "unspaced",
-        "common",
-        "letters",
-        "numbers",
-        "units",
-        "tens",
-        "hundred",
-        "compound",
-    }
+    known = {*LISTS, *_NUMBERS, "unspaced", "common", "letters", "ordinals"}
     if unknown := sorted(part.keys() - known):
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
-    lists = {key: tuple(_folded(part.get(key, ()))) for key in _LISTS}
+    letters = {form: place for place, forms in enumerate(part.get("letters", ())) for form in _forms(forms)}
+    lists = {key: tuple(_folded(part.get(key, ()))) for key in LISTS}
+    # What says that a number is out of 100 may say that it is out of another.
+    lists["scale"] = tuple(_folded(text.replace("100", "") for text in lists["out_of"] if "100" in text))
     return Words(
         numbers=_numbers(name, part),
         unspaced=part.get("unspaced", False),
+        lists=lists,
         common=frozenset(_folded(part.get("common", ()))),
-        denies=tuple(_folded(part.get("not", ()))),
-        also=tuple(part.get("also", ())),
-        tenths=part.get("tenths", ""),
-        letters=_places(part.get("letters", ())),
-        ordinals=_places(part.get("ordinals", ())),
-        **lists,
+        letters=letters,
+        ordinals=[[folded(form) for form in forms.split("|")] for forms in part.get("ordinals", ())],
     )
 
 
@@ -164,11 +212,6 @@ def _numbers(name: str, part: Mapping[str, JSON]) -> dict[str, int]:
             compound = template.replace("{tens}", tens_form).replace("{unit}", unit_form)
             found.setdefault(folded(compound), 10 * ten + unit)
     return found | dict.fromkeys(_forms(part["hundred"]), 100)
-
-
-def _places(listed: Sequence[str]) -> dict[str, int]:
-    """The index of each spelling."""
-    return {form: place for place, forms in enumerate(listed) for form in _forms(forms)}
 
 
 def _forms(forms: str) -> list[str]:

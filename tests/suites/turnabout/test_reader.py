@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from equipoise.core.errors import UserError
 from equipoise.suites.turnabout import vocabulary
-from equipoise.suites.turnabout.dataset import read
+from equipoise.suites.turnabout.dataset import SLOT, read
 from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
 
 REPLIES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("replies.toml").read_text(encoding="utf-8"))
@@ -43,6 +43,31 @@ def test_a_letter_is_read_in_every_language(subtests: pytest.Subtests) -> None:
             with subtests.test(language=language, text=text):
                 found = answer(read_letter(text, RUBRIC.of(language), options))
                 assert (found if isinstance(found, str) else options[int(found)]) == wanted
+
+
+def test_an_option_is_read_in_a_sentence(subtests: pytest.Subtests) -> None:
+    """Whatever endings its words take, unless it is denied."""
+    tables = read(ROOT / "topics" / "turnabout")
+    for language, replies in REPLIES["options"].items():
+        options = [tables.options[language, str(value)] for value in (75, 0, 50, 100, 25)]
+        for text, wanted in replies:
+            with subtests.test(language=language, text=text):
+                found = answer(read_letter(text, RUBRIC.of(language), options))
+                assert (found if isinstance(found, str) else options[int(found)]) == wanted
+
+
+def test_the_text_of_a_case_is_no_answer(subtests: pytest.Subtests) -> None:
+    """Not its numbers and letters, even to who does not know the question; an answer beside it is read."""
+    tables = read(ROOT / "topics" / "turnabout")
+    for language, texts in tables.texts.items():
+        words = RUBRIC.of(language)
+        for name, row in list(texts.items())[:6]:
+            text = SLOT.sub("X", row["text"])
+            with subtests.test(language=language, name=name):
+                assert answer(read_number(text, words, "")) == "unread"
+                assert answer(read_number(f"70\n\n{text}", words, "")) == 70
+                assert answer(read_number(f"{text}\n\n70", words, "")) == 70
+                assert answer(read_letter(f"{text}\n\nB", words, ["x", "y"])) == 1
 
 
 def test_every_number_in_words_is_itself(subtests: pytest.Subtests) -> None:

@@ -1,0 +1,121 @@
+"""A reply's text as it is read, and where the phrases of the rubric stand in it. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from equipoise.core.unicode import nfkc
+from equipoise.models.reasoning import split
+from equipoise.suites.turnabout.vocabulary import SHORT, Words
+
+HEAD, TAIL = 1_000, 4_000
+"""Characters that are read of a long reply: an answer stands at its beginning or at its end."""
+AROUND = 30
+"""Characters before and behind an answer that say what it is."""
+ACT = 60
+"""Characters behind "I cannot" in which a clause says what."""
+BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__|\\boxed\{([^{}\n]{1,40})\}", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"\\[A-Za-z]{1,12}|</?[A-Za-z]{1,12}>|[*_`#~|$\\{}\ue000-\ue00f]|^[ \t]{0,3}>(?=\s)", re.MULTILINE
+)
+_STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
+_TILDES = re.compile(r"(?<=[\w%])\s?[~\u301c\u223c\u02dc]\s?(?=[\w%])")
+_ENDS = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
+
+
+def answer_in(text: str) -> str:
+    """A reply without thoughts and what is struck out, or its beginning and its end if it is long."""
+    said = split(text)[0]
+    said = said if len(said) <= HEAD + TAIL else f"{said[:HEAD]}\n{said[-TAIL:]}"
+    return _TILDES.sub("-", _STRUCK.sub(" ", nfkc(said)))
+
+
+def without_markup(text: str) -> str:
+    """The text alone."""
+    return _MARKUP.sub("", text)
+
+
+def in_bold(text: str) -> list[str]:
+    """The parts of a text in bold or in boxes."""
+    return [" ".join(filter(None, parts)) for parts in BOLD.findall(text)]
+
+
+def places(text: str, kind: str, words: Sequence[Words]) -> Iterator[tuple[int, int]]:
+    """Where the phrases of a kind begin and end in a text, as words where words have spaces."""
+    for language in words:
+        for phrase in language.lists.get(kind, ()):
+            end = 0
+            while (start := text.find(phrase, end)) >= 0:
+                end = start + len(phrase)
+                if language.unspaced or _is_word(text, start, end):
+                    yield start, end
+
+
+def _is_word(text: str, start: int, end: int) -> bool:
+    """Whether a word begins here, and ends here if it is short."""
+    is_inside = start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start])
+    return not is_inside and (end - start > SHORT or end == len(text) or not _is_letter(text[end]))
+
+
+def _is_letter(sign: str) -> bool:
+    return sign.isalnum() or "\u0900" <= sign <= "\u0963"
+
+
+def pattern(words: Sequence[Words], *kinds: str) -> str:
+    """A regular expression for the phrases of these kinds, as `places` finds them."""
+    return "|".join(language.pattern(kind) for language in words for kind in kinds) or "(?!)"
+
+
+def begins_with(text: str, words: Sequence[Words], *kinds: str, gap: str = "") -> bool:
+    """Whether a text begins with one of these phrases, behind what the pattern `gap` allows."""
+    return re.match(f"(?:{gap})(?:{pattern(words, *kinds)})", text) is not None
+
+
+def ends_with(text: str, words: Sequence[Words], *kinds: str, gap: str) -> bool:
+    """Whether a text ends with one of these phrases, before what the pattern `gap` allows."""
+    return re.search(f"(?:{pattern(words, *kinds)})(?:{gap})$", text) is not None
+
+
+class Clauses:
+    """The clauses of a folded text, and which of them decline to answer."""
+
+    def __init__(self, text: str, words: Sequence[Words]) -> None:
+        self.text, self.words = text, words
+        ends = [match.start() for match in _ENDS.finditer(text)]
+        # What begins with "but" answers all the same.
+        self.ends = sorted([*ends, *(start - 1 for start, _ in places(text, "yet", words))])
+
+    def at(self, place: int) -> int:
+        """The index of the clause at this place."""
+        return bisect_left(self.ends, place)
+
+    def first(self, kind: str) -> dict[int, int]:
+        """By clause, where the first phrase of this kind stands."""
+        found: dict[int, int] = {}
+        for place, _ in places(self.text, kind, self.words):
+            found[self.at(place)] = min(place, found.get(self.at(place), place))
+        return found
+
+    @cached_property
+    def declined(self) -> dict[int, int]:
+        """By clause, where it declines to answer."""
+        found = self.first("declines")
+        acts = sorted(place for place, _ in places(self.text, "acts", self.words))
+        for place, end in places(self.text, "unable", self.words):
+            clause, act = self.at(place), bisect_left(acts, end)
+            if act < len(acts) and acts[act] <= end + ACT and self.at(acts[act]) == clause:
+                found[clause] = min(place, found.get(clause, place))
+        return found
+
+    @cached_property
+    def excused(self) -> dict[int, int]:
+        """By clause, where it speaks of what answers are no business of."""
+        return self.first("excuses")
+
+    @property
+    def declines(self) -> bool:
+        """Whether the text says that it does not answer."""
+        return bool(self.declined or self.excused)
