@@ -218,6 +218,8 @@ def _failure(text: str) -> None:
     failure = failures.Failure(message=f"invalid top_logprobs: {text}", status=400, body=body)
     assert failure.is_fatal + failure.is_transient + failure.is_overload <= 3
     failures.rejected_parameter(failure, sent)
+    unknown = failures.Failure(message=f"max_tokens is not supported: {text}", status=400, body=body)
+    failures.rejected_parameter(unknown, {"max_tokens": 1})
     failures.complains_of_parameter(failure, sent)
     failures.describe_body(body)
     failures.passed_on_headers(body)
@@ -397,7 +399,7 @@ def _turnabout(text: str) -> None:
     words, options = _rubric("turnabout").of("zh-CN"), ("Entirely fair", "Entirely unfair")
     # Of a long reply only both ends are read.
     part = text[: max(99, len(text) * (phrases.HEAD + phrases.TAIL) >> 20)]
-    for said in (part, text, f"{part}七十{part}", f"Answer: {part}B"):
+    for said in (part, text, f"{part}七十{part}", f"Answer: {part}B", f"B. Wait, {part}70"):
         reader.read_number(said, words, f"11 {part}")
         reader.read_letter(said, words, options)
 
@@ -711,6 +713,7 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/turnabout/checks.py": "reads our own texts",
+    "suites/turnabout/vocabulary.py:Words._pattern": "builds patterns of the rubric's words",
     "suites/borderlines/answer_parser.py:_whole": "builds patterns of names",
     "suites/borderlines/answer_parser.py:_stems": "builds patterns of names",
     "suites/borderlines/prompts.py": "reads names of countries",
