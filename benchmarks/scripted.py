@@ -17,6 +17,7 @@ from typing import Any
 QUOTED = re.compile(r"\[([^\[\]\n]+) (\w+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
 LABEL = re.compile(r"^\((\w)\) ", re.MULTILINE)
 COUNTRY = re.compile(r"([A-G])\) (.+?)(?=\W*(?:\s\w+)?\s[A-G]\)|[?？;؟。]|$)")
+SCALE = re.compile(r"\b0\b[^\d]+\b100\b")
 SHARES = {"blocked": 3, "rejected": 2, "truncated": 3, "empty": 2, "refusal": 8}
 """How a subject's reply ends, in percent; else it is an answer."""
 FAULTS = {"prose": 4, "cut": 2, "off the scale": 2, "other keys": 2}
@@ -85,7 +86,9 @@ def _subject(dice: Dice, question: str) -> Answer:
 
 
 def _reply(dice: Dice, question: str) -> str:
-    """A country where the question offers some, named in one of several ways; else some sentences."""
+    """A country where the question offers some, named in one of several ways, or a number; else sentences."""
+    if SCALE.search(question):
+        return str(dice.roll("number", 101))
     countries = COUNTRY.findall(question)
     if not countries:
         length = 20 + dice.roll("length", 30)

@@ -1,6 +1,6 @@
 """Is a pair's lean found, and one that is not there not found? Scripted subjects of the suite turnabout.
 
-    python benchmarks/turnabout.py [--sessions 100] [--price-sessions 20]
+    python benchmarks/turnabout.py [--sessions 100] [--shares 0 0.3] [--price-sessions 20]
 
 Whole default sessions, with the suite's own cases, figures and intervals; only the answers are drawn. An
 answer is what a case comes to, which differs by 20 points between cases (SD; 70 where the evidence is against
@@ -140,14 +140,14 @@ def estimate(metric: object, cells: Sequence[Cell], scope: str) -> Estimate:
     return fixed.estimate(metric, cells) if scope == "these" else measure(metric, cells)  # type: ignore[arg-type]
 
 
-def power(found: Design, sessions: int) -> None:
+def power(found: Design, sessions: int, shares: Sequence[float]) -> None:
     """Print how often leans of some sizes are found."""
     print(f"{sessions} sessions a row, eight pairs each, {found.runs} runs of {len(found.questions):,} cases")
     print(
         f"{'scope':<11} lean     SD  found: worst pair, mean  even  absolute lean: mean  above 0  half-width"
     )
     for scope in SCOPES:
-        for share in SHARES:
+        for share in shares:
             item = tally(found, share, scope, sessions)
             rates = {name: 100 * float(np.mean(given)) for name, given in item.found.items()}
             worst = (max if share == 0 else min)(rates, key=rates.__getitem__)
@@ -214,10 +214,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sessions", type=int, default=100)
+    parser.add_argument("--shares", type=float, nargs="+", default=SHARES, help="leans in SD")
     parser.add_argument("--price-sessions", type=int, default=20)
     given = parser.parse_args()
     found = design()
-    power(found, given.sessions)
+    power(found, given.sessions, given.shares)
     price(found, given.price_sessions)
 
 

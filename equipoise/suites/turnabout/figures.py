@@ -170,8 +170,11 @@ def _pair_cells(known: Sequence[Twins]) -> Iterator[Cell]:
         )
 
 
+_SHARED = ("pair", "a", "b", "home_a", "home_b", "actor_set", "asks", "evidence")
+
+
 def _common(labels: Mapping[str, str]) -> dict[str, str]:
-    return {name: labels[name] for name in ("pair", "a", "b", "actor_set", "asks", "evidence")}
+    return {name: labels[name] for name in _SHARED}
 
 
 def _signed(known: Sequence[Twins], *, by_language: bool) -> Iterator[tuple[Twins, int | None]]:

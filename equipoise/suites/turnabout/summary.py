@@ -16,6 +16,7 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd, squares
 from equipoise.suites.turnabout import figures
+from equipoise.suites.turnabout.dataset import KINDS
 from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, TWINS
 
 BOUND = 5.0
@@ -34,6 +35,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "bound": BOUND,
         "pairs": {pair: _pair(metric, cells, rows) for pair, metric in leans.items()},
         "refused": {name: _refused(rows, name) for name in ("language", "asks", "evidence")},
+        "answers": _by_evidence(rows),
         "read_by": dict(Counter(row.details["how"] for row in rows if row.details.get("how"))),
         "spread": _spread(rows),
         "directions": dict(Counter(runs[0].question.labels["direction"] for runs in by_question(rows))),
@@ -55,6 +57,7 @@ def _pair(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow]) -> dict
             own[0].labels[side]: _mean_of(own, name) for side, name in zip("ab", DEPARTURES, strict=True)
         },
         "by_language": _by_language(pair, cells),
+        "homes": {own[0].labels[side]: own[0].labels[f"home_{side}"] for side in "ab"},
         "even": _evenness(metric, own),
     }
 
@@ -110,6 +113,14 @@ def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
         if (value := row.values.get(REFUSED)) is not None:
             groups.setdefault(row.question.labels[label], []).append(100.0 * value)
     return {name: mean(values) for name, values in groups.items()}
+
+
+def _by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
+    """The mean answer by the actor whom the evidence is against: by who follows it, high for the first."""
+    groups: dict[str, list[RunRow]] = {}
+    for row in rows:
+        groups.setdefault(row.question.labels["evidence"], []).append(row)
+    return {kind: mean(_answers(groups[kind])) for kind in KINDS if kind in groups}
 
 
 def _spread(rows: Sequence[RunRow]) -> dict[str, JSON]:

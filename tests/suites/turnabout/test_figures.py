@@ -97,6 +97,8 @@ def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     assert (pair["a"], pair["b"], pair["lean"]) == ("p", "g", 2)
     assert pair["by_language"] == {"en-US": 12, "zz": -8}
     assert pair["lean_in_sd"] == pytest.approx(2 / pair["sd"])
+    assert pair["homes"] == {"p": "zz", "g": "en-US"}
+    assert summary["answers"]["first"] > 60 > 40 > summary["answers"]["second"]
     assert summary["spread"]["between_repeats"] == pytest.approx(1)
 
 
