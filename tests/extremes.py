@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import one_dispute
 import one_fact
 import one_scenario
 import pytest
 import sides
+import small_turnabout
 from builders import record
 from from_records import parts_of, statistics_of
 
@@ -21,10 +23,11 @@ from equipoise import suites
 from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
 from equipoise.core.types import JSON, Reply
 from equipoise.results import store
-from equipoise.suites import even_handedness, politicsbench
+from equipoise.suites import even_handedness, politicsbench, turnabout
 from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.selection import Selection
 
 EXAMPLE = ROOT / "examples" / "sixth_suite"
 
@@ -152,6 +155,26 @@ def scenarios() -> list[Record]:
     ]
 
 
+def incidents() -> list[Record]:
+    """Each actor judged wholly more harshly, beside X, beside the other, and at home; and a refusal."""
+    against = {
+        1: {"en-US": (100, 0, 0), "zz": (0, 100, 100)},
+        2: {"en-US": (0, 100, 100), "zz": (100, 0, 0)},
+        **{number: {"en-US": (100, 0, 100), "zz": (100, 0, 100)} for number in (3, 5)},
+        4: {"en-US": (0, 100, 0), "zz": (0, 100, 0)},
+    }
+    with TemporaryDirectory() as folder:
+        cases = turnabout.SUITE.cases(Selection(topics=small_turnabout.write(Path(folder))))
+    scored = [
+        record(case, Score(outcome="scored", value=value, percent=value), number)
+        for case in cases
+        for number, answers in against.items()
+        for value in [answers[case.language]["abx".index(case.leads)]]
+    ]
+    refused = Score(outcome="refused", value=None, error="the reply declines to answer")
+    return [*scored, record(cases[0], refused, len(against) + 1)]
+
+
 def attributions() -> list[Record]:
     """The lowest and the highest score of the example suite, a blocked reply, and one without a verdict."""
     about = {"id": "aa-x-q1", "language": "aa", "item": "q1", "area": "x", "question": "Who says so?"}
@@ -177,6 +200,7 @@ RECORDS: Mapping[str, Callable[[], list[Record]]] = {
     "borderlines": disputes,
     "chinese_simpleqa": facts,
     "politicsbench": scenarios,
+    "turnabout": incidents,
     "attribution": attributions,
 }
 """By suite; the last is the example's."""

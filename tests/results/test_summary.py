@@ -394,6 +394,7 @@ CLUSTERS = {
     "even_handedness": "pairs",
     "neutrality": "questions",
     "politicsbench": "scenarios",
+    "turnabout": "templates",
 }
 
 
