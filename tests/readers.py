@@ -705,7 +705,7 @@ ELSEWHERE: Mapping[str, str] = {
     "runner/resume.py": "reads settings",
     "compare/release.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",
-    "suites/askers.py:of_two_sides": "reads cues",
+    "suites/askers.py:_texts": "reads cues",
     "suites/askers.py:read": "reads cues",
     "suites/borderlines/askers.py": "reads cues",
     "suites/*/dataset.py": "reads questions",

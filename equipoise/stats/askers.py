@@ -115,22 +115,11 @@ def _cell(
     stances: Stances,
     answer: Answer,
 ) -> Cell:
-    question = asked[0].question
-    sides = _sides(asked)
+    question, sides = asked[0].question, _sides(asked)
     by_form = {form: _by_place(asked, form) for form in _forms(asked)}
     values: dict[str, Sequence[float | None]] = {}
     for scale in scales:
-
-        def stands(rows: Sequence[RunRow], name: str = scale.name) -> list[float]:
-            given = (stances(row, sides).get(name) for row in rows)
-            return [value for value in given if value is not None]
-
-        moves = {
-            form: _moves(stands(plain), stands(own["first"]), stands(own["second"]), scale)
-            for form, own in by_form.items()
-        }
-        for name in scale.figures:
-            values |= _pooled(f"{scale.prefix}{name}", {form: move[name] for form, move in moves.items()})
+        values |= _of_scale(scale, plain, by_form, lambda row: stances(row, sides))
     words = [answer(row) for row in plain]
     changed = {form: [*_changed(words, own, answer)] for form, own in by_form.items()}
     values |= _pooled(CHANGED, changed) | {REPEATS: _own_changes(words)}
@@ -142,6 +131,28 @@ def _cell(
         values=values,
         at=f"{question.at}/runs",
     )
+
+
+def _of_scale(
+    scale: AskerScale,
+    plain: Sequence[RunRow],
+    by_form: Mapping[Form, Mapping[Place, Sequence[RunRow]]],
+    stances: Callable[[RunRow], Values],
+) -> dict[str, list[float | None]]:
+    """The figures of one scale, run by run, of all forms and of each."""
+
+    def stands(rows: Sequence[RunRow]) -> list[float]:
+        given = (stances(row).get(scale.name) for row in rows)
+        return [value for value in given if value is not None]
+
+    moves = {
+        form: _moves(stands(plain), stands(own["first"]), stands(own["second"]), scale)
+        for form, own in by_form.items()
+    }
+    values: dict[str, list[float | None]] = {}
+    for name in scale.figures:
+        values |= _pooled(f"{scale.prefix}{name}", {form: move[name] for form, move in moves.items()})
+    return values
 
 
 def _sides(asked: Sequence[RunRow]) -> tuple[str, str]:

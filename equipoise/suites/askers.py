@@ -99,15 +99,8 @@ def of_two_sides(
     `sides` gives those of a case, None where it has none; without it all cases have those of the file, in its
     order. A case whose sides are not those of the file has no cues.
     """
-    texts: dict[tuple[str, Form, str, str], str] = {}
-    for row in read(path):
-        key = (row["language"], _form(row), row["side"], row["number"])
-        if not _SLUG.fullmatch(row["side"]):
-            raise UserError(f"{row.where}: side is {row['side']!r}; use letters, digits and _ only")
-        if key in texts:
-            raise UserError(f"{row.where}: {' '.join(key)} has a row already")
-        texts[key] = row["text"]
-    named = tuple(dict.fromkeys(side for _, _, side, _ in texts))
+    texts = _texts(path)
+    named = tuple(dict.fromkeys(side for _, _, side in texts))
     if len(named) != 2:
         raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(named) or 'none'}")
     own = sides or (lambda case: named)
@@ -115,7 +108,7 @@ def of_two_sides(
     for case in cases:
         pair = own(case)
         if pair is not None and {*pair} == {*named}:
-            found[case.id] = twins(pair, partial(_numbered, texts, case.language))
+            found[case.id] = twins(pair, partial(_of_language, texts, case.language))
     first = next((own(case) for case in cases if case.id in found), None) or named
     return Askers(
         names=(first[0], first[1]),
@@ -124,14 +117,25 @@ def of_two_sides(
     )
 
 
-def _form(row: Row) -> Form:
-    return next(form for form in FORMS if form == row["form"])
+Texts = dict[tuple[str, str, str], dict[int, str]]
+"""By language, form and side the texts by number."""
 
 
-def _numbered(
-    texts: Mapping[tuple[str, Form, str, str], str], language: str, form: Form, side: str
-) -> dict[int, str]:
-    return {int(number): text for (*key, number), text in texts.items() if key == [language, form, side]}
+def _texts(path: Path) -> Texts:
+    found: Texts = {}
+    for row in read(path):
+        if not _SLUG.fullmatch(row["side"]):
+            raise UserError(f"{row.where}: side is {row['side']!r}; use letters, digits and _ only")
+        key = row["language"], row["form"], row["side"]
+        own = found.setdefault(key, {})
+        if int(row["number"]) in own:
+            raise UserError(f"{row.where}: {' '.join(key)} {row['number']} has a row already")
+        own[int(row["number"])] = row["text"]
+    return found
+
+
+def _of_language(texts: Texts, language: str, form: Form, side: str) -> Mapping[int, str]:
+    return texts.get((language, form, side), {})
 
 
 def twins(

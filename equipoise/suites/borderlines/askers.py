@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import rows
+from equipoise.core.files import Row, rows
 from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import Form
 from equipoise.stats.askers import AskerScale
@@ -27,6 +28,8 @@ BY_CLUSTER = True
 
 Names = Mapping[tuple[str, str], Mapping[str, str]]
 """By language and code, a country's name as it stands in the slots."""
+Forms = dict[tuple[str, str], list[Row]]
+"""By language and form, the rows of texts."""
 
 
 def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
@@ -35,25 +38,25 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     Raises UserError naming file and line.
     """
     texts, table = (cues.find(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
-    forms = [(row["language"], row["form"], int(row["number"]), row) for row in cues.read(texts, COLUMNS)]
+    forms: Forms = {}
+    for row in cues.read(texts, COLUMNS):
+        forms.setdefault((row["language"], row["form"]), []).append(row)
     names = read_names(table)
     twins = {}
     for case in cases:
-        language = case.language
-
-        def written(form: Form, side: str, language: str = language) -> dict[int, str]:
-            own = names.get((language, side))
-            if own is None:
-                return {}
-            return {
-                number: _SLOT.sub(lambda slot: own[slot[1]], row["text"])
-                for spoken, of, number, row in forms
-                if (spoken, of) == (language, form)
-            }
-
+        written = partial(_filled, forms, names, case.language)
         if found := cues.twins(sides(case, selection.option(SEED)), written):
             twins[case.id] = found
     return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
+
+
+def _filled(forms: Forms, names: Names, language: str, form: Form, side: str) -> dict[int, str]:
+    """The texts of a form by number, with the names of a claimant in their slots."""
+    own = names.get((language, side))
+    if own is None:
+        return {}
+    written = forms.get((language, form), [])
+    return {int(row["number"]): _SLOT.sub(lambda slot: own[slot[1]], row["text"]) for row in written}
 
 
 def read_names(path: Path) -> Names:
