@@ -1,14 +1,16 @@
 """What each session and each page pays, and a process of tests pays once for all of them.
 
 Certificates are read again where the environment names others, versions are those of the first session, the
-digest of a key is one round instead of `ROUNDS`, and the process that writes a page draws its figures, too,
-instead of a `Drawing` process.
+digest of a key is one round instead of `ROUNDS`, the process that writes a page draws its figures, too,
+instead of a `Drawing` process, and the same TOML is parsed once.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import ssl
+import tomllib
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from functools import cache
@@ -52,5 +54,14 @@ class _Here(Executor):
 
 
 page.ProcessPoolExecutor = _Here  # type: ignore[assignment,misc]
+_parse = tomllib.loads
+
+
+@cache
+def _parsed(text: str) -> bytes:
+    return pickle.dumps(_parse(text))
+
+
+tomllib.loads = lambda text, /, **_: pickle.loads(_parsed(text))  # noqa: S301 - our own
 plan.versions = cache(plan.versions)
 intents.ROUNDS = 1

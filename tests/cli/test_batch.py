@@ -101,6 +101,8 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     answer = ("--batch", "batch_1") if is_there else ("--none",)
     assert batch("settle", "results/subject.neutrality.json", "x", *answer).exit_code == 4
     assert batch("settle", "results/subject.neutrality.json", intent.id).exit_code == 4
+    both = ("--batch", "batch_1", "--none")
+    assert batch("settle", "results/subject.neutrality.json", intent.id, *both).exit_code == 4
     assert batch("settle", "results/subject.neutrality.json", intent.id, *answer).exit_code == 0
     server.finish()
     assert run(project, server).is_complete

@@ -53,6 +53,8 @@ def candidates(folder: Path) -> None:
 @pytest.mark.usefixtures("candidates")
 def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) -> None:
     """0 where all pass or nothing is asked, 7 where any fails, 6 where any is inconclusive."""
+    rules = 'inconclusive = "fail"\n[all]\nrequired = ["overall:-2pp@population"]\n'
+    Path("gate.toml").write_text(rules, encoding="utf-8")
     for line, status in (
         ("worse.json", 0),
         ("same.json --gate=overall:-2pp@population", 0),
@@ -61,6 +63,8 @@ def test_the_exit_status_is_that_of_the_worst_ruling(subtests: pytest.Subtests) 
         ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=pass", 0),
         ("unclear.json --gate=overall:-2pp@population --gate-inconclusive=fail", 7),
         ("worse.json --gate=overall:-2pp@population --gate-inconclusive=pass", 7),
+        ("unclear.json --gate=gate.toml", 7),
+        ("unclear.json --gate=gate.toml --gate-inconclusive=pass", 0),
         ("unclear.json --gate=unscored:1% --gate=overall:-2pp@population", 6),
         ("same.json unclear.json --gate=overall:-2pp@population", 6),
         ("unclear.json worse.json same.json --gate=overall:-2pp@population", 7),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
     warning, named = made.stdout.splitlines()
     assert warning.endswith("notes.json: left out, not an Equipoise results file")
     assert named.endswith("page.html (0.2 MB)")
+
+
+def test_marks_of_no_run_are_told(tmp_path: Path) -> None:
+    """The page is written all the same."""
+    result = pages.write(tmp_path / "a.json", "model-a", questions=3)
+    about = {"suite": "neutrality", "model": "model-a", "started": "2026-03-01T08:00:00+00:00"}
+    mark = {**about, "run": "en-US/none/1", "verdict": "right", "score": None, "note": "", "at": ""}
+    marks = {"format": "equipoise-reviews", "version": 1, "reviews": [{**mark, "reviewer": ""}]}
+    (tmp_path / "reviews.json").write_text(json.dumps(marks), encoding="utf-8")
+    made = run("report", result, "-o", tmp_path / "page.html", "--reviews", tmp_path / "reviews.json")
+    assert made.stdout.startswith("warning:   1 reviews are of no run of these results\npage: ")
 
 
 def test_many_results_become_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -165,6 +165,8 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     shard(2, 4).unlink()
     six.run(shard="2/3", runs="3", fresh=True)
     assert "runs is 3, but 2 in " in refusal()
+    six.run(model="other", shard="1/3", runs="2")
+    assert "--output: is for one result, but there are neutrality (other), neutrality (subject)" in refusal()
     assert not JOINED.exists()
     assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
 
