@@ -21,12 +21,14 @@ from equipoise.suites.turnabout.phrases import (
 from equipoise.suites.turnabout.vocabulary import LETTER, Words, folded, unaccented
 
 LETTERS = "ABCDE"
-_ANNOUNCED = re.compile(
-    r"[^\n.!?\u3002]{0,24}?(?:(?<![A-Za-z])([A-E])(?![A-Za-z'\u2019])|"
-    rf"(?<!{LETTER})([^\W\d_])(?!{LETTER}|['\u2019]|-\w))"
+_ANNOUNCED = re.compile(r"[^\n.!?\u3002]{0,26}")
+_LETTER = re.compile(
+    r"(?<![A-Za-z])([A-E])(?![A-Za-z'\u2019])|"
+    rf"(?<!{LETTER})([^\W\d_])(?!{LETTER}|['\u2019]|-\w)"
 )
+_LISTED = re.compile(r"(?<!\w)[A-E](?=[):](?:\s|\w|$)|\.\s?\w)")
 _BEGINS = re.compile(
-    r"\W{0,6}(?:(\w)\s?(?:[).:\]\u3001](?:\s|\w|$)|[-\u2013\u2014]\s)|\((\w)\)|(\w)\s([^\W\d_]{2,12})\W*$|([A-D]),\s?(?![A-E]\b))"
+    r"\W{0,6}(?:(\w)\s?(?:[).:\]\u3001](?:\s|\w|$)|[-\u2013\u2014]\s)|\((\w)\)|(\w)\s([^\W\d_]{2,12})\W*$|(\w)[,\u060c]\s?(?![A-E]\b))"
 )
 _ALL_LETTERS = (
     r"\bA\s?(?:-|\.{{2,3}}|(?:{range})-?)\s?[DE]\b|\bA(?:,\s?[B-E]){{2,4}}(?:,?\s\w{{1,4}}\s[DE])?\b"
@@ -38,6 +40,8 @@ _CLOSING_WORD = re.compile(
     rf"\W{{0,4}}(?:{LETTER}{{1,3}}\s)?({LETTER}+)(?=\s?[\"']?(?:$|[\n.,;:!)\u3002\u0964\u06d4]))"
 )
 """A word that ends a clause, with at most a short one before it."""
+_OTHER = re.compile(r"(?<!\w)[\u00c0-\u00cb](?!\w)")
+"""Letters with accents, which are others."""
 _SUFFIX = re.compile(r"(?<![\w'\u2019][A-E])(?<=[A-E])['\u2019](?=[^\W\d_]{1,4}(?!\w))")
 _HOMOGLYPHS = str.maketrans("\u0410\u0412\u0421\u0415\u0391\u0392\u0395\u0430\u0441\u0435", "ABCEABEace")
 """Cyrillic and Greek letters that look like A, B, C or E."""
@@ -53,7 +57,7 @@ class LetterReply:
     def __init__(self, text: str, words: Sequence[Words], options: Sequence[str]) -> None:
         self.words = words
         # A letter may have endings, as in Turkish.
-        raw = unaccented(_SUFFIX.sub(" ", answer_in(text)))
+        raw = unaccented(_OTHER.sub(" ", _SUFFIX.sub(" ", answer_in(text))))
         ends = [end for _, end in places(raw.lower(), "scrap", words)]
         self.letters = LETTERS[: len(options)]
         raw = raw[max((end for end in ends if self._gives(raw[:end])), default=0) :]
@@ -146,12 +150,18 @@ class LetterReply:
         """The option whose letter begins the text, with a bracket or the like behind it."""
         match = _BEGINS.match(text)
         if match is not None and (not match[4] or any(True for _ in self._announced(folded(match[4])))):
-            return self._whole(match[1] or match[2] or match[3] or match[5])
+            listed = {place for letter in _LISTED.findall(text) for place in self._whole(letter)}
+            return self._whole(match[1] or match[2] or match[3] or self._before_comma(match[5])) | listed
         kinds = pattern(self.words, "after", "nouns", "label")
         word = re.match(rf"\W{{0,6}}([A-E])\s?(?:{kinds})", text, re.IGNORECASE)
         if word is None or not word[1].isupper() or self._is_common(word[1]):
             return set()
         return self._whole(word[1]) | self._others_at(word.end(1), text)
+
+    def _before_comma(self, letter: str) -> str:
+        """A letter that is an answer before a comma, where words such as "and" are none."""
+        is_word = letter.islower() or (self._is_common(letter) and letter not in "ABCD")
+        return "" if is_word else letter
 
     def _is_common(self, letter: str) -> bool:
         """Whether a letter is a word, such as an article."""
@@ -175,12 +185,12 @@ class LetterReply:
         word = _CLOSING_WORD.match(self.text, end)
         if word and (spelled := self._whole(word[1])):
             return spelled
-        match = _ANNOUNCED.match(self.text, end)
-        letter = (match[1] or match[2]) if match else ""
-        if match is None or not (letter.isupper() or letter.lower() == letter.upper()):
-            return set()
-        denied = self._is_denied(match.start(1 if match[1] else 2), match.end())
-        return set() if denied else self._whole(letter) | self._others_at(match.end(), self.text)
+        segment = _ANNOUNCED.match(self.text, end)
+        for match in _LETTER.finditer(self.text, end, segment.end() if segment else end):
+            if not match[0].islower():
+                denied = self._is_denied(match.start(), match.end())
+                return set() if denied else self._whole(match[0]) | self._others_at(match.end(), self.text)
+        return set()
 
     def _others_at(self, end: int, text: str) -> set[int]:
         """The options whose letters follow as alternatives."""
@@ -200,7 +210,8 @@ class LetterReply:
     def _is_counted(self, place: int, forms: Sequence[str], start: str) -> bool:
         nouns, form = pattern(self.words, "nouns"), f"(?:{'|'.join(map(re.escape, forms))})"
         before = rf"{start}{form}\w{{0,4}}\W{{0,2}}(?:{nouns})"
-        behind = rf"(?:{nouns})\w{{0,4}}\s?(?:(?:\w{{1,3}}\s)?{start}{form}|{place + 1}(?!\d))"
+        ending = rf"\w{{0,{_ENDING if start else 0}}}"
+        behind = rf"(?:{nouns}){ending}\s?(?:(?:\w{{1,3}}\s)?{start}{form}|{place + 1}(?!\d))"
         alone = rf"\A\W{{0,4}}(?:\w{{1,3}}\s)?{form}\w{{0,4}}\W{{0,4}}\Z"
         return re.search(f"{before}|{behind}|{alone}", self.folded) is not None
 

@@ -34,7 +34,9 @@ _WORD, _WEAK, _OUT_OF = "\ue000", "\ue001", "\ue002"
 _LETTER_RUN = re.compile(
     "(?:[^\\W\\d_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0963])+"
 )
-_NUMBER = re.compile(rf"([{_WORD}{_WEAK}]?)(?<![a-z\d])(?<!\d[.,])(-?)(\d{{1,9}}(?:[.,]\d{{1,9}})?)(?!\d)")
+_NUMBER = re.compile(
+    rf"([{_WORD}{_WEAK}]?)(?<![a-z\d])(?<!\d[.,])(?<!(?<!\.)\.)(-?)(\d{{1,9}}(?:[.,]\d{{1,9}})?)(?!\d)"
+)
 _GAP = r"[^\d\n.!?;\u3002\u0964\u061f]"
 _SCALE = re.compile(
     rf"(?<=.)(?<!\d)(?<!\d[.,])0(?![\d.,]\d){_GAP}{{1,120}}100(?!\d)|(?<![\d.,])100{_GAP}{{1,14}}(?<!\d)0(?!\d|[.,]\d)",
@@ -158,8 +160,8 @@ class NumberReply:
 
     def _pairs(self, numbers: Sequence[_Number]) -> Iterator[tuple[tuple[_Number, _Number], _Pair]]:
         """Numbers that are the ends of a range, alternatives, or a number on another scale and its end."""
-        joined = re.compile(rf"\s?%?\s?(?:-|(?:{pattern(self.words, 'range')})-?)\s?")
-        either = re.compile(rf"\s?%?,?\s?(?:{pattern(self.words, 'either')})\s?")
+        joined = re.compile(rf"\s?%?\s?(?:-|(?:{pattern(self.words, 'range')})-?)\s?%?")
+        either = re.compile(rf"\s?%?,?\s?(?:{pattern(self.words, 'either')})\s?%?")
         scale = re.compile(rf"[^\d\n]{{0,3}}(?:/|{pattern(self.words, 'scale')})\W{{0,2}}")
         for low, high in pairwise(numbers):
             gap = self.text[low.end : high.start]
@@ -173,11 +175,13 @@ class NumberReply:
     def _is_dropped(self, number: _Number) -> bool:
         """Whether a number is none that the reply gives: it is denied, a bound, or says how sure it is."""
         before, after = self._around(number)
+        # "to" says where a range ends as well.
+        is_high = self.ranges.get(number.start, (number,))[0] is not number
         return (
             self._follows(self.clauses.declined, number)
             or _DEVIATION.search(before) is not None
             or ends_with(before, self.words, "denies", gap=r"\s?(?:\w{1,6}\s)?[%(\"'-]?")
-            or ends_with(before, self.words, "bound", gap=r"\W{0,2}")
+            or (not is_high and ends_with(before, self.words, "bound", gap=r"\W{0,2}"))
             or begins_with(after, self.words, "denies_after", "bound_after", gap=rf"[ %{_OUT_OF}]{{0,2}}")
             or self._is_certainty(number, before, after)
         )
@@ -300,7 +304,7 @@ def _number(match: re.Match[str]) -> _Number | None:
     value = float(match[3].replace(",", "."))
     around = text[max(start - 4, 0) : start].rstrip()[-1:], text[end : end + 4].lstrip()[:1]
     out_of = _OUT_OF in around or around[1] == "%" or around[0] == "%"
-    is_bound = around[0] in ("<", ">", "\u2264", "\u2265")
+    is_bound = around[0] in ("<", ">", "\u2264", "\u2265") or text[end : end + 1] == "+"
     is_thousands = re.search(r"[.,]\d{3}$", match[3]) is not None
     if is_negative or is_bound or is_thousands or value > 100 or (0 < value < 1 and not out_of):
         return None

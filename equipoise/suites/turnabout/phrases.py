@@ -19,7 +19,7 @@ ACT = 60
 """Characters behind "I cannot" in which a clause says what."""
 BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__|\\boxed\{([^{}\n]{1,40})\}", re.IGNORECASE)
 _MARKUP = re.compile(
-    r"\\[A-Za-z]{1,12}|</?[A-Za-z]{1,12}>|[*_`#~|$\\{}\ue000-\ue00f]|^[ \t]{0,3}>(?=\s)", re.MULTILINE
+    r"\\[A-Za-z]{1,12}|</?[A-Za-z]{2,12}>|[*_`#~|$\\{}\ue000-\ue00f]|^[ \t]{0,3}>(?=\s)", re.MULTILINE
 )
 _STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
 _TILDES = re.compile(r"(?<=[\w%])\s?[~\u301c\u223c\u02dc]\s?(?=[\w%])")
