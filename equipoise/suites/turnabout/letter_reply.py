@@ -186,8 +186,10 @@ class LetterReply:
         if word and (spelled := self._whole(word[1])):
             return spelled
         segment = _ANNOUNCED.match(self.text, end)
-        for match in _LETTER.finditer(self.text, end, segment.end() if segment else end):
-            if not match[0].islower():
+        last = segment.end() if segment else end
+        # What follows the segment says whether a letter at its end is one.
+        for match in _LETTER.finditer(self.text, end, last + 3):
+            if match.start() < last and not match[0].islower():
                 denied = self._is_denied(match.start(), match.end())
                 return set() if denied else self._whole(match[0]) | self._others_at(match.end(), self.text)
         return set()
