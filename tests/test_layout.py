@@ -58,15 +58,23 @@ def room(path: Path) -> str:
 
 
 @cache
-def imports(path: Path) -> set[str]:
-    """Every module that a file imports, wherever in the file, in full."""
-    found: set[str] = set()
+def content(path: Path) -> tuple[set[str], set[str]]:
+    """Every module that a file imports, wherever in the file, in full; and the strings in it."""
+    imported: set[str] = set()
+    strings: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+            imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.add(node.value)
+    return imported, strings
+
+
+def imports(path: Path) -> set[str]:
+    """The modules that a file imports."""
+    return content(path)[0]
 
 
 @cache
@@ -168,8 +176,7 @@ def test_keys_of_a_suite_stand_in_its_package_alone() -> None:
 
 def texts(path: Path) -> set[str]:
     """The strings in a file."""
-    tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return {node.value for node in tree if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return content(path)[1]
 
 
 @pytest.mark.parametrize("name", SUITES)
