@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ def prose(chance: random.Random, length: int) -> str:
     return " ".join(chance.choices(_WORDS, k=max(1, length // 5)))
 
 
+def as_chance_has_it(number: int) -> None:
+    """The reply that leaves to chance what is said."""
+
+
 def write(
     path: Path,
     model: str,
@@ -39,7 +44,7 @@ def write(
     level: float = 3.5,
     length: int = 300,
     seed: int = 0,
-    reply: Callable[[int], str | None] = lambda number: None,
+    reply: Callable[[int], str | None] = as_chance_has_it,
     judges: Sequence[str] = JUDGES,
     leans: bool = False,
 ) -> Path:
@@ -47,6 +52,24 @@ def write(
 
     `reply` may set what the model said in the nth run of all, from 0. With `leans` judges say them, too.
     """
+    data = _results(model, questions, runs, level, length, seed, reply, tuple(judges), leans)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    store.write_json(path, data)
+    return path
+
+
+@cache
+def _results(
+    model: str,
+    questions: int,
+    runs: int,
+    level: float,
+    length: int,
+    seed: int,
+    reply: Callable[[int], str | None],
+    judges: tuple[str, ...],
+    leans: bool,
+) -> dict[str, Any]:
     chance = random.Random(seed)  # noqa: S311 - made-up results need no secret
     records: list[Record] = []
     for language in LANGUAGES:
@@ -56,16 +79,13 @@ def write(
                 record = _record(chance, model, language, number, run, said, level, judges)
                 records.append(_leaning(chance, record) if leans else record)
     parts = parts_of("neutrality", records, RUBRIC.scale)
-    data: dict[str, Any] = {
+    return {
         "metadata": metadata(model, len(records), runs, judges),
         **parts,
         "summary": {**parts["summary"], **statistics_of("neutrality", records, RUBRIC.scale)},
         "audit": {},
         "errors": [],
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    store.write_json(path, data)
-    return path
 
 
 def _leaning(chance: random.Random, record: Record) -> Record:
