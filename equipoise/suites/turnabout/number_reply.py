@@ -159,7 +159,7 @@ class NumberReply:
         yield from (number for number in _numbers(self.text) if number.start not in starts)
 
     def _pairs(self, numbers: Sequence[_Number]) -> Iterator[tuple[tuple[_Number, _Number], _Pair]]:
-        """Numbers that are the ends of a range, alternatives, or a number on another scale and its end."""
+        """Numbers that are the ends of a range, alternatives, or of another scale."""
         joined = re.compile(rf"\s?%?\s?(?:-|(?:{pattern(self.words, 'range')})-?)\s?%?")
         either = re.compile(rf"\s?%?,?\s?(?:{pattern(self.words, 'either')})\s?%?")
         scale = re.compile(rf"[^\d\n]{{0,3}}(?:/|{pattern(self.words, 'scale')})\W{{0,2}}")
@@ -169,7 +169,7 @@ class NumberReply:
                 yield (low, high), "range"
             elif len(gap) <= AROUND and either.fullmatch(gap):
                 yield (low, high), "either"
-            elif len(gap) <= AROUND and low.value != high.value and scale.fullmatch(gap):
+            elif low.value != high.value and (scale.fullmatch(gap[:AROUND]) or _is_sum(low, high, gap)):
                 yield (low, high), "scale"
 
     def _is_dropped(self, number: _Number) -> bool:
@@ -286,6 +286,12 @@ class NumberReply:
         if number.is_weak:
             return count <= 1 and self._closes(number)
         return number.value not in self.asked or number.out_of or count <= 2
+
+
+def _is_sum(low: _Number, high: _Number, gap: str) -> bool:
+    """Whether two numbers are the words of one above 100."""
+    are_words = low.is_word and high.is_word and 100 in (low.value, high.value)
+    return are_words and re.fullmatch(r"\s(?:\w{1,3}\s)?", gap) is not None
 
 
 def _numbers(text: str) -> list[_Number]:
