@@ -68,7 +68,8 @@ def asked(found: Mapping[str, JSON]) -> str:
     first, second = map(_called, found["sides"])
     forms = " and ".join(FORMS[form] for form in found["forms"])
     without = f"; {found['cases_without']:,} others asked by nobody alone" if found["cases_without"] else ""
-    return f"{found['cases']:,} cases asked as from {first} and as from {second}, {forms}{without}"
+    cases = "1 case" if found["cases"] == 1 else f"{found['cases']:,} cases"
+    return f"{cases} asked as from {first} and as from {second}, {forms}{without}"
 
 
 def naming(found: Mapping[str, JSON]) -> str:
@@ -84,7 +85,8 @@ def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
         yield f"{INDENT}{many} are still to be done; run the same command again"
     if unscored:
         first = section["errors"][0]
-        yield f"{INDENT}{unscored:,} of their runs have no score, such as {first['run']}: {first['message']}"
+        example = f"{first['run']}: {first['message']}"
+        yield f"{INDENT}runs of askers without a score: {unscored:,}, such as {example}"
 
 
 # In plain words, and drawn.
