@@ -17,7 +17,7 @@ from typing import Any
 QUOTED = re.compile(r"\[([^\[\]\n]+) (\w+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)
 LABEL = re.compile(r"^\((\w)\) ", re.MULTILINE)
 COUNTRY = re.compile(r"([A-G])\) (.+?)(?=\W*(?:\s\w+)?\s[A-G]\)|[?？;؟。]|$)")
-SCALE = re.compile(r"\b0\b[^\d]+\b100\b")
+SCALE = re.compile(r"(?<!\d)(?:0\D+100|100\D+0)(?!\d)")
 SHARES = {"blocked": 3, "rejected": 2, "truncated": 3, "empty": 2, "refusal": 8}
 """How a subject's reply ends, in percent; else it is an answer."""
 FAULTS = {"prose": 4, "cut": 2, "off the scale": 2, "other keys": 2}
