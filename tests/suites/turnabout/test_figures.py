@@ -113,6 +113,9 @@ def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
         assert found["is_even"]
         assert found["within"] == max(abs(found["low"]), abs(found["high"])) < 5
         assert not wide[1]["pairs"]["red_blue"]["even"][scope]["is_even"]
+        metric = narrow[0]["lean.red_blue"]
+        wider = metric["these"] if scope == "these" else metric
+        assert 0.75 < (found["high"] - found["low"]) / (wider["high"] - wider["low"]) < 0.9
     assert [row[-1] for row in turnabout.SUITE.table({**narrow[1], "metrics": narrow[0]})].count("yes") == 2
 
 
