@@ -150,8 +150,8 @@ class Shell:
         if OWN_SUITE.search(command):
             program = Path(sys.executable).with_name("equipoise")
             subprocess.run([program, "init", "--new-suite", "x"], cwd=folder, check=True)
-        if command.startswith("equipoise audit"):
-            shutil.rmtree(folder / "topics")  # It has anchors for our own questions alone.
+        if command.startswith("equipoise audit") or "--asker" in command:
+            shutil.rmtree(folder / "topics")  # Anchors and cues are for our own questions alone.
         if command.startswith("equipoise sweep"):
             page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
             table = re.findall(r"^```toml\n(# sweep.toml\n.*?)^```", page, re.DOTALL | re.MULTILINE)[0]
