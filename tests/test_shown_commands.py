@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from conftest import ROOT, Bench
+from equipoise import suites
 from equipoise.cli import main
 from loopback import Loopback, question_of, score_of, verdict
 
@@ -71,6 +72,14 @@ def answer(body: dict[str, Any], number: int) -> str:
     return verdict(score_of(question)) if is_evaluator else f"An answer to: {question}"
 
 
+def forget_own_suite() -> None:
+    """Let the registry look again: a suite of a project's own is none of other tests'."""
+    sys.modules.pop("equipoise.suites.x", None)
+    vars(suites).pop("x", None)
+    for function in (suites.names, suites.load, suites.options):
+        function.cache_clear()
+
+
 class Shell:
     """Runs each command in a folder of its own, with the files that it names."""
 
@@ -87,6 +96,12 @@ class Shell:
 
     def run(self, command: str) -> tuple[int, str]:
         """The exit status of a command, and what it printed."""
+        try:
+            return self._run(command)
+        finally:
+            forget_own_suite()
+
+    def _run(self, command: str) -> tuple[int, str]:
         bench = self._bench()
         small = re.sub(r"(--shard \d)/\d+", r"\1/2", re.sub(r"-n \d\b", "-n 0", command))
         words = [self._word(word) for word in shlex.split(small)]
@@ -101,6 +116,7 @@ class Shell:
                 return self._session(bench, words[1:], command)
             patch.chdir(bench.folder)
             more = {"audit": ("--max-calls", "3"), "sweep": ("--dry-run",)}.get(words[1], ())
+            patch.setattr(suites, "__path__", [*suites.__path__])
             done = CliRunner().invoke(main, [*words[1:], *more])
             if self._handed:
                 return self._session(bench, self._handed.pop()[3:], command)
