@@ -50,7 +50,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             return
         headline = next(iter(found.metrics.values()))
     with reading(results):
-        # The lowest are of a plain session, whoever asked beside.
+        # Only plain runs are ranked, not those with an asker.
         every = [*found.rows, *(found.asked if lowest is None else ())]
         selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
         for run in selected:

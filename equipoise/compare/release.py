@@ -250,7 +250,7 @@ def refuse_unfit_asker(rule: Rule, asking: Asking, runs: int, where: str) -> Non
     `runs` are those of each case.
     """
     if not asking.metrics:
-        raise UserError(f"{rule}: in {where} nobody asks; give --asker mirror")
+        raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
     if rule.name not in asking.metrics:
         names = (name for name in asking.metrics if not re.search(r"\.(form|language|area)\.", name))
         raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_known([*names])}")

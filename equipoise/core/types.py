@@ -250,7 +250,7 @@ def is_asked(run: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The `number`-th repeat (from 1) of a case of the suite; `asker` says who asks, None where nobody."""
+    """The `number`-th repeat (from 1) of a case of the suite; `asker` is None for a plain run."""
 
     suite: str
     case: Case

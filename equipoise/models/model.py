@@ -91,7 +91,7 @@ class Subject(Model):
     async def complete(
         self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
     ) -> Reply:
-        """Ask for the next message of a conversation, whoever asks. Raises CallFailed."""
+        """Ask for the next message of a conversation, after the asker's cue, if any. Raises CallFailed."""
         return await super().complete(self._from_asker(messages), is_stretched=is_stretched, **extra)
 
     def _from_asker(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -28,7 +28,7 @@ def points(text: str) -> float:
     """A half-width such as 4pp. Raises UserError."""
     found = _POINTS.fullmatch(text.strip())
     if not found or not float(found[1]):
-        raise UserError(f"--within: {text!r} is no half-width in percentage points; write 4pp")
+        raise UserError(f"--within: {text!r} is not a half-width in percentage points, such as 4pp")
     return float(found[1])
 
 

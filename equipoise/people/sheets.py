@@ -172,7 +172,7 @@ def _rows(path: Path) -> Iterator[_Filled]:
     try:
         columns = [name.strip().casefold() for name in next(reader, [])]
         _refuse_columns(path, columns, head)
-        # A sheet without the last of them is no random sample, and may still be read.
+        # A sheet without a draw was not sampled at random, but can still be read.
         places = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
         for number, row in enumerate(reader, start=2):
             found = {

@@ -78,7 +78,7 @@ def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
 
 
 def _commands(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
-    """A workflow command per rule: error, warning or notice; an advisory rule is no error."""
+    """A workflow command per rule: error, warning or notice; an advisory rule is never an error."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
     gate = parts.get("gate")
     for ruling in gate["rules"] if gate else ():

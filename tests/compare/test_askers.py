@@ -103,7 +103,7 @@ def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"runs": "2"}, "in this session nobody asks; give --asker mirror"),
+        ({"runs": "2"}, "this session has no runs with an asker; give --asker mirror"),
         ({"asker": "mirror", "runs": "1"}, "give --runs 2 or more, or write asker.asymmetry:±3pp@population"),
     ],
 )

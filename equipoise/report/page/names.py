@@ -16,7 +16,7 @@ _PAIR = re.compile(r"(\S+) - (\S+)")
 _PART = re.compile(r"\.(?!\d)")
 _SENTENCE = re.compile(r"[.!?:](?=\s)")
 _LONGEST = 200
-"""Characters of a name; what is longer is no slug."""
+"""The most characters of a slug; anything longer is shown as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ _BETWEEN = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
 """What stands between an answer and the words that announce another."""
 _CLOSED = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
 _FREE = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
-"""What stands behind a number that is no count of anything."""
+"""What may follow a number that does not count anything."""
 _DEVIATION = re.compile(r"(?:\u00b1|\+/)\s?$")
 
 

@@ -52,16 +52,11 @@ def _by_language(summary: Summary) -> Figure:
 
 
 def _departures(summary: Summary) -> Figure:
-    metrics = summary["metrics"]
     return Figure(
         name="departures",
         title="How each actor is judged beside an anonymous one",
         kind="intervals",
-        rows=[
-            {"name": f"{pair}: {actor}", **_interval(metrics[f"departure.{pair}.{actor}"])}
-            for pair, item in summary["pairs"].items()
-            for actor in (item["a"], item["b"])
-        ],
+        rows=_by_actor(summary, "departure"),
         unit="points",
         zero=0.0,
         note="Above zero the actor is judged more harshly than X is for the same.",
@@ -69,16 +64,11 @@ def _departures(summary: Summary) -> Figure:
 
 
 def _refusals(summary: Summary) -> Figure:
-    metrics = summary["metrics"]
     return Figure(
         name="refusals",
         title="Refusals by the actor named first",
         kind="intervals",
-        rows=[
-            {"name": f"{pair}: {actor}", **_interval(metrics[f"refused.{pair}.{actor}"])}
-            for pair, item in summary["pairs"].items()
-            for actor in (item["a"], item["b"])
-        ],
+        rows=_by_actor(summary, "refused"),
         low=0.0,
         high=100.0,
     )
@@ -86,3 +76,13 @@ def _refusals(summary: Summary) -> Figure:
 
 def _interval(metric: Mapping[str, JSON]) -> dict[str, JSON]:
     return {part: metric[part] for part in ("value", "low", "high")}
+
+
+def _by_actor(summary: Summary, metric: str) -> list[dict[str, JSON]]:
+    """A row for each actor of each pair, with the interval of its metric."""
+    metrics = summary["metrics"]
+    return [
+        {"name": f"{pair}: {actor}", **_interval(metrics[f"{metric}.{pair}.{actor}"])}
+        for pair, item in summary["pairs"].items()
+        for actor in (item["a"], item["b"])
+    ]
