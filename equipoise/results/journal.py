@@ -211,18 +211,19 @@ class Journal:
         old, file = self.path, self._file
         self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
         # Without its first line, which a cut may have taken, a journal cannot be resumed.
-        is_headless = size < len(self._first)
-        self._file = _copy(file, 0 if is_headless else size, self.path)
+        head = b"" if self._starts_as_before() else self._first
+        self._file = _copy(file, size, self.path, head)
         os.close(file)
         self._look_at_end(os.fstat(self._file).st_size)
-        if is_headless:
-            self._write(self._first)
-            self._last = checksum(self._first)
         self._moved = (
             f"{shown(old)}: the journal was moved, removed or cut while it was written; "
             f"what could be saved is in {shown(self.path)}: rename it to resume from there"
         )
         self._on_move(Moved(self.path, is_cut))
+
+    def _starts_as_before(self) -> bool:
+        """Whether the first line is there; a line may have been appended between a cut and its discovery."""
+        return os.pread(self._file, len(self._first), 0) == self._first
 
     def _is_in_place(self, found: os.stat_result) -> bool:
         try:
@@ -280,10 +281,11 @@ def _free(path: Path) -> Path:
     return next(item for item in chain([path], numbered) if not os.path.lexists(item))
 
 
-def _copy(file: int, size: int, path: Path) -> int:
-    """Create a file with the first bytes of another one, opened to append."""
+def _copy(file: int, size: int, path: Path, head: bytes) -> int:
+    """Create a file with a head and the first bytes of another file, opened to append."""
     path.parent.mkdir(parents=True, exist_ok=True)
     found = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
+    os.write(found, head)
     copied = 0
     while copied < size and (piece := os.pread(file, min(_MOST_COPIED, size - copied), copied)):
         copied += os.write(found, piece)

@@ -113,6 +113,19 @@ def test_what_is_left_of_a_journal_that_was_cut_can_be_resumed(journal: Path, le
     assert kept == [*range(LINES - 1 if left < 0 else 1), LINES, LINES + 1]
 
 
+def test_a_line_that_is_written_before_the_cut_is_noticed_is_kept(journal: Path) -> None:
+    """It then stands alone in the file, without the first line, and may be longer than that one."""
+    with closing(Journal(journal, "s")) as log:
+        log.append("note", number=0)
+    with closing(Journal(journal, "s")) as log:
+        log.append("note", number=1, text="long")
+        line = journal.read_bytes().splitlines(keepends=True)[1]
+        journal.write_bytes(line)
+        with pytest.raises(CannotKeep):
+            log.append("note", number=2)
+    assert numbers(journal.with_name("m.rescued.jsonl")) == [0, 1, 2]
+
+
 def test_a_journal_that_has_vanished_is_noticed_without_a_line_to_write(journal: Path) -> None:
     """Whenever it is checked from then on, and what it held is saved."""
     with closing(Journal(journal, "s")) as log:
