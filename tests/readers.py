@@ -587,7 +587,7 @@ def _figure(text: str) -> None:
 
 
 def _sheet(text: str) -> None:
-    from equipoise.people import draws, planning, sheets
+    from equipoise.studies.people import draws, planning, sheets
 
     draws.read(text, text)
     draws.read(f"1 of 2, seed 0, {text}, {text}", "a")

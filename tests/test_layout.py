@@ -28,9 +28,9 @@ ROOMS = [
     "results",
     "compare",
     "report",
-    "people",
     "runner",
     "datasets",
+    "studies",
     "plugin",
     "cli",
 ]

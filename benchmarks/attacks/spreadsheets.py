@@ -23,11 +23,11 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
 from equipoise.core.spreadsheet import unguarded
-from equipoise.people import draws, sheets
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
 from equipoise.report.results import load
 from equipoise.results.replies import ScoredReply
+from equipoise.studies.people import draws, sheets
 from equipoise.suites.chinese_simpleqa.from_documents import annotation
 
 BATCH = 60

@@ -64,10 +64,10 @@ def backtranslate(
     another. A stratified sample by language and area. The figures are added to RESULTS.
     """
     from equipoise.compare.baseline import load
-    from equipoise.datasets import backtranslate
     from equipoise.judge.rubric import About, VerdictRubric
     from equipoise.report import added
     from equipoise.results import sections
+    from equipoise.studies import backtranslate
 
     settings = settings_of({**given, "model": translator}, evaluators)
     side = load(results, is_whole=True)

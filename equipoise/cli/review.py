@@ -14,8 +14,8 @@ from equipoise.core.files import shown
 
 if TYPE_CHECKING:
     from equipoise.compare.baseline import Side
-    from equipoise.people.draws import Row
-    from equipoise.people.form import Field
+    from equipoise.studies.people.draws import Row
+    from equipoise.studies.people.form import Field
 
 _PATH = click.Path(path_type=Path)
 MOST_SHOWN = 20
@@ -69,8 +69,8 @@ def sample(
 ) -> None:
     """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
     from equipoise.compare.baseline import load
-    from equipoise.people import draws, form
     from equipoise.results.schema import reading
+    from equipoise.studies.people import draws, form
 
     if overlap is not None and len(people) < 2:
         raise UserError("--overlap: says what several people share; name them with --person")
@@ -120,7 +120,7 @@ def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
 def _write(
     files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequence[str], fields: Sequence[Field]
 ) -> None:
-    from equipoise.people import labelling, sheets
+    from equipoise.studies.people import labelling, sheets
 
     for path in files:
         sheets.refuse_existing(path)
@@ -155,8 +155,8 @@ def _meanings(side: Side) -> Mapping[int, str]:
 def plan(results: Path, within: str, agreement: float | None) -> None:
     """How many labels give the headline of RESULTS an interval of this half-width, and decide gates."""
     from equipoise.compare.baseline import load
-    from equipoise.people import planning
     from equipoise.results.schema import reading
+    from equipoise.studies.people import planning
 
     half_width = planning.points(within)
     side = load(results, is_whole=True)
@@ -174,10 +174,10 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     that the page of a report saved; such reviews correct no figure, as readers saw the verdicts.
     """
     from equipoise.compare.baseline import load
-    from equipoise.people import agreement
     from equipoise.report import added
     from equipoise.results import sections
     from equipoise.results.schema import reading
+    from equipoise.studies.people import agreement
 
     side = load(results, is_whole=True)
     sections.refuse_other_version(results, side.data)

@@ -13,13 +13,13 @@ from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
 from equipoise.core.spreadsheet import guarded, unguarded
-from equipoise.people import draws as draws_of
-from equipoise.people import form, labelling
-from equipoise.people.draws import Draw, Row
-from equipoise.people.form import Field, FieldName, Levels
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
 from equipoise.results.replies import ScoredReply
+from equipoise.studies.people import draws as draws_of
+from equipoise.studies.people import form, labelling
+from equipoise.studies.people.draws import Draw, Row
+from equipoise.studies.people.form import Field, FieldName, Levels
 
 LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""

@@ -13,8 +13,8 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, write_text
 from equipoise.core.types import JSON
-from equipoise.people.draws import Row
-from equipoise.people.form import NAMES, Field, FieldName
+from equipoise.studies.people.draws import Row
+from equipoise.studies.people.form import NAMES, Field, FieldName
 
 FORMAT, VERSION = "equipoise-sheet", 1
 _HERE = Path(__file__).parent / "page"

@@ -14,9 +14,9 @@ from equipoise.compare.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import Scope
-from equipoise.people import draws
 from equipoise.stats.corrected import FEWEST, needed_for_margin, needed_labels
 from equipoise.stats.metrics import measure
+from equipoise.studies.people import draws
 
 ASSUMED = 0.7
 """The correlation of people with the judge where nothing is known of it."""

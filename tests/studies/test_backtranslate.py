@@ -19,7 +19,7 @@ from equipoise.cli import main
 from equipoise.compare.baseline import load
 from equipoise.core.errors import UserError
 from equipoise.core.types import Call
-from equipoise.datasets import backtranslate
+from equipoise.studies import backtranslate
 from loopback import verdict
 
 LANGUAGES = pages.LANGUAGES

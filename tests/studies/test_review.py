@@ -24,7 +24,7 @@ from equipoise.compare.baseline import side
 from equipoise.core.records import Label, Record, Verdict
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import lean
-from equipoise.people import agreement, draws, form
+from equipoise.studies.people import agreement, draws, form
 
 HOSTILE = {
     0: '=HYPERLINK("http://x/")',

@@ -18,8 +18,8 @@ import pages
 from equipoise.cli import main
 from equipoise.compare.baseline import load
 from equipoise.core.rules import parse_rule
-from equipoise.people import draws
 from equipoise.report.page.sentences import about
+from equipoise.studies.people import draws
 
 STRICT = 0.5
 """By how many points of the scale the made-up people are milder than the judges."""

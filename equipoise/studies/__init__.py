@@ -1,0 +1,1 @@
+"""Studies of finished results: back-translations, and people's labels."""
