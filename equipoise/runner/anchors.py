@@ -18,7 +18,8 @@ from equipoise.judge.rubric import Rubric
 from equipoise.results import audits
 from equipoise.results.history import History
 from equipoise.runner import evaluate
-from equipoise.runner.calls import Asker, Deadline
+from equipoise.runner.calls import RunCalls
+from equipoise.runner.evaluate import SuiteContext
 from equipoise.suites import AnySuite
 from equipoise.suites.resources import nearest
 
@@ -129,26 +130,18 @@ def left(found: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdi
 # One verdict.
 
 
-async def judge(
-    item: AnchorVerdict,
-    suite: AnySuite,
-    rubric: Rubric,
-    asker: Asker,
-    deadline: Deadline,
-    settings: Settings,
-    nonce: str,
-) -> dict[str, JSON]:
+async def judge(item: AnchorVerdict, context: SuiteContext, calls: RunCalls) -> dict[str, JSON]:
     """The content of a verdict's journal line. Raises CallFailed if the evaluator cannot be reached."""
-    _, evaluators = evaluate.models(asker, item.id, settings, nonce)
+    _, evaluators = evaluate.models(calls, context.settings)
     evaluator = next(found for found in evaluators if found.name == item.evaluator)
     try:
-        async with deadline:
-            judged = await judged_by(suite, rubric, item.anchor, item.repeat, evaluator)
+        async with calls.deadline:
+            judged = await judged_by(context.suite, context.rubric, item.anchor, item.repeat, evaluator)
     except TimeoutError:
-        if not deadline.is_over:
+        if not calls.deadline.is_over:
             raise
-        raise CallFailed(f"took longer than --case-timeout {settings.case_timeout:g}") from None
-    replies = [exchange.reply for exchange in asker.exchanges]
+        raise CallFailed(f"took longer than --case-timeout {context.settings.case_timeout:g}") from None
+    replies = [exchange.reply for exchange in calls.exchanges]
     return {
         "run": item.id,
         "evaluator": item.evaluator,
@@ -157,7 +150,7 @@ async def judge(
         "seen": [
             list(row) for row in {(said.model, said.fingerprint, said.provider): None for said in replies}
         ],
-        "calls": [exchange.id for exchange in asker.exchanges],
+        "calls": [exchange.id for exchange in calls.exchanges],
     }
 
 

@@ -191,11 +191,11 @@ class CallSlot(Slot):
         self._leave()
 
 
-class Asker:
+class RunCalls:
     """The calls of one run, sent or replayed. `position` is the run's position among all runs, from 0.
 
     Replies are returned unmasked; recorded and replayed exchanges are masked. `queued` is how many seconds
-    the calls have waited for their slots.
+    the calls have waited for their slots; `deadline` limits the run as a whole.
     """
 
     def __init__(
@@ -209,12 +209,16 @@ class Asker:
     ) -> None:
         self.exchanges: list[Exchange] = []
         self.queued = 0.0
+        self.deadline = deadline
         self._context = context
         self._run = run
         self._position = position
         self._log = log
         self._history = history
-        self._deadline = deadline
+
+    def code(self, *parts: str) -> str:
+        """A one-time code of this run, which no model can guess."""
+        return journal.code(self._history.nonce, self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:
         """The reply to a call. Raises CallFailed or SessionStopped."""
@@ -247,8 +251,8 @@ class Asker:
             return await self._ask_alone(call)
 
     async def _ask_alone(self, call: Call) -> Reply:
-        slot = CallSlot(self._context, call, self._priority, self._deadline, self._log)
-        self._deadline.resume()
+        slot = CallSlot(self._context, call, self._priority, self.deadline, self._log)
+        self.deadline.resume()
         try:
             if call.role in self._context.replay_only:
                 raise CallFailed(
@@ -269,7 +273,7 @@ class Asker:
             raise
         finally:
             self.queued += slot.queued
-            self._deadline.pause()
+            self.deadline.pause()
 
     def _priority(self) -> Priority:
         return (-len(self.exchanges), self._position)

@@ -23,7 +23,6 @@ from equipoise.core.errors import BatchWaiting, CannotKeep, NotNeeded, SessionSt
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import Role, Run
-from equipoise.judge.rubric import Rubric
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
@@ -32,12 +31,11 @@ from equipoise.results.journal import Journal
 from equipoise.runner import anchors
 from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.batches import WAITING, Batches
-from equipoise.runner.calls import Asker, Deadline
+from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
-from equipoise.runner.evaluate import run_case
+from equipoise.runner.evaluate import SuiteContext, run_case
 from equipoise.runner.signals import Interruptions
 from equipoise.runner.trial import Trial
-from equipoise.suites import AnySuite
 
 T = TypeVar("T")
 
@@ -53,16 +51,7 @@ RUNS_AHEAD = 4
 """How many runs are in progress per slot, as some of them wait for a retry."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteContext:
-    """A suite with its rubric and the history of its journal."""
-
-    suite: AnySuite
-    rubric: Rubric
-    history: History
-
-
-Work = Callable[[Asker, Deadline], Awaitable[T]]
+Work = Callable[[RunCalls], Awaitable[T]]
 """The work of one run, which makes its calls within its time limit."""
 Key = tuple[str, str]
 """Identifies a run: the suite, or the name of the journal, and the run's id."""
@@ -412,28 +401,24 @@ class Engine:
     async def _run(self, pending: _PendingRun) -> Any:
         self._limiter.refuse_if_stopped()
         log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
-        asker = Asker(self._context, pending.key[1], pending.position, log, pending.history, deadline)
-        return await pending.work(asker, deadline)
+        return await pending.work(
+            RunCalls(self._context, pending.key[1], pending.position, log, pending.history, deadline)
+        )
 
-    async def _evaluate(self, run: Run, asker: Asker, deadline: Deadline) -> Record:
-        context, settings = self._suites[run.suite], self.settings.of(run.suite)
-        record, calls = await run_case(
-            context.suite,
-            context.rubric,
+    async def _evaluate(self, run: Run, calls: RunCalls) -> Record:
+        context = self._suites[run.suite]
+        record, ids = await run_case(
+            context,
             run,
-            asker,
-            deadline,
-            settings,
-            context.history.nonce,
+            calls,
             judged=lambda name, given: self._trial.note(name, given, context.history.records),
         )
-        return self._logs[context.history].append_record(record, calls)
+        return self._logs[context.history].append_record(record, ids)
 
-    async def _judge(self, item: AnchorVerdict, asker: Asker, deadline: Deadline) -> None:
+    async def _judge(self, item: AnchorVerdict, calls: RunCalls) -> None:
         context = self._suites[item.suite]
-        settings, nonce = self.settings.of(item.suite), context.history.nonce
-        found = await anchors.judge(item, context.suite, context.rubric, asker, deadline, settings, nonce)
-        self._logs[context.history].append("anchor", **found)
+        content = await anchors.judge(item, context, calls)
+        self._logs[context.history].append("anchor", **content)
 
     def _end_trial(self, why: str) -> None:
         if not self.settings.keep_going:

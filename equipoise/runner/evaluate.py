@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice, Record, Score, Verdict
@@ -11,20 +12,26 @@ from equipoise.core.types import Cue, Exchange, Message, Run, by_model, transcri
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
-from equipoise.results import journal
-from equipoise.runner.calls import Asker, Deadline
+from equipoise.results.history import History
+from equipoise.runner.calls import RunCalls
 from equipoise.suites import AnySuite, askers
 from equipoise.suites.shared_options import LABEL_SAMPLES
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteContext:
+    """A suite of the session, with its rubric, its settings and the history of its journal."""
+
+    suite: AnySuite
+    rubric: Rubric
+    settings: Settings
+    history: History
+
+
 async def run_case(
-    suite: AnySuite,
-    rubric: Rubric,
+    context: SuiteContext,
     run: Run,
-    asker: Asker,
-    deadline: Deadline,
-    settings: Settings,
-    nonce: str,
+    calls: RunCalls,
     judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, given: None,
 ) -> tuple[Record, list[str]]:
     """Evaluate a run; returns its record and the ids of its calls.
@@ -32,36 +39,35 @@ async def run_case(
     A model's failure is part of the record; bugs and SessionStopped are raised. `judged` is called with the
     verdicts or choices of each evaluator.
     """
-    subject, evaluators = models(asker, run.id, settings, nonce, run.asker)
+    settings = context.settings
+    subject, evaluators = models(calls, settings, run.asker)
     panel = Panel(evaluators, keeps_going=settings.keep_going)
     try:
-        async with deadline:
-            score = await suite.evaluate(run.case, rubric, subject, panel)
+        async with calls.deadline:
+            score = await context.suite.evaluate(run.case, context.rubric, subject, panel)
     except CallFailed as failure:
         score = Score(outcome="error", value=None, error=str(failure))
     except TimeoutError:
-        if not deadline.is_over:
+        if not calls.deadline.is_over:
             raise
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
     for evaluator, given in panel.given.items():
         judged(evaluator, given)
-    exchanges = by_model(asker.exchanges, settings.evaluator_models)
-    return _record(run, score, exchanges, asker.queued), [exchange.id for exchange in exchanges]
+    exchanges = by_model(calls.exchanges, settings.evaluator_models)
+    return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
 
 
-def models(
-    asker: Asker, run: str, settings: Settings, nonce: str, cue: Cue | None = None
-) -> tuple[Subject, list[Evaluator]]:
-    """The subject, who is told the cue, and the evaluators for this run or job."""
-    subject = Subject(settings.model or "", settings.subject, asker, cue)
+def models(calls: RunCalls, settings: Settings, cue: Cue | None = None) -> tuple[Subject, list[Evaluator]]:
+    """The subject, who is told the cue, and the evaluators for a run or job with these calls."""
+    subject = Subject(settings.model or "", settings.subject, calls, cue)
     evaluators = [
         Evaluator(
             name,
             settings.evaluator,
-            asker,
+            calls,
             attempts=settings.evaluator_attempts,
-            code=lambda model: journal.code(nonce, run, model),
+            code=calls.code,
             label_samples=settings.option(LABEL_SAMPLES),
         )
         for name in settings.evaluator_models

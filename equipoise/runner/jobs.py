@@ -24,12 +24,12 @@ from equipoise.models.counters import Counters, Totals
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import history, journal, store
+from equipoise.results import history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files
 from equipoise.results.totals import Answering
 from equipoise.runner import evaluate, resume
-from equipoise.runner.calls import Asker, Deadline
+from equipoise.runner.calls import RunCalls
 from equipoise.runner.engine import Engine
 from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
 
@@ -119,15 +119,15 @@ class JobSession:
     def _endpoint(self, role: Role, model: str) -> Endpoint:
         return self._servers.endpoint(model) or self.settings.endpoint(role)
 
-    async def _do(self, job: Job[T], asker: Asker, deadline: Deadline) -> T:
-        nonce = self._history.nonce
-        model, evaluators = evaluate.models(asker, job.name, self.settings, nonce)
-        code = partial(journal.code, nonce, job.name, "")
+    async def _do(self, job: Job[T], calls: RunCalls) -> T:
+        model, evaluators = evaluate.models(calls, self.settings)
         try:
-            async with deadline:
-                return await job.do(JobModels(model=model, evaluators=evaluators, code=code))
+            async with calls.deadline:
+                return await job.do(
+                    JobModels(model=model, evaluators=evaluators, code=partial(calls.code, ""))
+                )
         except TimeoutError:
-            if not deadline.is_over:
+            if not calls.deadline.is_over:
                 raise
             raise CallFailed(f"took longer than {self.settings.case_timeout:g} s") from None
 

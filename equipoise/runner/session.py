@@ -29,7 +29,8 @@ from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import anchors, batches, rejudge, resume
 from equipoise.runner.anchors import AnchorVerdict
-from equipoise.runner.engine import Engine, SuiteContext
+from equipoise.runner.engine import Engine
+from equipoise.runner.evaluate import SuiteContext
 from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
@@ -192,7 +193,12 @@ class Session:
 
     def _suite_context(self, name: str) -> SuiteContext:
         loaded = self.plan.load(name)
-        return SuiteContext(suite=loaded.suite, rubric=loaded.rubric, history=self._histories[name])
+        return SuiteContext(
+            suite=loaded.suite,
+            rubric=loaded.rubric,
+            settings=self.settings.of(name),
+            history=self._histories[name],
+        )
 
     @property
     def stop_reason(self) -> str | None:

@@ -24,7 +24,7 @@ from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import AdaptiveLimit, Limiter, Priority, Slot
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import request_hash
-from equipoise.runner.calls import LONGEST_PAUSE, Asker, CallSlot, Deadline
+from equipoise.runner.calls import LONGEST_PAUSE, CallSlot, Deadline, RunCalls
 from equipoise.runner.context import CallContext, Route
 
 T = TypeVar("T")
@@ -178,7 +178,7 @@ def test_a_deadline_knows_whether_the_time_was_up() -> None:
         run(story(9, ZeroDivisionError))
 
 
-# What the tests of slots and askers share.
+# What the tests of slots and runs share.
 
 Answer = Reply | BaseException
 
@@ -256,17 +256,17 @@ class World:
         """A slot for the attempts of one call."""
         return CallSlot(self.context(**limits), call, lambda: priority, deadline or AllTheTime(), self.log)
 
-    def asker(
+    def run_calls(
         self,
         client: FakeClient | None = None,
         *,
         run: str = "a-run1",
         position: int = 0,
         deadline: Deadline | None = None,
-    ) -> Asker:
-        """The asker of a run, which knows what the journal has by now."""
+    ) -> RunCalls:
+        """The calls of a run, which knows what the journal has by now."""
         history = history_of(self.path)
-        return Asker(self.context(client), run, position, self.log, history, deadline or AllTheTime())
+        return RunCalls(self.context(client), run, position, self.log, history, deadline or AllTheTime())
 
     def lines(self, kind: str) -> list[dict[str, Any]]:
         """The lines of this kind, without what all lines have."""
@@ -616,12 +616,12 @@ def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
     ]
 
 
-# An asker.
+# The calls of a run.
 
 
-async def ask_all(asker: Asker, *calls: Call) -> list[str]:
+async def ask_all(run_calls: RunCalls, *calls: Call) -> list[str]:
     """The texts of the replies to these calls, one after the other."""
-    return [(await asker(call)).text for call in calls]
+    return [(await run_calls(call)).text for call in calls]
 
 
 def counts(world: World) -> tuple[int, int, tuple[tuple[int, int], ...]]:
@@ -635,10 +635,10 @@ def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> 
     keep(world.log, CALL, UNCOUNTED)
     keep(world.log, ask("And now?"), UNCOUNTED)
     once = (prompt_tokens(CALL), 4)
-    run(ask_all(world.asker(), CALL))
+    run(ask_all(world.run_calls(), CALL))
     totals = world.counters.totals()
     assert (totals.replayed, totals.estimated, totals.tokens[0]) == (1, 1, once)
-    run(ask_all(world.asker(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
+    run(ask_all(world.run_calls(FakeClient(UNCOUNTED)), CALL, ask("Why not?")))
     totals = world.counters.totals()
     assert (totals.made, totals.estimated) == (1, 3)
     assert "usage" not in world.lines("call")[-1]["reply"]
@@ -647,10 +647,10 @@ def test_an_uncounted_reply_counts_as_much_when_it_is_replayed(world: World) -> 
 def test_a_reply_is_kept_and_counted(world: World) -> None:
     """The journal has the whole of it, the run has the exchange, the counters its tokens."""
     client = FakeClient()
-    asker = world.asker(client)
-    assert run(asker(CALL)) == REPLY
+    calls = world.run_calls(client)
+    assert run(calls(CALL)) == REPLY
     assert client.calls == [CALL]
-    (exchange,) = asker.exchanges
+    (exchange,) = calls.exchanges
     assert (exchange.call, exchange.reply) == (CALL, REPLY)
     assert world.lines("call") == [
         {
@@ -671,10 +671,10 @@ def test_a_key_is_masked_in_what_is_kept_and_in_nothing_else(world: World) -> No
     """Whoever asks gets what was said; the journal and the run's transcript do not repeat the key."""
     world.log.secrets = Secrets(["secret"])
     client = FakeClient(Reply(text="The secret, by a secretary."))
-    asker = world.asker(client)
-    assert run(asker(ask("Is it secret?"))).text == "The secret, by a secretary."
+    calls = world.run_calls(client)
+    assert run(calls(ask("Is it secret?"))).text == "The secret, by a secretary."
     assert client.calls == [ask("Is it secret?")]
-    (exchange,), (line,) = asker.exchanges, world.lines("call")
+    (exchange,), (line,) = calls.exchanges, world.lines("call")
     assert exchange.call == ask("Is it ****?")
     assert exchange.reply.text == line["reply"]["text"] == "The ****, by a secretary."
     assert line["messages"] == list(exchange.call.messages)
@@ -686,9 +686,9 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
     client = FakeClient(Reply(text="A secret."), Reply(text="Good."))
 
     async def session() -> str:
-        asker = world.asker(client)
-        reply = await asker(CALL)
-        return (await asker(ask(f"Judge:\n{reply.text}\n", role="evaluator", model="e"))).text
+        calls = world.run_calls(client)
+        reply = await calls(CALL)
+        return (await calls(ask(f"Judge:\n{reply.text}\n", role="evaluator", model="e"))).text
 
     assert [run(session()) for _ in range(2)] == ["Good.", "Good."]
     assert len(client.calls) == 2
@@ -697,7 +697,7 @@ def test_what_quotes_a_masked_reply_is_replayed(world: World) -> None:
 def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
     """An evaluator's tokens are its own; of a reply without a count they are estimated."""
     judged = ask("Judge.", role="evaluator", model="e")
-    run(ask_all(world.asker(FakeClient(Reply(text=""), REPLY)), CALL, judged))
+    run(ask_all(world.run_calls(FakeClient(Reply(text=""), REPLY)), CALL, judged))
     assert counts(world) == (2, 0, ((prompt_tokens(CALL), 0), (3, 7)))
 
 
@@ -705,9 +705,9 @@ def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
     """The reply is replayed with its id, is not written a second time, and is counted as replayed."""
     kept = keep(world.log, CALL, REPLY)
     client = FakeClient()
-    asker = world.asker(client)
-    assert run(asker(CALL)) == REPLY
-    assert (client.calls, asker.exchanges) == ([], [kept])
+    calls = world.run_calls(client)
+    assert run(calls(CALL)) == REPLY
+    assert (client.calls, calls.exchanges) == ([], [kept])
     assert len(world.lines("call")) == 1
     assert counts(world) == (0, 1, ((3, 7), (0, 0)))
     assert world.counters.totals().sent == 0
@@ -718,10 +718,10 @@ def test_every_kept_reply_is_replayed_once(world: World) -> None:
     for text in ("first", "second"):
         keep(world.log, CALL, text)
     client = FakeClient(Reply(text="third"))
-    asker = world.asker(client)
-    assert run(ask_all(asker, CALL, CALL, CALL)) == ["first", "second", "third"]
+    calls = world.run_calls(client)
+    assert run(ask_all(calls, CALL, CALL, CALL)) == ["first", "second", "third"]
     assert len(client.calls) == 1
-    assert len({exchange.id for exchange in asker.exchanges}) == 3
+    assert len({exchange.id for exchange in calls.exchanges}) == 3
 
 
 def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> None:
@@ -733,18 +733,18 @@ def test_what_the_journal_has_of_anything_else_is_not_replayed(world: World) -> 
         ask("Why?", role="evaluator", max_tokens=10),
     ):
         keep(world.log, other, "kept")
-    assert run(ask_all(world.asker(FakeClient(Reply(text="new"))), CALL)) == ["new"]
+    assert run(ask_all(world.run_calls(FakeClient(Reply(text="new"))), CALL)) == ["new"]
 
 
 def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
     """It is raised, is told of, and is in the journal; there is no exchange, and nothing is counted."""
-    asker = world.asker(FakeClient(CallFailed("HTTP 400: no", status=400, retries=2)))
+    calls = world.run_calls(FakeClient(CallFailed("HTTP 400: no", status=400, retries=2)))
     with pytest.raises(CallFailed, match="HTTP 400"):
-        run(asker(CALL))
+        run(calls(CALL))
     assert world.lines("failed") == [
         {"run": "a-run1", "role": "subject", "model": "m", "retries": 2, "message": "HTTP 400: no"}
     ]
-    assert (asker.exchanges, world.lines("call"), counts(world)) == ([], [], (0, 0, ((0, 0), (0, 0))))
+    assert (calls.exchanges, world.lines("call"), counts(world)) == ([], [], (0, 0, ((0, 0), (0, 0))))
     assert [told for told, _ in world.failures] == ["HTTP 400: no"]
 
 
@@ -752,7 +752,7 @@ def test_a_call_that_failed_is_kept_with_its_retries(world: World) -> None:
 def test_what_is_no_failure_of_a_call_is_raised_and_not_kept(world: World, error: Exception) -> None:
     """The end of the session and our own defects say nothing of the endpoint."""
     with pytest.raises(type(error)):
-        run(world.asker(FakeClient(error))(CALL))
+        run(world.run_calls(FakeClient(error))(CALL))
     assert world.lines("failed") == world.lines("call") == []
 
 
@@ -761,11 +761,11 @@ def test_the_time_of_a_run_goes_on_only_while_it_asks(world: World) -> None:
 
     async def story(seconds: float) -> float:
         deadline = Deadline(10)
-        asker = world.asker(FakeClient(seconds=seconds), deadline=deadline)
+        calls = world.run_calls(FakeClient(seconds=seconds), deadline=deadline)
         async with deadline:
-            await asker(ask(f"first {seconds}"))
+            await calls(ask(f"first {seconds}"))
             await asyncio.sleep(100)
-            await asyncio.gather(asker(ask(f"second {seconds}")), asker(ask(f"third {seconds}")))
+            await asyncio.gather(calls(ask(f"second {seconds}")), calls(ask(f"third {seconds}")))
         return asyncio.get_running_loop().time()
 
     assert run(story(4)) == pytest.approx(108)
@@ -780,7 +780,7 @@ def test_a_call_that_the_time_limit_ends_leaves_no_line(world: World) -> None:
     async def story() -> None:
         deadline = Deadline(10)
         async with deadline:
-            await world.asker(FakeClient(seconds=11), deadline=deadline)(CALL)
+            await world.run_calls(FakeClient(seconds=11), deadline=deadline)(CALL)
 
     with pytest.raises(TimeoutError):
         run(story())
@@ -810,14 +810,14 @@ def test_a_run_that_is_further_along_goes_first(world: World) -> None:
     keep(world.log, CALL, REPLY, run="b-run1")
 
     async def story() -> list[str]:
-        askers = {
-            "late": world.asker(position=5),
-            "early": world.asker(position=2),
-            "further": world.asker(run="b-run1", position=9),
+        every = {
+            "late": world.run_calls(position=5),
+            "early": world.run_calls(position=2),
+            "further": world.run_calls(run="b-run1", position=9),
         }
-        await askers["further"](CALL)
+        await every["further"](CALL)
         return await order_of(
-            world, *((name, lambda asker=asker: asker(CALL)) for name, asker in askers.items())
+            world, *((name, lambda calls=calls: calls(CALL)) for name, calls in every.items())
         )
 
     assert run(story()) == ["further", "early", "late"]

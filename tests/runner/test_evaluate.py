@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from string import Template
 from typing import Any, cast
 
@@ -18,8 +19,9 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
 from equipoise.results import journal
+from equipoise.results.history import History
 from equipoise.runner.calls import Deadline
-from equipoise.runner.evaluate import run_case
+from equipoise.runner.evaluate import SuiteContext, run_case
 
 CASE = Case(id="a", language="aa", area="x", keywords=("y",))
 RUN = Run(suite="s", case=CASE, number=2)
@@ -43,8 +45,10 @@ def ordinary(call: Call) -> Reply | BaseException:
     return Reply(text="Because." if call.role == "subject" else VALID)
 
 
-class FakeAsker:
+class FakeCalls:
     """Gives these answers, those of e1 after all others, and keeps every exchange as it comes."""
+
+    deadline: Deadline
 
     def __init__(self, answers: Answers) -> None:
         self.exchanges: list[Exchange] = []
@@ -60,6 +64,10 @@ class FakeAsker:
         self.exchanges.append(Exchange(id=f"w-{len(self.exchanges) + 1}", call=call, reply=answer))
         return answer
 
+    def code(self, *parts: str) -> str:
+        """A code of this run, by the nonce n0."""
+        return journal.code("n0", RUN.id, *parts)
+
 
 async def ask_and_judge(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
     """What most suites do."""
@@ -73,7 +81,7 @@ def run(
     answers: Answers = ordinary,
     *,
     seconds: float = 60.0,
-    asker: FakeAsker | None = None,
+    calls: FakeCalls | None = None,
     **options: Any,
 ) -> tuple[Record, list[str]]:
     """The record of the run and the ids of its calls; `evaluate` is the suite's."""
@@ -88,15 +96,15 @@ def run(
                 assert (case, rubric) == (CASE, RUBRIC)
                 return await evaluate(subject, panel, deadline)
 
-        return await run_case(
-            cast("Any", FakeSuite()),
-            RUBRIC,
-            RUN,
-            cast("Any", asker or FakeAsker(answers)),
-            deadline,
-            resolve({**GIVEN, "case_timeout": f"{seconds:g}", **options}, {}, {}),
-            "n0",
+        context = SuiteContext(
+            suite=cast("Any", FakeSuite()),
+            rubric=RUBRIC,
+            settings=resolve({**GIVEN, "case_timeout": f"{seconds:g}", **options}, {}, {}),
+            history=History(Path("unused.jsonl")),
         )
+        fake = calls or FakeCalls(answers)
+        fake.deadline = deadline
+        return await run_case(context, RUN, cast("Any", fake))
 
     return asyncio.run(story())
 
@@ -130,9 +138,9 @@ def test_transcripts_and_calls_stand_in_the_panels_order() -> None:
         is_invalid = call.model == "e2" and invalid
         return Reply(text=invalid.pop(0)) if is_invalid else ordinary(call)
 
-    asker = FakeAsker(answers)
-    record, calls = run(asker=asker)
-    assert [item.call.model for item in asker.exchanges] == ["m", "e2", "e2", "e1"]
+    fake = FakeCalls(answers)
+    record, calls = run(calls=fake)
+    assert [item.call.model for item in fake.exchanges] == ["m", "e2", "e2", "e1"]
     assert calls == ["w-1", "w-4", "w-2", "w-3"]
     assert said(record.subject) == [["Why?", "Because."]]
     assert [(item.model, item.messages[-1]["content"]) for item in record.evaluators] == [
@@ -152,9 +160,9 @@ def test_a_subject_that_judges_itself_is_shown_in_both_roles() -> None:
 
 def test_how_long_calls_have_waited_is_in_the_record() -> None:
     """In seconds, beside how long they took."""
-    asker = FakeAsker(ordinary)
-    asker.queued = 1.23456
-    record, _ = run(asker=asker)
+    fake = FakeCalls(ordinary)
+    fake.queued = 1.23456
+    record, _ = run(calls=fake)
     assert (record.queued, record.latency) == (1.235, 0.0)
 
 
@@ -212,9 +220,9 @@ def test_an_evaluator_that_fails_for_good_is_stood_in_for_only_where_that_is_wan
 
 def test_the_models_are_those_of_the_settings() -> None:
     """Each with the sampling of its role, the evaluators with their attempts."""
-    asker = FakeAsker(lambda call: Reply(text="Because."))
-    record, _ = run(asker=asker, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
-    subject, *judges = [item.call for item in asker.exchanges]
+    fake = FakeCalls(lambda call: Reply(text="Because."))
+    record, _ = run(calls=fake, subject_temperature="0.5", evaluator_max_tokens="50", evaluator_model=["e2"])
+    subject, *judges = [item.call for item in fake.exchanges]
     assert (subject.model, subject.parameters) == ("m", {"temperature": 0.5})
     assert [call.parameters.get("max_tokens") for call in judges] == [50, 50]
     assert [item.attempts for item in record.verdicts] == [2]
@@ -222,9 +230,9 @@ def test_the_models_are_those_of_the_settings() -> None:
 
 def test_every_evaluator_has_a_marker_code_of_its_own() -> None:
     """By nonce, run and name: a resumed session asks with the same, and nobody else can tell it."""
-    asker = FakeAsker(ordinary)
-    run(asker=asker)
-    found = {item.call.model: item.call.messages[-1]["content"] for item in asker.exchanges[1:]}
+    fake = FakeCalls(ordinary)
+    run(calls=fake)
+    found = {item.call.model: item.call.messages[-1]["content"] for item in fake.exchanges[1:]}
     codes = {name: journal.code("n0", RUN.id, name) for name in ("e1", "e2")}
     assert found == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
     assert codes["e1"] != codes["e2"]
