@@ -28,7 +28,7 @@ LAYERS = {
     "aiohttp": ("aiohttp/",),
     "the SDK, httpx2": ("openai/", "httpx2/"),
     "client, limiter": ("equipoise/models/",),
-    "journal, results": ("equipoise/results/", "equipoise/core/", "equipoise/compare/"),
+    "journal, results": ("equipoise/results/", "equipoise/core/", "equipoise/comparison/"),
     "engine": ("equipoise/runner/",),
     "suite, judge": ("equipoise/suites/", "equipoise/judge/"),
     "statistics": ("equipoise/stats/", "numpy/", "scipy/"),

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
-    from equipoise.compare.compare import Comparison
-    from equipoise.compare.scripts import Gate
+    from equipoise.comparison.compare import Comparison
+    from equipoise.comparison.scripts import Gate
     from equipoise.report.results import Results
 
     Source: TypeAlias = str | PathLike[str] | Results
@@ -67,7 +67,7 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 
     Raises UserError that names what differs if the two are not comparable.
     """
-    from equipoise.compare import scripts
+    from equipoise.comparison import scripts
 
     return scripts.compare(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
 
@@ -79,7 +79,7 @@ def gate(
 
     Raises UserError.
     """
-    from equipoise.compare import scripts
+    from equipoise.comparison import scripts
 
     given = [rules] if isinstance(rules, str) else rules
     return scripts.gate(_path(baseline), _path(candidate), given, allows_mismatch=allow_mismatch)

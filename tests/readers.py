@@ -551,7 +551,7 @@ def _packed(text: str) -> None:
 
 
 def _family(text: str) -> None:
-    from equipoise.compare.board import family
+    from equipoise.comparison.board import family
 
     family(text)
 
@@ -703,7 +703,7 @@ ELSEWHERE: Mapping[str, str] = {
     "models/redact.py:_as_whole": "reads keys",
     "report/page/figures.py:svg": "reads what vl-convert drew",
     "runner/resume.py": "reads settings",
-    "compare/release.py:refuse_unfit_asker": "reads names of metrics",
+    "comparison/release.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",
     "suites/askers.py:_texts": "reads cues",
     "suites/askers.py:read": "reads cues",

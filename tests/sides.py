@@ -11,8 +11,8 @@ import builders
 from from_records import parts_of
 
 from conftest import ROOT
-from equipoise.compare import baseline
-from equipoise.compare.baseline import Side
+from equipoise.comparison import baseline
+from equipoise.comparison.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON

@@ -26,7 +26,7 @@ ROOMS = [
     "judge",
     "suites",
     "results",
-    "compare",
+    "comparison",
     "report",
     "runner",
     "datasets",

@@ -23,7 +23,7 @@ from attacks.sessions import CALLS, IN_FLIGHT, bed, calls, compare, go_on, is_or
 from attacks.tally import Harm, Size, Tally
 from conftest import Bench
 from equipoise.cli import main
-from equipoise.compare.verify import load_verified
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from loopback import plain_script
 

@@ -18,7 +18,7 @@ from formulas import calculated, formulas
 
 import pages
 from attacks.tally import Harm, Size, Tally
-from equipoise.compare.baseline import side
+from equipoise.comparison.baseline import side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text

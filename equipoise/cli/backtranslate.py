@@ -63,7 +63,7 @@ def backtranslate(
     What was said, judged in one and the same language; and how strictly the same content is judged in
     another. A stratified sample by language and area. The figures are added to RESULTS.
     """
-    from equipoise.compare.baseline import load
+    from equipoise.comparison.baseline import load
     from equipoise.judge.rubric import About, VerdictRubric
     from equipoise.report import added
     from equipoise.results import sections

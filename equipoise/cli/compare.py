@@ -20,7 +20,7 @@ from equipoise.core.rules import Inconclusive, Rule
 from equipoise.core.types import JSON
 
 if TYPE_CHECKING:
-    from equipoise.compare.release import Release
+    from equipoise.comparison.release import Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Wanted:
 
     def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
         """The release of each of these suites. Raises UserError."""
-        from equipoise.compare.release import releases
+        from equipoise.comparison.release import releases
 
         return releases(suites, baseline, self.rules, self.inconclusive, allow_mismatch=self.allow_mismatch)
 
@@ -126,7 +126,7 @@ def compare(
     Exits with 4 where the files cannot be compared. With rules it exits with the first of these that holds:
     2 runs were not done, 7 a rule fails, 1 runs have no score, 6 a rule is inconclusive, 0.
     """
-    from equipoise.compare.release import compare_files
+    from equipoise.comparison.release import compare_files
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 
@@ -191,7 +191,7 @@ def decide(
     junitxml: Path | None = None,
 ) -> int:
     """Show and publish the verdict on these results, and return its exit status. Raises UserError."""
-    from equipoise.compare.release import gate_files
+    from equipoise.comparison.release import gate_files
     from equipoise.report import junit
     from equipoise.results.schema import reading
 
@@ -224,7 +224,7 @@ def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
 def _results_in(given: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
-    from equipoise.compare.baseline import of_suite
+    from equipoise.comparison.baseline import of_suite
 
     if not given.is_dir():
         return [given]
@@ -238,7 +238,7 @@ def _results_in(given: Path) -> list[Path]:
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def robustness(results: tuple[Path, ...]) -> None:
     """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
-    from equipoise.compare import panels
+    from equipoise.comparison import panels
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 

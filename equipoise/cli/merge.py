@@ -16,7 +16,7 @@ from equipoise.core.files import shown
 from equipoise.report.verdict import PARTS
 
 if TYPE_CHECKING:
-    from equipoise.compare.release import Release
+    from equipoise.comparison.release import Release
     from equipoise.results.recover import Recovered
 
 _PATH = click.Path(path_type=Path)

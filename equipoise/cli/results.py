@@ -32,7 +32,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
-    from equipoise.compare.baseline import ONLY_COMPARED, load
+    from equipoise.comparison.baseline import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrapped
     from equipoise.report.terminal import summary

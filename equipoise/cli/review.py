@@ -13,7 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.compare.baseline import Side
+    from equipoise.comparison.baseline import Side
     from equipoise.studies.people.draws import Row
     from equipoise.studies.people.form import Field
 
@@ -68,7 +68,7 @@ def sample(
     ask: str,
 ) -> None:
     """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
-    from equipoise.compare.baseline import load
+    from equipoise.comparison.baseline import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import draws, form
 
@@ -154,7 +154,7 @@ def _meanings(side: Side) -> Mapping[int, str]:
 )
 def plan(results: Path, within: str, agreement: float | None) -> None:
     """How many labels give the headline of RESULTS an interval of this half-width, and decide gates."""
-    from equipoise.compare.baseline import load
+    from equipoise.comparison.baseline import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
 
@@ -173,7 +173,7 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     SHEET is a filled-in sheet, named after the person, what the page of a sheet saved, or a file of reviews
     that the page of a report saved; such reviews correct no figure, as readers saw the verdicts.
     """
-    from equipoise.compare.baseline import load
+    from equipoise.comparison.baseline import load
     from equipoise.report import added
     from equipoise.results import sections
     from equipoise.results.schema import reading

@@ -62,7 +62,7 @@ def sweep(
 
     Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
     """
-    from equipoise.compare import release
+    from equipoise.comparison import release
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 

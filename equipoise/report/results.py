@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equipoise.compare import baseline
-from equipoise.compare.baseline import Side
+from equipoise.comparison import baseline
+from equipoise.comparison.baseline import Side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes

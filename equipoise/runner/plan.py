@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from equipoise import suites
-from equipoise.compare import release
-from equipoise.compare.baseline import Side
-from equipoise.compare.release import NOTHING, Release
+from equipoise.comparison import release
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.release import NOTHING, Release
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS, Option

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from equipoise.compare import gate
-from equipoise.compare.baseline import Side
-from equipoise.compare.compare import common, levels, measured
-from equipoise.compare.family import ALONE, failing
-from equipoise.compare.release import Release, decided_by_runs
+from equipoise.comparison import gate
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.compare import common, levels, measured
+from equipoise.comparison.family import ALONE, failing
+from equipoise.comparison.release import Release, decided_by_runs
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON

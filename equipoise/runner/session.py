@@ -11,8 +11,8 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.compare import release
-from equipoise.compare.verify import unlike_calls
+from equipoise.comparison import release
+from equipoise.comparison.verify import unlike_calls
 from equipoise.core.collector import without_collector
 from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
 from equipoise.core.files import shown

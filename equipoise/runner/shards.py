@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.compare import baseline, release
-from equipoise.compare.release import Release
-from equipoise.compare.verify import unlike_calls
+from equipoise.comparison import baseline, release
+from equipoise.comparison.release import Release
+from equipoise.comparison.verify import unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings

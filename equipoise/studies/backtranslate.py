@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from equipoise.compare.baseline import Side
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import is_whole
 from equipoise.core.settings import Settings

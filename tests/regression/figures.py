@@ -21,7 +21,7 @@ from click.testing import CliRunner
 
 import equipoise
 from equipoise.cli import main as command
-from equipoise.compare import baseline, panels
+from equipoise.comparison import baseline, panels
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.report.results import Results

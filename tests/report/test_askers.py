@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import equipoise
 from browser import CHROMIUM, chromium, opened
 from equipoise.cli import main
-from equipoise.compare.baseline import load
+from equipoise.comparison.baseline import load
 from equipoise.report.askers import sentences
 from equipoise.report.page import page
 from equipoise.suites.neutrality import askers

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sides import by_chance, side_of
 
-from equipoise.compare.compare import compare
+from equipoise.comparison.compare import compare
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import github

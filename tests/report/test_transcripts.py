@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from equipoise.compare.baseline import load
+from equipoise.comparison.baseline import load
 from equipoise.core.types import JSON
 from equipoise.report.transcripts import level, lines
 

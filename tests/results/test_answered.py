@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from fake_client import USAGE, Answer, Project, plain
 
-from equipoise.compare.baseline import RunCounts, load
-from equipoise.compare.compare import compare
-from equipoise.compare.gate import judge_all
-from equipoise.compare.release import compare_files
+from equipoise.comparison.baseline import RunCounts, load
+from equipoise.comparison.compare import compare
+from equipoise.comparison.gate import judge_all
+from equipoise.comparison.release import compare_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
 from equipoise.report import verdict

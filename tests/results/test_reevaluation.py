@@ -11,7 +11,7 @@ from fake_client import ALL, Project, any_answer, question
 from journals import rewrite
 
 from equipoise import suites
-from equipoise.compare.verify import unlike_calls
+from equipoise.comparison.verify import unlike_calls
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
 from equipoise.results import reevaluation

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.compare import baseline
+from equipoise.comparison import baseline
 from equipoise.results.versions import CURRENT, upgraded
 
 KEPT = ROOT / "tests" / "data" / "version_3"

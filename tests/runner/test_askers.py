@@ -10,7 +10,7 @@ from asked import CUES, DATASET, swayed
 from fake_client import ALL, Project
 
 from conftest import ROOT
-from equipoise.compare.verify import load_verified
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.results.recover import recover
 

@@ -11,8 +11,8 @@ import small_anchors
 from fake_client import ALL, FakeClient, Project, Ran, Script, plain
 from small_anchors import QUICK, kind_of
 
-from equipoise.compare.release import compare_files
-from equipoise.compare.verify import load_verified
+from equipoise.comparison.release import compare_files
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sides import side_of
 
-from equipoise.compare.baseline import Side
-from equipoise.compare.family import family_of
-from equipoise.compare.release import Release
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.family import family_of
+from equipoise.comparison.release import Release
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal

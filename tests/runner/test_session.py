@@ -16,9 +16,9 @@ from fake_client import ALL, SUITE, Answer, FakeClient, Project, Script, finish,
 
 from conftest import resolved
 from equipoise.cli import main
-from equipoise.compare.baseline import load, side
-from equipoise.compare.compare import compare
-from equipoise.compare.release import compare_files
+from equipoise.comparison.baseline import load, side
+from equipoise.comparison.compare import compare
+from equipoise.comparison.release import compare_files
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run

@@ -16,7 +16,7 @@ from fake_client import Answer, FakeClient
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.compare.baseline import load
+from equipoise.comparison.baseline import load
 from equipoise.core.errors import UserError
 from equipoise.core.types import Call
 from equipoise.studies import backtranslate

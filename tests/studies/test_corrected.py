@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 import pages
 from equipoise.cli import main
-from equipoise.compare.baseline import load
+from equipoise.comparison.baseline import load
 from equipoise.core.rules import parse_rule
 from equipoise.report.page.sentences import about
 from equipoise.studies.people import draws

@@ -20,7 +20,7 @@ from from_records import parts_of
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.compare.baseline import side
+from equipoise.comparison.baseline import side
 from equipoise.core.records import Label, Record, Verdict
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import lean

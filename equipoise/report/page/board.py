@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from equipoise.compare import board as boards
-from equipoise.compare.board import Entry, Section, Table, Trend
+from equipoise.comparison import board as boards
+from equipoise.comparison.board import Entry, Section, Table, Trend
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
 from equipoise.report.page.names import title

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from equipoise.compare.baseline import Side
-from equipoise.compare.board import Entry, entry, kind
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.board import Entry, entry, kind
 from equipoise.core.figures import Figure
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local

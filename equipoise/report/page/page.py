@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.compare.baseline import ONLY_COMPARED, Side, load
+from equipoise.comparison.baseline import ONLY_COMPARED, Side, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from equipoise.compare.board import CASES, Board, Difference, Entry, Table
+from equipoise.comparison.board import CASES, Board, Difference, Entry, Table
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 

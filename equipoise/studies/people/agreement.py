@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
-from equipoise.compare import labels
-from equipoise.compare.baseline import Side
+from equipoise.comparison import labels
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON

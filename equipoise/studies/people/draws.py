@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.compare.baseline import Side
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.results import replies
 from equipoise.results.replies import ScoredReply

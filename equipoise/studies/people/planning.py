@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from equipoise.compare import labels
-from equipoise.compare.baseline import Side
+from equipoise.comparison import labels
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import Scope

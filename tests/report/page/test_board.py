@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, expect
 
 import pages
 from browser import CHROMIUM, chromium, opened
-from equipoise.compare.baseline import load, load_without_transcripts
-from equipoise.compare.board import entry
+from equipoise.comparison.baseline import load, load_without_transcripts
+from equipoise.comparison.board import entry
 from equipoise.report.page import board_page, standings
 from equipoise.report.page.board import Shown, shown
 from hostile import replies

@@ -20,7 +20,7 @@ from from_records import parts_of
 import pages
 from conftest import ROOT
 from equipoise import suites
-from equipoise.compare.baseline import side
+from equipoise.comparison.baseline import side
 from equipoise.core.errors import UserError
 from equipoise.core.figures import COLUMNS, Figure
 from equipoise.report.page import figures, page, reviews, shades

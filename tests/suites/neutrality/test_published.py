@@ -12,7 +12,7 @@ from published import BETTER, SCORES, current, old
 from sides import alike, data_of, set_to, without
 
 from equipoise.cli import main
-from equipoise.compare.baseline import is_unfit, load, mismatches
+from equipoise.comparison.baseline import is_unfit, load, mismatches
 from equipoise.core.errors import UserError
 from equipoise.results import published
 from equipoise.stats.metrics import measure

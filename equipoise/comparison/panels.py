@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from equipoise.compare import baseline
-from equipoise.compare.baseline import Side
+from equipoise.comparison import baseline
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON

@@ -12,8 +12,8 @@ import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 
 from equipoise import suites
-from equipoise.compare.baseline import Side, side
-from equipoise.compare.compare import Comparison, Move, compare
+from equipoise.comparison.baseline import Side, side
+from equipoise.comparison.compare import Comparison, Move, compare
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON

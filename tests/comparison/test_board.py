@@ -12,9 +12,9 @@ import pytest
 
 import pages
 from equipoise import suites
-from equipoise.compare.baseline import must_agree, side
-from equipoise.compare.board import CASES, Entry, board, entry, family
-from equipoise.compare.trend import trend
+from equipoise.comparison.baseline import must_agree, side
+from equipoise.comparison.board import CASES, Entry, board, entry, family
+from equipoise.comparison.trend import trend
 
 Data = dict[str, Any]
 Change = Callable[[Data], None]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
-from equipoise.compare.baseline import (
+from equipoise.comparison.baseline import (
     changes,
     is_unfit,
     load,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.compare.baseline import Side, brief, load, load_without_transcripts
+from equipoise.comparison.baseline import Side, brief, load, load_without_transcripts
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow

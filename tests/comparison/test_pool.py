@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sides import Runs, alike, by_chance, side_of, write
 
-from equipoise.compare.baseline import Side
-from equipoise.compare.compare import compare
-from equipoise.compare.pool import pooled
-from equipoise.compare.release import compare_files
-from equipoise.compare.trend import trend
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.compare import compare
+from equipoise.comparison.pool import pooled
+from equipoise.comparison.release import compare_files
+from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON

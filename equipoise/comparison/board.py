@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from equipoise import suites
-from equipoise.compare.baseline import Side, must_agree, sampling_changed, setting
+from equipoise.comparison.baseline import Side, must_agree, sampling_changed, setting
 from equipoise.core import json_io
 from equipoise.core.records import Metric
 from equipoise.core.rows import outcomes

@@ -19,9 +19,9 @@ from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.compare.baseline import Side
-from equipoise.compare.compare import Change, Comparison
-from equipoise.compare.gate import judge
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.compare import Change, Comparison
+from equipoise.comparison.gate import judge
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
 from equipoise.stats import fixed

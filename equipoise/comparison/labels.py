@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from equipoise.compare.baseline import Side
+from equipoise.comparison.baseline import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from equipoise.compare.baseline import Side, mismatches, sent_otherwise
+from equipoise.comparison.baseline import Side, mismatches, sent_otherwise
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from fake_client import Project
 
-from equipoise.compare.baseline import load
-from equipoise.compare.compare import compare
-from equipoise.compare.pool import pooled
+from equipoise.comparison.baseline import load
+from equipoise.comparison.compare import compare
+from equipoise.comparison.pool import pooled
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call

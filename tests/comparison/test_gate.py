@@ -11,10 +11,10 @@ import pytest
 from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
 from sides import Run, Runs, alike, by_chance, side_of
 
-from equipoise.compare.baseline import RunCounts
-from equipoise.compare.compare import Change, Comparison, compare
-from equipoise.compare.family import Family, failing
-from equipoise.compare.gate import Ruling, judge, judge_all, unscored, verdict
+from equipoise.comparison.baseline import RunCounts
+from equipoise.comparison.compare import Change, Comparison, compare
+from equipoise.comparison.family import Family, failing
+from equipoise.comparison.gate import Ruling, judge, judge_all, unscored, verdict
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Difference, Verdict
 

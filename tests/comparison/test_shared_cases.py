@@ -11,8 +11,8 @@ import pytest
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.compare.compare import Levels, measured
-from equipoise.compare.release import expected
+from equipoise.comparison.compare import Levels, measured
+from equipoise.comparison.release import expected
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.metrics import measure, valid

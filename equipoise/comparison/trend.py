@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from equipoise.compare.baseline import Side
-from equipoise.compare.compare import Change, Levels, common, measured, refuse_unlike
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.compare import Change, Levels, common, measured, refuse_unlike
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain

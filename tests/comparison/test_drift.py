@@ -9,9 +9,9 @@ from typing import Any
 
 from sides import alike, side_of
 
-from equipoise.compare.baseline import Side
-from equipoise.compare.compare import Comparison, compare
-from equipoise.compare.pool import pooled
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.compare import Comparison, compare
+from equipoise.comparison.pool import pooled
 from equipoise.judge.judged import LEANING
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")

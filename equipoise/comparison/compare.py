@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from equipoise.compare import labels
-from equipoise.compare.baseline import (
+from equipoise.comparison import labels
+from equipoise.comparison.baseline import (
     Side,
     changes,
     is_unfit,
@@ -15,7 +15,7 @@ from equipoise.compare.baseline import (
     sent_otherwise,
     unknown_cells,
 )
-from equipoise.compare.drift import Drift, drifts
+from equipoise.comparison.drift import Drift, drifts
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope

@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from equipoise.compare.baseline import RunCounts, Side
-from equipoise.compare.compare import ROUNDING, Change, Comparison
-from equipoise.compare.family import ALONE, Family, failing, family_of
+from equipoise.comparison.baseline import RunCounts, Side
+from equipoise.comparison.compare import ROUNDING, Change, Comparison
+from equipoise.comparison.family import ALONE, Family, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON

@@ -11,8 +11,8 @@ import pytest
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from equipoise import suites
-from equipoise.compare.baseline import Side
-from equipoise.compare.release import (
+from equipoise.comparison.baseline import Side
+from equipoise.comparison.release import (
     Release,
     compare_files,
     conclude,

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.compare import release
-from equipoise.compare.compare import Comparison
-from equipoise.compare.compare import compare as compare_sides
-from equipoise.compare.gate import Ruling
-from equipoise.compare.verify import load_verified
+from equipoise.comparison import release
+from equipoise.comparison.compare import Comparison
+from equipoise.comparison.compare import compare as compare_sides
+from equipoise.comparison.gate import Ruling
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Rule

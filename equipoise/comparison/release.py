@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise import suites
-from equipoise.compare.baseline import (
+from equipoise.comparison.baseline import (
     Side,
     is_unfit,
     load_without_transcripts,
@@ -20,9 +20,9 @@ from equipoise.compare.baseline import (
     side,
     unknown_cells,
 )
-from equipoise.compare.family import NO_RULES, Family, family_of, tests
-from equipoise.compare.pool import pooled
-from equipoise.compare.verify import load_verified
+from equipoise.comparison.family import NO_RULES, Family, family_of, tests
+from equipoise.comparison.pool import pooled
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Cell, Metric, Record
@@ -44,7 +44,7 @@ from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
 if TYPE_CHECKING:
-    from equipoise.compare.compare import Comparison
+    from equipoise.comparison.compare import Comparison
 
 Metrics = Mapping[str, Metric]
 
@@ -160,7 +160,7 @@ def prepare(
 
 def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metrics) -> None:
     """Raise UserError for a rule about labels unless both results have such as can decide it."""
-    from equipoise.compare import labels
+    from equipoise.comparison import labels
 
     labels.refuse(rule, before, metrics)
     labels.refuse(rule, after, metrics)
@@ -168,7 +168,7 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
 
 
 def _by_people(side: Side) -> Metrics:
-    from equipoise.compare import labels
+    from equipoise.comparison import labels
 
     return labels.metrics_of(side)
 
@@ -320,7 +320,7 @@ def compare_files(
     Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
     and there is a part `trend` of all.
     """
-    from equipoise.compare.trend import trend
+    from equipoise.comparison.trend import trend
 
     older, found = pooled(map(load_verified, baselines)), []
     for after in pooled(map(load_verified, candidates)):
@@ -347,7 +347,7 @@ def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Rele
 
 def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     """The parts of a candidate that has been asked. Raises UserError."""
-    from equipoise.compare.compare import compare
+    from equipoise.comparison.compare import compare
 
     # With a gate it is a release that is compared, and no option's effect.
     comparison = compare(
@@ -449,7 +449,7 @@ def conclude(
     """
     if baseline is None and not release.rules:
         return {}
-    from equipoise.compare.compare import compare
+    from equipoise.comparison.compare import compare
 
     candidate = replace(side(shown(path), data), doubt=doubt)
     if baseline is None:
@@ -475,7 +475,7 @@ def _parts(
     *,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
-    from equipoise.compare.gate import judge_all
+    from equipoise.comparison.gate import judge_all
 
     found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:

@@ -1,0 +1,1 @@
+"""Results against results: baselines, comparisons, gates, panels."""
