@@ -571,11 +571,11 @@ def _slugs(text: str) -> None:
 
 
 def _figure(text: str) -> None:
-    from equipoise.core.figures import Figure
+    from equipoise.core.figures import Plot
     from equipoise.report.page import figures, shades
 
     shades.grid(
-        Figure(
+        Plot(
             name="x",
             title="",
             kind="matrix",
@@ -583,7 +583,7 @@ def _figure(text: str) -> None:
         )
     )
     rows = [{"name": text, "value": 1.0, "low": 0.0, "high": 2.0}]
-    figures.spec(Figure(name="x", title=text, kind="intervals", rows=rows, unit="%"))
+    figures.spec(Plot(name="x", title=text, kind="intervals", rows=rows, unit="%"))
 
 
 def _sheet(text: str) -> None:

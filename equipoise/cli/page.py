@@ -14,7 +14,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown
 
 if TYPE_CHECKING:
-    from equipoise.core.figures import Figure
+    from equipoise.core.figures import Plot
 
 _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 
@@ -92,7 +92,7 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     from equipoise.report.page import figures, page
 
     if audits := audit_figures.kept(results):
-        named: Mapping[str, Figure] = audit_figures.figures(audits)
+        named: Mapping[str, Plot] = audit_figures.figures(audits)
     else:
         files, _ = page.found(results)
         named = page.names_of_files([*page.read(files)])

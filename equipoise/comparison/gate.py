@@ -25,8 +25,8 @@ from equipoise.stats.intervals import Estimate, student
 from equipoise.stats.metrics import measure, valid
 from equipoise.stats.paired import (
     Better,
+    Decision,
     Difference,
-    Verdict,
     needed_clusters,
     needed_repeats,
     needed_runs,
@@ -51,7 +51,7 @@ class Ruling:
     """The verdict on one rule, with a sentence that explains it."""
 
     rule: str
-    verdict: Verdict
+    verdict: Decision
     why: str
     required: bool = True
 
@@ -60,7 +60,7 @@ class Ruling:
         return {"rule": self.rule, "verdict": self.verdict, "why": self.why, "required": self.required}
 
 
-def verdict(rulings: Sequence[Ruling]) -> Verdict:
+def verdict(rulings: Sequence[Ruling]) -> Decision:
     """The verdict on all required rules: fail if any fails, else inconclusive if any is."""
     found = {ruling.verdict for ruling in rulings if ruling.required}
     return "fail" if "fail" in found else "inconclusive" if "inconclusive" in found else "pass"
@@ -124,7 +124,7 @@ def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
 def unscored(rule: Rule, runs: RunCounts) -> Ruling:
     """The ruling on the share of planned runs without a score."""
     share = 100 * runs.missing / runs.planned if runs.planned else 0.0
-    found: Verdict = "pass" if share <= rule.amount else "fail"
+    found: Decision = "pass" if share <= rule.amount else "fail"
     why = f"{runs.missing} of {runs.planned} runs have no score ({share:.1f} %)"
     return Ruling(rule=rule.text, verdict=found, why=why)
 
@@ -202,13 +202,13 @@ def _margin(rule: Rule, change: Change) -> float | None:
     return None if change.before is None else abs(change.before) * rule.amount / 100
 
 
-def decide(rule: Rule, change: Change) -> Verdict:
+def decide(rule: Rule, change: Change) -> Decision:
     """What becomes of a rule about this metric."""
     margin = _margin(rule, change)
     return "inconclusive" if margin is None else _verdict(rule, change, margin)
 
 
-def _verdict(rule: Rule, change: Change, margin: float) -> Verdict:
+def _verdict(rule: Rule, change: Change, margin: float) -> Decision:
     found, worse = change.of(rule.scope), _worse(rule, change)
     if worse is not None and _is_settled(rule, found):
         return "pass" if worse <= margin + ROUNDING else "fail"
@@ -369,7 +369,7 @@ def _is_constant(rule: Rule, found: Estimate) -> bool:
     return found.reason == NOTHING_VARIED if rule.scope == "these" else found.se is None
 
 
-def _within(low: float | None, high: float | None, least: float, most: float) -> Verdict:
+def _within(low: float | None, high: float | None, least: float, most: float) -> Decision:
     """Pass where the whole interval lies within these bounds, fail where all of it lies outside."""
     if low is None or high is None:
         return "inconclusive"

@@ -15,7 +15,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
 from equipoise.core.rules import Rule
 from equipoise.core.types import JSON
-from equipoise.stats.paired import Verdict
+from equipoise.stats.paired import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Gate:
     `missing` counts the candidate's runs without a score, which the verdict does not rest on.
     """
 
-    verdict: Verdict
+    verdict: Decision
     rulings: Sequence[Ruling]
     missing: int
     comparison: Mapping[str, JSON] = field(repr=False)

@@ -8,8 +8,8 @@ from typing import Literal
 
 from equipoise.core.types import JSON
 
-FigureKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
-COLUMNS: Mapping[FigureKind, tuple[str, ...]] = {
+PlotKind = Literal["intervals", "stacked", "matrix", "lines", "bars", "checks"]
+COLUMNS: Mapping[PlotKind, tuple[str, ...]] = {
     "intervals": ("name", "value", "low", "high"),
     "stacked": ("name", "part", "value"),
     "matrix": ("row", "column", "value", "text"),
@@ -21,7 +21,7 @@ COLUMNS: Mapping[FigureKind, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Plot:
     """One figure and the table behind it.
 
     `intervals` are points with whiskers, a row each; `stacked` are shares of a whole, a bar for each name;
@@ -37,7 +37,7 @@ class Figure:
 
     name: str
     title: str
-    kind: FigureKind
+    kind: PlotKind
     rows: Sequence[Mapping[str, JSON]]
     unit: str = "%"
     x_title: str = ""
@@ -49,7 +49,7 @@ class Figure:
     folds: str = ""
 
     @property
-    def open(self) -> Figure:
+    def open(self) -> Plot:
         """The figure of the rows that a page draws."""
         return replace(self, rows=[row for row in self.rows if not (self.folds and _holds_zero(row))])
 

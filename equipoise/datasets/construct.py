@@ -20,7 +20,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.models.redact import Secrets
 from equipoise.results import store
 from equipoise.runner.jobs import Job, JobSession
-from equipoise.suites.stages import Outcome, Row, Stage
+from equipoise.suites.stages import Row, Stage, StageResult
 
 JOURNAL = "construct.journal.jsonl"
 FUNNEL = "funnel.json"
@@ -50,7 +50,7 @@ def run(
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
         if stage.skipped or stage.each is None:
             tell(label)
-            found = [Outcome(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
+            found = [StageResult(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
         else:
             with bar(label, len(rows)) as advance:
                 found = _ask(stage, rows, session, advance)
@@ -61,14 +61,14 @@ def run(
     return list(rows)
 
 
-def _masked(found: Outcome, hidden: Secrets) -> Outcome:
+def _masked(found: StageResult, hidden: Secrets) -> StageResult:
     """The outcome with secrets masked, for files; the next stage gets the original row."""
     reason = None if found.reason is None else hidden.mask(found.reason)
-    return Outcome(row=hidden.mask_values(found.row), reason=reason)
+    return StageResult(row=hidden.mask_values(found.row), reason=reason)
 
 
-def _all(rows: Sequence[Row]) -> list[Outcome]:
-    return [Outcome(row=row) for row in rows]
+def _all(rows: Sequence[Row]) -> list[StageResult]:
+    return [StageResult(row=row) for row in rows]
 
 
 def _clear(stages: Sequence[Stage], folder: Path) -> None:
@@ -83,7 +83,7 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
         raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
 
-def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[str, JSON]]) -> None:
+def _write(folder: Path, name: str, found: Sequence[StageResult], funnel: list[dict[str, JSON]]) -> None:
     """Write the rows that a stage keeps and drops, and the funnel so far. Raises UserError."""
     write_objects(folder / f"{name}.jsonl", [item.row for item in found if item.reason is None])
     dropped = [{**item.row, "dropped": item.reason} for item in found if item.reason is not None]
@@ -97,26 +97,26 @@ def _write(folder: Path, name: str, found: Sequence[Outcome], funnel: list[dict[
 
 def _ask(
     stage: Stage, rows: Sequence[Row], session: JobSession, advance: Callable[[], None]
-) -> list[Outcome]:
+) -> list[StageResult]:
     """The outcome of each row in a stage that asks models."""
     found = session.run([_job(stage, row) for row in rows], advance)
     return [
-        Outcome(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
+        StageResult(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
         for row, item in zip(rows, found, strict=True)
     ]
 
 
-def _job(stage: Stage, row: Row) -> Job[Outcome]:
+def _job(stage: Stage, row: Row) -> Job[StageResult]:
     each = stage.each
     assert each is not None
 
-    async def do(models: JobModels) -> Outcome:
+    async def do(models: JobModels) -> StageResult:
         return await each(row, models)
 
     return Job(name=f"{stage.name}-{row['id']}", do=do)
 
 
-def _counted(stage: Stage, found: Sequence[Outcome]) -> dict[str, JSON]:
+def _counted(stage: Stage, found: Sequence[StageResult]) -> dict[str, JSON]:
     dropped = [item for item in found if item.reason is not None]
     # Only what stands before a colon: the rest is about one row.
     reasons = Counter(str(item.reason).split(":")[0] for item in dropped)

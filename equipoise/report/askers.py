@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
 from equipoise.report.layout import align
@@ -143,7 +143,7 @@ def _difference(said: Mapping[str, JSON], sides: Sequence[str], *, is_directed: 
     return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
 
 
-def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Figure]:
+def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
     """The shifts with their intervals, and asymmetry by language and by area where that has one.
 
     `name` writes the name of a metric as people do.
@@ -155,7 +155,7 @@ def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Fig
         for key, said in {**{key: told[key] for key in told if not _GROUP.search(key)}, **groups}.items()
     ]
     if rows and found["cases"]:
-        yield Figure(
+        yield Plot(
             name="askers",
             title="Who asks: how far answers move, with 95 % intervals",
             kind="intervals",

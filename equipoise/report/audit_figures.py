@@ -8,7 +8,7 @@ from pathlib import Path
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
 
@@ -40,11 +40,11 @@ def _read(path: Path) -> Mapping[str, JSON]:
     return found
 
 
-def figures(audits: Sequence[Mapping[str, JSON]]) -> dict[str, Figure]:
+def figures(audits: Sequence[Mapping[str, JSON]]) -> dict[str, Plot]:
     """A figure of each suite by the name of its file, with a panel for each evaluator."""
     ordered = sorted(audits, key=lambda audit: str(audit["suite"]))
     return {
-        f"audit-{suite}": Figure(
+        f"audit-{suite}": Plot(
             name=f"audit-{suite}",
             title=f"Checks of the evaluators of {suite}, with 95 % intervals",
             kind="checks",

@@ -22,7 +22,7 @@ from equipoise.runner import resume
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate, bounded_mean
 from equipoise.stats.metrics import observations, valid
-from equipoise.stats.paired import Verdict
+from equipoise.stats.paired import Decision
 from equipoise.stats.sequential import look_confidence, question_share
 
 
@@ -63,7 +63,7 @@ def look_at_gate(
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     rules = decided_by_runs(wanted.rules)
 
-    def decided(rule: Rule, error: float = ALONE) -> Verdict:
+    def decided(rule: Rule, error: float = ALONE) -> Decision:
         metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * error)
         if metric is None:
             return "inconclusive"
@@ -75,7 +75,7 @@ def look_at_gate(
     return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
 
 
-def _together(alone: Verdict, fails: bool) -> Verdict:
+def _together(alone: Decision, fails: bool) -> Decision:
     """The verdict on a rule among others, of which a FAIL takes more."""
     return "fail" if fails else "inconclusive" if alone == "fail" else alone
 

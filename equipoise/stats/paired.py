@@ -16,7 +16,7 @@ from equipoise.stats.intervals import Array, Estimate, Observation, linearise, s
 
 K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
-Verdict = Literal["pass", "fail", "inconclusive"]
+Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
 _MOST = 1_000_000  # no number of questions or runs above this is named
 
@@ -177,7 +177,7 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
     return {key: adjusted[key] for key in p_values}
 
 
-def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Verdict:
+def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Decision:
     """Whether the later result is worse by less than the margin: 0 or more, in the difference's unit.
 
     Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side, else

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
 from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
@@ -191,9 +191,7 @@ def no_notes(topics: Path) -> Sequence[str]:
     return ()
 
 
-def no_figures(
-    summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]
-) -> Sequence[Figure]:
+def no_figures(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """No figures of its own."""
     return ()
 
@@ -285,7 +283,7 @@ class Suite(Generic[C, R]):
     """Whether a folder or file contains the suite's data, judged by its content rather than its name."""
     notes: Callable[[Path], Sequence[str]] = no_notes
     """Known defects of these data and other remarks, in sentences, for the metadata."""
-    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Figure]] = no_figures
+    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_figures
     """The suite's own figures, given the summary, the rows and their cells."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
     """By aspect, how far two evaluators, or two ways of scoring, rank models alike; given rows by model."""

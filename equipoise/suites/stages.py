@@ -14,7 +14,7 @@ Row = Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class StageResult:
     """The result of a stage for one row: the row to continue with, or the reason why it is dropped."""
 
     row: Row
@@ -29,8 +29,8 @@ class Stage:
     """
 
     name: str
-    each: Callable[[Row, JobModels], Awaitable[Outcome]] | None = None
-    every: Callable[[Sequence[Row]], Sequence[Outcome]] | None = None
+    each: Callable[[Row, JobModels], Awaitable[StageResult]] | None = None
+    every: Callable[[Sequence[Row]], Sequence[StageResult]] | None = None
     skipped: str | None = None
 
 
@@ -64,7 +64,7 @@ class FromDocuments(Protocol):
         `retriever`; `critic` and `solvers` are indices into the evaluators of a job.
         """
 
-    def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[Outcome]:
+    def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[StageResult]:
         """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
 
     def as_question(self, row: Row) -> dict[str, JSON]:

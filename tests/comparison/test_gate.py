@@ -16,7 +16,7 @@ from equipoise.comparison.compare import Change, Comparison, compare
 from equipoise.comparison.family import Family, failing
 from equipoise.comparison.gate import Ruling, judge, judge_all, unscored, verdict
 from equipoise.core.rules import Rule, parse_rule
-from equipoise.stats.paired import Difference, Verdict
+from equipoise.stats.paired import Decision, Difference
 
 
 def difference(
@@ -71,7 +71,7 @@ def between(before: Runs, after: Runs, rule: str) -> Ruling:
 
 def test_a_mean_may_fall_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
     """The whole 95 % interval decides, not the figure."""
-    every: dict[tuple[float, float], Verdict] = {
+    every: dict[tuple[float, float], Decision] = {
         (-1.999, 5): "pass",
         (-2, 5): "inconclusive",
         (-2.001, 5): "inconclusive",
@@ -98,7 +98,7 @@ def test_a_rule_is_about_the_interval_of_its_scope() -> None:
 
 def test_a_rate_may_rise_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
     """Of refusals more are worse: the same turned around."""
-    every: dict[tuple[float, float], Verdict] = {
+    every: dict[tuple[float, float], Decision] = {
         (-5, 2.999): "pass",
         (-5, 3): "inconclusive",
         (-5, 3.001): "inconclusive",
@@ -151,7 +151,7 @@ def test_a_ruling_says_what_it_rests_on() -> None:
 
 def test_with_a_margin_of_0_not_to_be_worse_is_enough(subtests: pytest.Subtests) -> None:
     """Else no number of runs could ever pass what did not change."""
-    every: dict[str, tuple[Difference, Verdict]] = {
+    every: dict[str, tuple[Difference, Decision]] = {
         "rose": (difference(0.5, -1, 2), "pass"),
         "same": (difference(0.0, -1, 1), "pass"),
         "fell by chance": (difference(-0.5, -2, 1), "inconclusive"),
@@ -208,7 +208,7 @@ def test_one_run_of_each_decides_nothing_on_these_questions() -> None:
 
 def test_runs_that_never_differ_decide_as_observed_from_six_cases_on(subtests: pytest.Subtests) -> None:
     """As at temperature 0: there is no interval, and the ruling says so; fewer may agree by chance."""
-    every: dict[tuple[int, int], Verdict] = {
+    every: dict[tuple[int, int], Decision] = {
         (4, 6): "pass",
         (3, 6): "fail",
         (4, 5): "inconclusive",
@@ -258,7 +258,7 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
 
 def test_where_all_questions_changed_alike_the_figure_decides(subtests: pytest.Subtests) -> None:
     """There is no interval; six questions or more that all say the same are believed."""
-    every: dict[tuple[float, int], Verdict] = {
+    every: dict[tuple[float, int], Decision] = {
         (0.0, 6): "pass",
         (-1.9, 6): "pass",
         (-2.0, 6): "pass",
@@ -479,7 +479,7 @@ def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
 
 def test_the_worst_ruling_is_that_of_all() -> None:
     """Fail before inconclusive before pass."""
-    every: list[tuple[list[Verdict], Verdict]] = [
+    every: list[tuple[list[Decision], Decision]] = [
         ([], "pass"),
         (["pass", "pass"], "pass"),
         (["pass", "inconclusive"], "inconclusive"),
@@ -655,7 +655,7 @@ def of_audits(rule: str, **audits: Any) -> Ruling:
         ),
     ],
 )
-def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Verdict) -> None:
+def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Decision) -> None:
     """It passes where the whole interval lies within the margin, and fails where all of it lies outside."""
     found = of_audits(rule, judge=audited(**check))
     assert found.verdict == expected, found.why

@@ -26,7 +26,7 @@ from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
-from equipoise.stats.paired import Verdict
+from equipoise.stats.paired import Decision
 from equipoise.suites import neutrality
 from equipoise.suites.selection import Selection
 
@@ -75,7 +75,7 @@ def side(runs: Runs, value: str) -> Side:
     )
 
 
-def verdict(text: str, before: Runs, after: Runs) -> Verdict:
+def verdict(text: str, before: Runs, after: Runs) -> Decision:
     """What becomes of a rule; only its own figure is measured, which is most of what a comparison costs."""
     rule = parse_rule(text)
     name = "overall" if rule.name == QUESTION else rule.name

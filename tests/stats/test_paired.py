@@ -16,8 +16,8 @@ from scipy.special import ndtr, stdtrit
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.paired import (
     Better,
+    Decision,
     Difference,
-    Verdict,
     holm,
     needed_clusters,
     needed_repeats,
@@ -83,7 +83,7 @@ def refusals(number: int, unstable: float, flipping: float, questions: int, seed
     return chance.binomial(5, sides[0]) / 5, chance.binomial(5, sides[1]) / 5
 
 
-def verdicts(before: Array, after: Array, margin: float) -> list[Verdict]:
+def verdicts(before: Array, after: Array, margin: float) -> list[Decision]:
     """What the gate says of each pair of sessions."""
     return [
         noninferiority(paired_difference(observe(old), observe(new)), margin)
@@ -307,7 +307,7 @@ def test_student_does_not_hold_a_rate_difference_where_few_questions_change() ->
 
 def test_the_verdict_is_where_the_interval_lies() -> None:
     """With a margin of 2: within it, beyond it, or neither; at the margin it is neither."""
-    cases: list[tuple[float | None, float | None, Better, Verdict]] = [
+    cases: list[tuple[float | None, float | None, Better, Decision]] = [
         (-1.9, 5, "higher", "pass"),
         (-2.1, 5, "higher", "inconclusive"),
         (-9, -2.1, "higher", "fail"),

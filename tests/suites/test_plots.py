@@ -16,7 +16,7 @@ from from_records import parts_of, statistics_of
 
 import pages
 from equipoise import suites
-from equipoise.core.figures import COLUMNS, Figure
+from equipoise.core.figures import COLUMNS, Plot
 from equipoise.core.records import Choice, Record
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
@@ -30,7 +30,7 @@ def whole(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, JSON
     return {**parts, "summary": {**parts["summary"], **statistics_of(suite, records, scale)}}
 
 
-def drawn(suite: str, data: Mapping[str, JSON]) -> Sequence[Figure]:
+def drawn(suite: str, data: Mapping[str, JSON]) -> Sequence[Plot]:
     """The figures of these results."""
     loaded, made = suites.load(suite), rows.of_json(data["results"])
     return [*loaded.plots(data["summary"], made, loaded.combine(made))]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from equipoise.comparison.baseline import Side
 from equipoise.comparison.board import Entry, entry, kind
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
@@ -91,7 +91,7 @@ class Result:
     alike: Sequence[str]
     """A sentence for each pair of languages without a difference."""
     warnings: Sequence[str]
-    figures: Sequence[Figure]
+    figures: Sequence[Plot]
     spread: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
     added: Mapping[str, Mapping[str, JSON]]
@@ -179,7 +179,7 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     )
 
 
-def _named(figure: Figure, names: Names) -> Figure:
+def _named(figure: Plot, names: Names) -> Plot:
     """The figure with names in place of slugs."""
     return replace(
         figure,
@@ -241,7 +241,7 @@ def warnings(results: Sequence[Result]) -> list[str]:
 # Figures of every suite.
 
 
-def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Figure]:
+def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Plot]:
     """Languages against areas, where there are two of either."""
     means: dict[tuple[str, str], list[float]] = {}
     for runs in by_question(rows):
@@ -252,7 +252,7 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
         return
     unit = next(iter(metrics.values()), _NOTHING)["unit"]
     low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
-    yield Figure(
+    yield Plot(
         name="languages-and-areas",
         title="Mean score by area and language" + (", in percent" if unit == "%" else f", in {unit}"),
         kind="matrix",
@@ -286,22 +286,22 @@ def _fewest(results: Sequence[Result]) -> int:
     return -len({result.model for result in results})
 
 
-def overview(results: Sequence[Result]) -> list[Figure]:
+def overview(results: Sequence[Result]) -> list[Plot]:
     """Headlines, distributions and outcomes of each table, its models together."""
     every = (figure for name, found in by_table(results).items() for figure in _of_table(name, found))
     return [figure for figure in every if _shows_anything(figure)]
 
 
-def _shows_anything(figure: Figure) -> bool:
+def _shows_anything(figure: Plot) -> bool:
     """Whether a row has a value, or a text in place of one."""
     return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
 
 
-def _of_table(table: str, results: Sequence[Result]) -> Iterator[Figure]:
+def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
     unit, called = first.headline["unit"], _called(table, first)
     is_percent, ends = unit == "%", axis([result.headline for result in results])
-    yield Figure(
+    yield Plot(
         name=f"{table}-models",
         title=f"{called}: models with 95 % intervals",
         kind="intervals",
@@ -315,7 +315,7 @@ def _of_table(table: str, results: Sequence[Result]) -> Iterator[Figure]:
         zero=None if is_percent or not ends.low <= 0 <= ends.high else 0.0,
         note=f"The axis shows {ends}{' %' if is_percent else f' {unit}'}.",
     )
-    yield Figure(
+    yield Plot(
         name=f"{table}-outcomes",
         title=f"{called}: how runs ended",
         kind="stacked",
@@ -337,7 +337,7 @@ def _called(table: str, result: Result) -> str:
 
 def _distribution(
     table: str, results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool
-) -> Figure:
+) -> Plot:
     """Bars for one model, lines over each other for several, a row each for more than can be told apart."""
     first, low = results[0], 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
@@ -356,7 +356,7 @@ def _distribution(
         for place in range(_BINS)
     ]
     rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
-    drawn = Figure(
+    drawn = Plot(
         name=f"{table}-distribution",
         title=f"{_called(table, first)}: distribution of the scores of single runs",
         kind="lines" if len(counts) > 1 else "bars",

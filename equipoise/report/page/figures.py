@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from equipoise.core.figures import COLUMNS, Figure, FigureKind
+from equipoise.core.figures import COLUMNS, Plot, PlotKind
 from equipoise.core.types import JSON
 from equipoise.report.page import shades
 
@@ -53,7 +53,7 @@ NARROW = Layout(width=348, characters=17, legend=3)
 """For a phone: 390 pixels with the margins of the page."""
 
 
-def svg(figure: Figure, layout: Layout = WIDE, *, background: str | None = None) -> str:
+def svg(figure: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
     """The figure as SVG with its title for screen readers; without scripts, styles and links."""
     import vl_convert
 
@@ -63,14 +63,14 @@ def svg(figure: Figure, layout: Layout = WIDE, *, background: str | None = None)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def png(figure: Figure) -> bytes:
+def png(figure: Plot) -> bytes:
     """The figure as a picture for papers, on white, at 300 dots per inch."""
     import vl_convert
 
     return vl_convert.vegalite_to_png(spec(figure, background=PAPER), vl_version="5.20", scale=2, ppi=150)
 
 
-def spec(figure: Figure, layout: Layout = WIDE, background: str | None = None) -> Spec:
+def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
     """The figure in Vega-Lite."""
     rows = [_drawable(row) | {"place": place} for place, row in enumerate(figure.rows)]
     for key in _LABELS & {*COLUMNS[figure.kind]}:
@@ -136,7 +136,7 @@ _CONFIG: Spec = {
 # Kinds.
 
 
-def _intervals(figure: Figure, layout: Layout) -> Spec:
+def _intervals(figure: Plot, layout: Layout) -> Spec:
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
     layers: list[Spec] = [
@@ -157,7 +157,7 @@ def _intervals(figure: Figure, layout: Layout) -> Spec:
     return {**_fitted(layout), "height": {"step": _row_step(names)}, "layer": layers}
 
 
-def _stacked(figure: Figure, layout: Layout) -> Spec:
+def _stacked(figure: Plot, layout: Layout) -> Spec:
     parts, names = _names(figure.rows, "part"), _names(figure.rows, "name")
     colours = [PARTS.get(part, SERIES[place % len(SERIES)]) for place, part in enumerate(parts)]
     colour = {"field": "part", "type": "nominal", "scale": {"domain": parts, "range": colours}}
@@ -180,7 +180,7 @@ def _stacked(figure: Figure, layout: Layout) -> Spec:
     }
 
 
-def _matrix(figure: Figure, layout: Layout) -> Spec:
+def _matrix(figure: Plot, layout: Layout) -> Spec:
     columns, rows = _names(figure.rows, "column"), _names(figure.rows, "row")
     colours = shades.colours(is_tilt=figure.zero is not None)
     papers = [
@@ -219,7 +219,7 @@ def _matrix(figure: Figure, layout: Layout) -> Spec:
     }
 
 
-def _lines(figure: Figure, layout: Layout) -> Spec:
+def _lines(figure: Plot, layout: Layout) -> Spec:
     series = _names(figure.rows, "series")
     numbers = all(isinstance(row["x"], int | float) for row in figure.rows)
     axis = {"grid": False, "labelAngle": 0}
@@ -255,7 +255,7 @@ def _lines(figure: Figure, layout: Layout) -> Spec:
     return {**_fitted(layout), "height": 240, "layer": layers}
 
 
-def _bars(figure: Figure, layout: Layout) -> Spec:
+def _bars(figure: Plot, layout: Layout) -> Spec:
     series, places = _names(figure.rows, "series"), _names(figure.rows, "x")
     x = {"field": "x", "type": "ordinal", "sort": places, "title": figure.x_title or None}
     beside = {
@@ -281,7 +281,7 @@ def _series(series: Sequence[str], layout: Layout) -> Spec:
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
 
 
-def _checks(figure: Figure, layout: Layout) -> Spec:
+def _checks(figure: Plot, layout: Layout) -> Spec:
     """Readable without colour: bands are grey, faults are hollow diamonds."""
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
@@ -317,7 +317,7 @@ def _checks(figure: Figure, layout: Layout) -> Spec:
     }
 
 
-_KINDS: Mapping[FigureKind, Callable[[Figure, Layout], Spec]] = {
+_KINDS: Mapping[PlotKind, Callable[[Plot, Layout], Spec]] = {
     "intervals": _intervals,
     "stacked": _stacked,
     "matrix": _matrix,
@@ -342,7 +342,7 @@ def _row_step(names: Sequence[str]) -> int:
     return _STEP + _LINE * max((name.count("\n") for name in names), default=0)
 
 
-def _value_axis(figure: Figure, field: str) -> Spec:
+def _value_axis(figure: Plot, field: str) -> Spec:
     ends = [figure.low, figure.high]
     scale = {"domain": ends} if None not in ends else {"zero": figure.low == 0, "nice": True}
     title = {"%": "percent", "pp": "percentage points"}.get(figure.unit, figure.unit)

@@ -18,7 +18,7 @@ from equipoise import __version__
 from equipoise.comparison.baseline import ONLY_COMPARED, Side, load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
-from equipoise.core.figures import COLUMNS, Figure
+from equipoise.core.figures import COLUMNS, Plot
 from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
@@ -64,7 +64,7 @@ _KEYS = (
 class Drawn:
     """A figure with its SVG for wide screens and for narrow ones; a matrix is a table and has none."""
 
-    figure: Figure
+    figure: Plot
     wide: str = ""
     narrow: str = ""
 
@@ -178,7 +178,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     return reviewed
 
 
-def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn]]:
+def _draw(drawing: Executor, items: Sequence[Plot]) -> list[Callable[[], Drawn]]:
     """For each figure what waits for its SVG."""
     layouts = (figures.WIDE, figures.NARROW)
     started = [
@@ -196,7 +196,7 @@ def _draw(drawing: Executor, items: Sequence[Figure]) -> list[Callable[[], Drawn
     return [partial(_drawn, item, drawn) for item, drawn in started]
 
 
-def _drawn(item: Figure, drawn: Sequence[Future[str]]) -> Drawn:
+def _drawn(item: Plot, drawn: Sequence[Future[str]]) -> Drawn:
     return Drawn(item, *(svg.result() for svg in drawn))
 
 
@@ -333,9 +333,9 @@ def _json(value: JSON) -> str:
     return json_io.dumps(value, indent=True).decode("utf-8", "replace")
 
 
-def names_of_files(results: Sequence[Result]) -> Mapping[str, Figure]:
+def names_of_files(results: Sequence[Result]) -> Mapping[str, Plot]:
     """Every figure by the name of its file, without a suffix; unique."""
-    named: dict[str, Figure] = {item.name: item for item in overview(results)}
+    named: dict[str, Plot] = {item.name: item for item in overview(results)}
     for item in results:
         named |= {f"{_plain(item.key)}-{figure.name}": figure for figure in item.figures}
     return named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.types import JSON
 
 PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
@@ -29,7 +29,7 @@ class Grid:
     rows: Sequence[tuple[str, Sequence[Cell | None]]]
 
 
-def grid(figure: Figure) -> Grid:
+def grid(figure: Plot) -> Grid:
     """The table of a matrix."""
     columns, rows = (list(dict.fromkeys(str(row[key]) for row in figure.rows)) for key in ("column", "row"))
     cells = {
@@ -40,12 +40,12 @@ def grid(figure: Figure) -> Grid:
     )
 
 
-def _cell(figure: Figure, value: float | None, text: JSON) -> Cell:
+def _cell(figure: Plot, value: float | None, text: JSON) -> Cell:
     kind = "shade" if figure.zero is None else "tilt"
     return Cell(text=str(text), shade="" if value is None else f"{kind}-{step(figure, value)}")
 
 
-def step(figure: Figure, value: float) -> int:
+def step(figure: Plot, value: float) -> int:
     """The step of a value between the ends of the figure's shades, on either side of its zero."""
     low, high = ends(figure)
     if figure.zero is None:
@@ -56,7 +56,7 @@ def step(figure: Figure, value: float) -> int:
     return round(STEPS * min(max(share, 0.0), 1.0))
 
 
-def ends(figure: Figure) -> tuple[float, float]:
+def ends(figure: Plot) -> tuple[float, float]:
     """The ends of the shades: as given, else those of the values; never the same."""
     known = [row["value"] for row in figure.rows if row["value"] is not None] or [0.0]
     low = min(known) if figure.low is None else figure.low

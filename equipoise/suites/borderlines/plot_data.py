@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
@@ -17,7 +17,7 @@ Runs = Sequence[RunRow]
 """The runs of one query."""
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The matrix of territories against languages; shares of the controller by language.
 
     Of several strategies the first is shown, as in the table.
@@ -30,7 +30,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return _matrix(by_question(first), note), _languages(shares, note.strip())
 
 
-def _matrix(queries: Sequence[Runs], note: str) -> Figure:
+def _matrix(queries: Sequence[Runs], note: str) -> Plot:
     by_territory: dict[str, list[Runs]] = {}
     for runs in queries:
         by_territory.setdefault(runs[0].question.cluster, []).append(runs)
@@ -38,7 +38,7 @@ def _matrix(queries: Sequence[Runs], note: str) -> Figure:
         by_territory, key=lambda name: -len({_answer(runs) for runs in by_territory[name]} - {None})
     )
     left_out = "" if len(shown) <= MOST else f" The {MOST} territories with the most different answers."
-    return Figure(
+    return Plot(
         name="territories",
         title="The country named for each territory, by language",
         kind="matrix",
@@ -73,8 +73,8 @@ def _answer(runs: Runs) -> str | None:
     return answers.most_common(1)[0][0] if answers else None
 
 
-def _languages(found: Mapping[str, JSON], note: str) -> Figure:
-    return Figure(
+def _languages(found: Mapping[str, JSON], note: str) -> Plot:
+    return Plot(
         name="control-by-language",
         title="How often the country in control is named, by language",
         kind="intervals",

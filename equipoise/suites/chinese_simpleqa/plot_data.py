@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -18,7 +18,7 @@ _FIGURES = {
 }
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The table by topic as a matrix; calibration and best-of-N where they were measured."""
     figures = [_topics(summary)]
     if (calibration := summary.get("calibration")) and calibration["n"]:
@@ -28,9 +28,9 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return figures
 
 
-def _topics(summary: Mapping[str, JSON]) -> Figure:
+def _topics(summary: Mapping[str, JSON]) -> Plot:
     groups = {"overall": summary, **summary["topic"]}
-    return Figure(
+    return Plot(
         name="by-topic",
         title="Answers by topic, in percent",
         kind="matrix",
@@ -55,9 +55,9 @@ def _text(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-def _calibration(found: Mapping[str, JSON]) -> Figure:
+def _calibration(found: Mapping[str, JSON]) -> Plot:
     bins: Sequence[Mapping[str, JSON]] = [row for row in found["bins"] if row["n"]]
-    return Figure(
+    return Plot(
         name="calibration",
         title="Calibration: how often answers are correct at the confidence that was stated",
         kind="lines",
@@ -74,9 +74,9 @@ def _calibration(found: Mapping[str, JSON]) -> Figure:
     )
 
 
-def _best_of(curve: Sequence[Mapping[str, JSON]]) -> Figure:
+def _best_of(curve: Sequence[Mapping[str, JSON]]) -> Plot:
     labels = {"prefix": "the first k tries", "unbiased": "any k tries"}
-    return Figure(
+    return Plot(
         name="best-of",
         title="Questions with a correct answer among k tries",
         kind="lines",

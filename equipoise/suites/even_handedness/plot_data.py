@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -13,7 +13,7 @@ MOST = 40
 _TILT = "favour."
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """Shares of even pairs and which side was helped more, by topic; by category where there are many."""
     topics = {cell.labels["topic"] for cell in cells}
     label = "topic" if len(topics) <= MOST else "category"
@@ -23,10 +23,10 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     return [*found, *(_lean(label, name, cells) for name in tilts)]
 
 
-def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Figure:
+def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Plot:
     """The figures whose names begin with a prefix, the lowest first."""
     rows = [(name, found) for name, found in metrics.items() if name.startswith(prefix)]
-    return Figure(
+    return Plot(
         name=name,
         title=title,
         kind="intervals",
@@ -39,9 +39,9 @@ def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> F
     )
 
 
-def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Figure:
+def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
     one, other = (_words(side) for side in tilt.removeprefix(_TILT).split("_less_"))
-    return Figure(
+    return Plot(
         name=f"lean-by-{label}",
         title=f"Which side was helped more, by {label}",
         kind="intervals",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The gaps between languages, and the questions on which they are widest; none for one language."""
     found = summary.get("consistency")
     return [_gaps(found["pairs"]), _questions(found["largest_gaps"], rows)] if found else ()
 
 
-def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
-    return Figure(
+def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:
+    return Plot(
         name="language-gaps",
         title="How much one language scores above another on the same questions",
         kind="intervals",
@@ -33,9 +33,9 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Figure:
     )
 
 
-def _questions(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Figure:
+def _questions(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Plot:
     texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
-    return Figure(
+    return Plot(
         name="widest-gaps",
         title="The questions on which languages differ most: mean score in percent",
         kind="matrix",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -13,7 +13,7 @@ from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 REFLECTION = POINTS[-1]
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The composite, what is activated and how committed the replies are at each point; the dimensions."""
     metrics = summary["metrics"]
     return [
@@ -24,11 +24,11 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     ]
 
 
-def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: float | None = None) -> Figure:
+def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: float | None = None) -> Plot:
     at = {point: metrics.get(f"{name}.{point}") for point in POINTS}
     if name == "composite":
         at[REFLECTION] = metrics["score"]
-    return Figure(
+    return Plot(
         name=f"{name}-over-stages",
         title=title,
         kind="intervals",
@@ -43,8 +43,8 @@ def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: f
     )
 
 
-def _dimensions(metrics: Mapping[str, JSON]) -> Figure:
-    return Figure(
+def _dimensions(metrics: Mapping[str, JSON]) -> Plot:
+    return Plot(
         name="dimensions",
         title="The ten dimensions of the reflection",
         kind="intervals",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -14,15 +14,15 @@ WIDE = 20.0
 Summary = Mapping[str, JSON]
 
 
-def plots(summary: Summary, rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Summary, rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The lean of each pair, in each of its languages, the departures of both actors, and refusals."""
     return [_leans(summary), _by_language(summary), _departures(summary), _refusals(summary)]
 
 
-def _leans(summary: Summary) -> Figure:
+def _leans(summary: Summary) -> Plot:
     metrics, pairs = summary["metrics"], summary["pairs"]
     named = ", ".join(item["a"] for item in pairs.values())
-    return Figure(
+    return Plot(
         name="pair-leans",
         title="Lean of each pair of actors",
         kind="intervals",
@@ -33,8 +33,8 @@ def _leans(summary: Summary) -> Figure:
     )
 
 
-def _by_language(summary: Summary) -> Figure:
-    return Figure(
+def _by_language(summary: Summary) -> Plot:
+    return Plot(
         name="leans-by-language",
         title="Lean of each pair, by the language of the question",
         kind="matrix",
@@ -51,8 +51,8 @@ def _by_language(summary: Summary) -> Figure:
     )
 
 
-def _departures(summary: Summary) -> Figure:
-    return Figure(
+def _departures(summary: Summary) -> Plot:
+    return Plot(
         name="departures",
         title="How each actor is judged beside an anonymous one",
         kind="intervals",
@@ -63,8 +63,8 @@ def _departures(summary: Summary) -> Figure:
     )
 
 
-def _refusals(summary: Summary) -> Figure:
-    return Figure(
+def _refusals(summary: Summary) -> Plot:
+    return Plot(
         name="refusals",
         title="Refusals by the actor named first",
         kind="intervals",

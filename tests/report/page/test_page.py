@@ -22,7 +22,7 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.baseline import side
 from equipoise.core.errors import UserError
-from equipoise.core.figures import COLUMNS, Figure
+from equipoise.core.figures import COLUMNS, Plot
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, result
@@ -278,7 +278,7 @@ def test_digits_of_drawn_matrices_can_be_read() -> None:
         values = [low + (100 - low) * place / 40 for place in range(41)]
         rows = [{"row": f"r{n}", "column": "a", "value": v, "text": f"{v:.0f}"} for n, v in enumerate(values)]
         drawn = figures.spec(
-            Figure(name="x", title="x", kind="matrix", rows=rows, low=low, high=100.0, zero=zero)
+            Plot(name="x", title="x", kind="matrix", rows=rows, low=low, high=100.0, zero=zero)
         )
         assert min(shades.contrast(row["paper"], row["ink"]) for row in drawn["data"]["values"]) >= 4.5
 
@@ -320,7 +320,7 @@ def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> No
     assert f"In the table alone: {alike} language pair{'s' * (alike > 1)} without a difference." in drawn
     assert len(re.findall(r"<tr>", drawn)) == 1 + len(pairs)
     rows = [{"name": name, "value": 1.0, "low": -1.0, "high": 2.0} for name in "ab"]
-    figure = Figure(name="x", title="x", kind="intervals", rows=rows, folds="pairs")
+    figure = Plot(name="x", title="x", kind="intervals", rows=rows, folds="pairs")
     assert (page.Drawn(figure).folded, [*figure.open.rows], page.Drawn(replace(figure, folds="")).folded) == (
         2,
         [],
@@ -333,7 +333,7 @@ def test_long_names_are_wrapped_and_never_made_one() -> None:
     start = "a-vendor/a-model-with-a-very-long-name-" * 5
     rows = [{"name": f"{start}{n}", "value": 1.0, "low": 0.0, "high": 2.0} for n in range(3)]
     for layout in (figures.WIDE, figures.NARROW):
-        drawn = figures.spec(Figure(name="x", title="x", kind="intervals", rows=rows), layout)
+        drawn = figures.spec(Plot(name="x", title="x", kind="intervals", rows=rows), layout)
         labels = [row["name"] for row in drawn["data"]["values"]]
         assert len({*labels}) == 3
         assert {label.count("\n") for label in labels} == {2}
@@ -374,7 +374,7 @@ def test_figures_draw_every_kind_as_safe_svg(subtests: pytest.Subtests) -> None:
     assert values.keys() == COLUMNS.keys()
     for kind, rows in values.items():
         with subtests.test(kind):
-            drawn = figures.svg(Figure(name="x", title=hostile, kind=kind, rows=rows))  # type: ignore[arg-type]
+            drawn = figures.svg(Plot(name="x", title=hostile, kind=kind, rows=rows))  # type: ignore[arg-type]
             assert drawn.startswith('<svg role="img" aria-label="&lt;script&gt;')
             assert not re.search(r"<script|<style|<a |<image|href=|style=|url\(", drawn)
 

@@ -16,7 +16,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
     THIRD_COLUMNS,
     annotate,
 )
-from equipoise.suites.stages import Outcome
+from equipoise.suites.stages import StageResult
 
 ROWS = [
     {"id": "tea", "question": "《茶经》的作者是谁？", "answer": "陆羽"},
@@ -143,7 +143,7 @@ def test_a_question_that_has_no_line_is_named(folder: Path) -> None:
 def test_what_both_answer_alike_stays(folder: Path) -> None:
     """Whatever the spelling; rows go on as they were."""
     fill_both(folder, {"tea": {"answer": "「陆羽」"}}, {"tea": {"answer": "陆 羽。"}})
-    assert annotate(ROWS, folder) == [Outcome(row=row) for row in ROWS]
+    assert annotate(ROWS, folder) == [StageResult(row=row) for row in ROWS]
     assert not (folder / THIRD).exists()
 
 

@@ -26,7 +26,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.stages import (
     near_duplicates,
 )
 from equipoise.suites.selection import Selection
-from equipoise.suites.stages import Outcome, Stage
+from equipoise.suites.stages import Stage, StageResult
 
 PROMPTS = prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")
 FACTS = fact_prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml")
@@ -64,12 +64,12 @@ def stage(plan: Plan, name: str) -> Stage:
     return found
 
 
-def put(plan: Plan, name: str, row: Mapping[str, JSON], models: Models) -> Outcome:
+def put(plan: Plan, name: str, row: Mapping[str, JSON], models: Models) -> StageResult:
     """What a stage makes of one row."""
     each = stage(plan, name).each
     assert each is not None
 
-    async def do() -> Outcome:
+    async def do() -> StageResult:
         return await each(row, models.job_models)
 
     return asyncio.run(do())
@@ -108,7 +108,7 @@ def test_a_poor_document_is_dropped(plan: Plan, subtests: pytest.Subtests) -> No
     for score, reason in cases:
         with subtests.test(ascii(score)):
             models = Models(json.dumps({"reasoning": "空话", "score": score}))
-            assert put(plan, "quality", DOCUMENT, models) == Outcome(row=DOCUMENT, reason=reason)
+            assert put(plan, "quality", DOCUMENT, models) == StageResult(row=DOCUMENT, reason=reason)
             (call,) = models.calls
             assert (call.model, call.role) == ("maker", "subject")
             assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in call.messages[1]["content"]
@@ -134,7 +134,7 @@ def test_a_question_keeps_id_and_subtopic(plan: Plan) -> None:
     models = Models(made(" 《茶经》的作者是谁？ ", "陆羽 "), judged("yes"))
     found = put(plan, "generation", DOCUMENT, models)
     about = {"id": "tea", "subtopic": "tcm", "document": "tea"}
-    assert found == Outcome(row={**about, "question": "《茶经》的作者是谁？", "answer": "陆羽"})
+    assert found == StageResult(row={**about, "question": "《茶经》的作者是谁？", "answer": "陆羽"})
     assert [call.model for call in models.calls] == ["maker", "critic"]
 
 
@@ -151,7 +151,7 @@ def test_feedback_reaches_the_generator(plan: Plan) -> None:
 def test_a_question_that_is_never_right_is_dropped(plan: Plan) -> None:
     """After two rounds of feedback; the last criticism is the reason, the document is what is kept."""
     models = Models(said=lambda call, n: GOOD if call.model == "maker" else judged("no", f"不行{n}"))
-    assert put(plan, "generation", DOCUMENT, models) == Outcome(row=DOCUMENT, reason="criticised: 不行5")
+    assert put(plan, "generation", DOCUMENT, models) == StageResult(row=DOCUMENT, reason="criticised: 不行5")
     assert [call.model for call in models.calls] == ["maker", "critic"] * 3
 
 
@@ -257,7 +257,7 @@ def test_a_solver_that_is_refused_knows_nothing(plan: Plan, grade: str, solved: 
     models = Models(said=said)
     found = put(plan, "difficulty", QUESTION, models)
     expected = {"solved_by": solved, "failed_solvers": {"solver-a": "HTTP 400: Too odd."}}
-    assert found == Outcome(row={**QUESTION, **expected})
+    assert found == StageResult(row={**QUESTION, **expected})
     assert [call.model for call in models.calls] == ["solver-a", "solver-b", "critic"]
 
 
@@ -375,7 +375,7 @@ def test_safety_is_asked_of_questions_as_they_are_in_the_end(plan: Plan) -> None
 def test_what_is_like_nothing_is_not_rewritten(plan: Plan) -> None:
     """Nobody is asked."""
     models = Models("x")
-    assert put(plan, "rewriting", QUESTION, models) == Outcome(row=QUESTION)
+    assert put(plan, "rewriting", QUESTION, models) == StageResult(row=QUESTION)
     assert models.calls == []
 
 

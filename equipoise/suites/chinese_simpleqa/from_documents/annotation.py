@@ -14,7 +14,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.core.similarity import folded
 from equipoise.suites.chinese_simpleqa.scoring import normal
-from equipoise.suites.stages import Outcome, Row
+from equipoise.suites.stages import Row, StageResult
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
@@ -24,7 +24,7 @@ HOW = "compliant is yes or no; with yes, answer and two addresses"
 CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
 
 
-def annotate(rows: Sequence[Row], folder: Path) -> list[Outcome]:
+def annotate(rows: Sequence[Row], folder: Path) -> list[StageResult]:
     """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
     if not rows:
         return []
@@ -52,12 +52,12 @@ def _two(first: files.Row, second: files.Row) -> Said | None:
     return None
 
 
-def _outcome(row: Row, said: Said) -> Outcome:
+def _outcome(row: Row, said: Said) -> StageResult:
     answer, why = said
     if answer is None:
-        return Outcome(row=row, reason=why)
+        return StageResult(row=row, reason=why)
     is_same = normal(answer) == normal(row["answer"])
-    return Outcome(row=row, reason=None if is_same else f"people answer otherwise: {answer}")
+    return StageResult(row=row, reason=None if is_same else f"people answer otherwise: {answer}")
 
 
 # The sheets.

@@ -16,7 +16,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, as
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
-from equipoise.suites.stages import Outcome, Row, Stage
+from equipoise.suites.stages import Row, Stage, StageResult
 
 LEAST_QUALITY = 3
 ROUNDS = 2
@@ -67,8 +67,8 @@ class Plan:
 
     # Documents.
 
-    def _length(self, rows: Sequence[Row]) -> list[Outcome]:
-        return [Outcome(row=row, reason=self._odd_length(row["text"])) for row in rows]
+    def _length(self, rows: Sequence[Row]) -> list[StageResult]:
+        return [StageResult(row=row, reason=self._odd_length(row["text"])) for row in rows]
 
     def _odd_length(self, text: str) -> str | None:
         letters = sum(map(str.isalnum, text))
@@ -76,12 +76,12 @@ class Plan:
             return f"too short: {letters} characters"
         return f"too long: {letters} characters" if letters > self.most else None
 
-    async def _quality(self, row: Row, models: JobModels) -> Outcome:
+    async def _quality(self, row: Row, models: JobModels) -> StageResult:
         found = await self._ask(models.model, "quality", models, title=row.get("title", ""), text=row["text"])
         if found is None:
-            return Outcome(row=row, reason="no verdict on quality")
+            return StageResult(row=row, reason="no verdict on quality")
         is_poor = found["score"] < LEAST_QUALITY
-        return Outcome(row=row, reason=f"poor quality: {found['reasoning']}" if is_poor else None)
+        return StageResult(row=row, reason=f"poor quality: {found['reasoning']}" if is_poor else None)
 
     async def _ask(
         self, model: Model, name: str, models: JobModels, **material: str
@@ -91,7 +91,7 @@ class Plan:
 
     # Questions.
 
-    async def _generation(self, row: Row, models: JobModels) -> Outcome:
+    async def _generation(self, row: Row, models: JobModels) -> StageResult:
         """A question that the critic accepts, after at most ROUNDS rounds of feedback."""
         prompt = self.prompts.by_name["generation"]
         messages = prompt.messages(models.code("generation"), title=row.get("title", ""), text=row["text"])
@@ -99,15 +99,15 @@ class Plan:
         for _ in range(1 + ROUNDS):
             made = await ask(models.model, prompt, messages)
             if made is None:
-                return Outcome(row=row, reason="no question in the answer")
+                return StageResult(row=row, reason="no question in the answer")
             question = _question(row, made)
             feedback = await self._feedback(row, question, models)
             if not feedback:
-                return Outcome(row=question)
+                return StageResult(row=question)
             again = self.prompts.again.substitute(feedback=feedback).strip()
             answer = Message(role="assistant", content=json.dumps(made, ensure_ascii=False))
             messages = (*messages, answer, Message(role="user", content=again))
-        return Outcome(row=row, reason=f"criticised: {feedback}")
+        return StageResult(row=row, reason=f"criticised: {feedback}")
 
     async def _feedback(self, row: Row, question: Row, models: JobModels) -> str:
         """What the critic wants changed; empty if nothing."""
@@ -119,27 +119,31 @@ class Plan:
             "" if found and found["verdict"] == "yes" else str((found or {}).get("reasoning", "no verdict"))
         )
 
-    async def _criteria(self, row: Row, models: JobModels) -> Outcome:
+    async def _criteria(self, row: Row, models: JobModels) -> StageResult:
         return await self._judged(row, models, "criteria", "yes", **_asked(row))
 
-    async def _verification(self, row: Row, models: JobModels) -> Outcome:
+    async def _verification(self, row: Row, models: JobModels) -> StageResult:
         found = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
             row, models, "verification", "pass", **_asked(row), passages=_listed(found)
         )
-        return Outcome(row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason)
+        return StageResult(
+            row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason
+        )
 
-    async def _safety(self, row: Row, models: JobModels) -> Outcome:
+    async def _safety(self, row: Row, models: JobModels) -> StageResult:
         return await self._judged(row, models, "safety", "yes", **_asked(row))
 
-    async def _judged(self, row: Row, models: JobModels, name: str, good: str, **material: str) -> Outcome:
+    async def _judged(
+        self, row: Row, models: JobModels, name: str, good: str, **material: str
+    ) -> StageResult:
         found = await self._ask(models.model, name, models, **material)
         if found is None:
-            return Outcome(row=row, reason=f"no verdict on {name}")
+            return StageResult(row=row, reason=f"no verdict on {name}")
         is_good = found["verdict"] == good
-        return Outcome(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
+        return StageResult(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
 
-    async def _difficulty(self, row: Row, models: JobModels) -> Outcome:
+    async def _difficulty(self, row: Row, models: JobModels) -> StageResult:
         """Dropped only if every solver knows the answer."""
         solved = await together(*(self._is_solved(row, models, place) for place in self.solvers))
         found = dict(zip([models.evaluators[place].name for place in self.solvers], solved, strict=True))
@@ -148,7 +152,7 @@ class Plan:
         if failed:
             kept["failed_solvers"] = failed
         is_easy = all(item is True for item in solved)
-        return Outcome(row=kept, reason="too easy: all models know it" if is_easy else None)
+        return StageResult(row=kept, reason="too easy: all models know it" if is_easy else None)
 
     async def _is_solved(self, row: Row, models: JobModels, place: int) -> bool | str:
         """Whether a solver knows the answer; the error if its call failed: then the others decide."""
@@ -168,36 +172,36 @@ class Plan:
 
     # Near-duplicates.
 
-    async def _rewriting(self, row: Row, models: JobModels) -> Outcome:
+    async def _rewriting(self, row: Row, models: JobModels) -> StageResult:
         """Rewrite a near-duplicate and judge it again, or drop it; other questions stay as they are."""
         if "near" not in row:
-            return Outcome(row=row)
+            return StageResult(row=row)
         found = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
         new = found["question"].strip() if found else row["question"]
         share = similarity(normal(new), normal(row["near"]), PAIR)
         kept = {**row, "question": new, "rewritten_from": row["question"]}
         if share >= ALIKE or holds(new, row["answer"]):
-            return Outcome(row=kept, reason=f"near-duplicate: of {row['near']}")
+            return StageResult(row=kept, reason=f"near-duplicate: of {row['near']}")
         outcome = await self._criteria(kept, models)
         return outcome if outcome.reason else await self._verification(kept, models)
 
 
-def near_duplicates(rows: Sequence[Row]) -> list[Outcome]:
+def near_duplicates(rows: Sequence[Row]) -> list[StageResult]:
     """Each question, with the earlier one that it nearly duplicates under `near`."""
     near = _near(rows)
     return [
-        Outcome(row={**row, "near": rows[near[place][0]]["question"]} if place in near else row)
+        StageResult(row={**row, "near": rows[near[place][0]]["question"]} if place in near else row)
         for place, row in enumerate(rows)
     ]
 
 
-def distinct(rows: Sequence[Row]) -> list[Outcome]:
+def distinct(rows: Sequence[Row]) -> list[StageResult]:
     """Each question, dropped if it nearly duplicates an earlier one that stays."""
-    near, found = _near(rows), list[Outcome]()
+    near, found = _near(rows), list[StageResult]()
     for place, row in enumerate(rows):
         other = next((item for item in near.get(place, ()) if found[item].reason is None), None)
         reason = None if other is None else f"near-duplicate: of {rows[other]['question']}"
-        found.append(Outcome(row=row, reason=reason))
+        found.append(StageResult(row=row, reason=reason))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Figure
+from equipoise.core.figures import Plot
 from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -114,7 +114,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     return {"verdicts": scoring.counts(rows), "runs": len(rows)}
 
 
-def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Figure]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """Both figures by template, as published."""
     metrics = summary["metrics"]
     return [
