@@ -226,10 +226,10 @@ def _failure(text: str) -> None:
 
 
 def _headers(text: str) -> None:
-    from equipoise.models.probe import Seen
+    from equipoise.models.probe import EndpointReport
     from equipoise.models.retry import retry_after
 
-    Seen().headers({f"x-ratelimit-{text}": text})
+    EndpointReport().headers({f"x-ratelimit-{text}": text})
     for name in ("date", "retry-after", "x-ratelimit-reset-tokens", f"x-ratelimit-{text}-reset-{text}\n"):
         retry_after({name: text}, 0.0)
     retry_after({"retry-after": f"{text}s"}, 0.0)

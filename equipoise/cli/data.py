@@ -23,7 +23,7 @@ from equipoise.suites.resources import nearest, topic_folders
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
     from equipoise.core.types import JSON
-    from equipoise.models.counters import Totals
+    from equipoise.models.counters import CounterSnapshot
     from equipoise.suites.stages import Construct, FromDocuments
 
 _PATH = click.Path(path_type=Path)
@@ -209,7 +209,7 @@ def warn_of_keys(settings: Settings) -> None:
         say(f"warning: {warning}", err=True)
 
 
-def spent(asked: Totals) -> str:
+def spent(asked: CounterSnapshot) -> str:
     """One line on calls and tokens."""
     read, written = map(sum, zip(*asked.tokens, strict=True))
     repeated = f", {asked.repeated} repeated" if asked.repeated else ""

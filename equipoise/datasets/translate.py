@@ -19,7 +19,7 @@ from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import flags
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import reading, take, template
-from equipoise.models.counters import Totals
+from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
 from equipoise.results import journal
 from equipoise.results.lines import WrittenLine
@@ -186,7 +186,7 @@ def translate(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Translated], Totals]:
+) -> tuple[list[Translated], CounterSnapshot]:
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
     Returns what became of every unit, and what was asked.

@@ -141,7 +141,7 @@ def request_line(name: str, path: str, body: Mapping[str, JSON]) -> bytes:
     return json_io.dumps({"custom_id": name, "method": "POST", "url": f"/v1/{path}", "body": body})
 
 
-class Line(NamedTuple):
+class ResultLine(NamedTuple):
     """A line of results: its custom_id, and the status and body of the answer.
 
     The status is None if there was no answer, as of a line that expired; the body then says why.
@@ -152,7 +152,7 @@ class Line(NamedTuple):
     body: JSON
 
 
-def read_line(data: bytes) -> Line | None:
+def read_line(data: bytes) -> ResultLine | None:
     """A line of an output or error file; None if it is not one."""
     try:
         content = json_io.loads(data)
@@ -163,11 +163,11 @@ def read_line(data: bytes) -> Line | None:
     name, response = content["custom_id"], _dict(content.get("response"))
     status = response.get("status_code")
     if isinstance(status, int) and "body" in response:
-        return Line(name, status, response["body"])
+        return ResultLine(name, status, response["body"])
     if "choices" in response:
         # vLLM's early versions had the completion itself here.
-        return Line(name, 200, response)
-    return Line(name, None, content.get("error"))
+        return ResultLine(name, 200, response)
+    return ResultLine(name, None, content.get("error"))
 
 
 # The endpoint.

@@ -43,8 +43,8 @@ from equipoise.models.connections import (
 from equipoise.models.failures import (
     DECLINING_STATUS,
     PREFILL,
-    Change,
     Failure,
+    ParameterChange,
     complains_of_parameter,
     describe_body,
     passed_on_headers,
@@ -71,7 +71,7 @@ _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "
 
 PATHS = ("chat/completions", "completions")
 """The paths of conversations and of plain completions."""
-OnLearned = Callable[[Call, Change], None]
+OnLearned = Callable[[Call, ParameterChange], None]
 OnHeaders = Callable[[Call, Mapping[str, str]], None]
 
 
@@ -142,7 +142,7 @@ class Client:
         self._http = Connections(self._sdk, max_body)
         self._connections: dict[tuple[Role, str], _Connection] = {}
         self._health: defaultdict[str, Health] = defaultdict(Health)
-        self._learned: dict[tuple[Role, str], list[Change]] = {}
+        self._learned: dict[tuple[Role, str], list[ParameterChange]] = {}
         self._no_echo: set[tuple[Role, str]] = set()
 
     async def complete(self, call: Call, slot: AttemptSlot) -> Reply:

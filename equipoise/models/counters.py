@@ -17,7 +17,7 @@ MOST_OF_AN_ERROR = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class CounterSnapshot:
     """A snapshot of the counts. `tokens` holds (input, output) for each model, in order; `batched` are those
     of calls in batches.
 
@@ -155,9 +155,9 @@ class Counters:
         self._reserved -= reserved
         self._spent += spent
 
-    def totals(self) -> Totals:
+    def totals(self) -> CounterSnapshot:
         """A snapshot of the counts."""
-        return Totals(
+        return CounterSnapshot(
             in_flight=self._in_flight,
             made=self._made,
             replayed=self._replayed,

@@ -189,7 +189,7 @@ def passed_on_headers(body: JSON) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ParameterChange:
     """A change to a parameter that a model's endpoint rejects: renamed, replaced, or dropped (both None)."""
 
     parameter: str
@@ -245,7 +245,7 @@ _NO_PREFILL = re.compile(
 )
 
 
-def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Change | None:
+def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> ParameterChange | None:
     """The change with which a rejected call may succeed; None if no parameter was rejected.
 
     Also None if the endpoint rejects the value: a limit is never lifted, and a value never silently replaced.
@@ -277,16 +277,16 @@ def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | 
     return next((name for name in names if re.search(rf"(?<![a-z_]){name}(?![a-z_])", text)), None)
 
 
-def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> Change | None:
+def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> ParameterChange | None:
     if name == "max_tokens" and _has_other_name(message):
-        return Change(parameter=name, rename="max_completion_tokens", reason=message)
+        return ParameterChange(parameter=name, rename="max_completion_tokens", reason=message)
     if name == "top_logprobs" and parameters[name] > FEWER_LOGPROBS:
-        return Change(parameter=name, value=FEWER_LOGPROBS, reason=message)
+        return ParameterChange(parameter=name, value=FEWER_LOGPROBS, reason=message)
     if name in ("max_tokens", "max_completion_tokens") or _REJECTS_VALUE.search(message):
         return None
     if name == "response_format" and parameters[name].get("type") == "json_schema":
-        return Change(parameter=name, value={"type": "json_object"}, reason=message)
-    return Change(parameter=name, reason=message)
+        return ParameterChange(parameter=name, value={"type": "json_object"}, reason=message)
+    return ParameterChange(parameter=name, reason=message)
 
 
 _UNKNOWN = re.compile(

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from equipoise.core.errors import CallFailed, printable
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Message, Reply, Usage, json_schema
-from equipoise.models.failures import Change
+from equipoise.models.failures import ParameterChange
 from equipoise.models.logprobs import ImpossibleProbabilities, label_parameters, label_probabilities
 
 CALLS = 5
@@ -29,9 +29,9 @@ MOST_LIMITS = 12
 _RATE_LIMIT = re.compile(r"(?:x-|anthropic-)?rate-?limit(?:bysize)?[a-z0-9-]*|retry-after(?:-ms)?")
 _LONGEST_VALUE = 60
 
-State = Literal["yes", "no", "unknown"]
+SupportState = Literal["yes", "no", "unknown"]
 Thoughts = Literal["none", "apart", "hidden"]
-Ask = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
+Send = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
 """Sends messages with parameters. Raises CallFailed."""
 
 
@@ -39,7 +39,7 @@ Ask = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
 class Feature:
     """Whether something is supported, and what was seen."""
 
-    state: State
+    state: SupportState
     seen: str
 
 
@@ -47,10 +47,10 @@ NOT_ASKED = Feature(state="unknown", seen="not asked")
 
 
 @dataclass(slots=True, kw_only=True)
-class Seen:
+class EndpointReport:
     """What a client reports of one model while it is asked: changed parameters and rate-limit headers."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[ParameterChange] = field(default_factory=list)
     rate_limits: dict[str, str] = field(default_factory=dict)
 
     def headers(self, headers: Mapping[str, str]) -> None:
@@ -81,14 +81,14 @@ class Support:
     probabilities: Feature = NOT_ASKED
     system_prompt: Feature = NOT_ASKED
     token_limit: Feature = NOT_ASKED
-    changes: Sequence[Change] = ()
+    changes: Sequence[ParameterChange] = ()
     rate_limits: Mapping[str, str] = field(default_factory=dict)
 
 
 class _Asking:
     """The calls of one model, with the sampling parameters of the session."""
 
-    def __init__(self, ask: Ask, sampling: Sampling, seen: Seen) -> None:
+    def __init__(self, ask: Send, sampling: Sampling, seen: EndpointReport) -> None:
         self._ask = ask
         self._sampling = sampling.parameters()
         self._seen = seen
@@ -118,7 +118,7 @@ class _Asking:
         return judge(found)
 
 
-async def probe(ask: Ask, sampling: Sampling, seen: Seen) -> Support:
+async def probe(ask: Send, sampling: Sampling, seen: EndpointReport) -> Support:
     """Ask a model, which may answer nothing at all; `seen` is filled by the client meanwhile."""
     asking = _Asking(ask, sampling, seen)
     try:

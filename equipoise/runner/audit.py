@@ -16,7 +16,7 @@ from equipoise.core.types import JSON
 from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric
-from equipoise.models.counters import Totals
+from equipoise.models.counters import CounterSnapshot
 from equipoise.results import audits, store
 from equipoise.results.totals import Answering
 from equipoise.runner.anchors import judged_by, selected
@@ -48,7 +48,7 @@ def audit(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Audited], Totals]:
+) -> tuple[list[Audited], CounterSnapshot]:
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
     chosen = selected(anchors, design)
     if not chosen:

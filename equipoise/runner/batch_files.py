@@ -10,7 +10,7 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import opened, replacing, shown
-from equipoise.models.batches import Line, read_line
+from equipoise.models.batches import ResultLine, read_line
 from equipoise.results.store import file_name
 
 
@@ -42,7 +42,7 @@ class Answers:
         if not number:
             raise UserError(f"--batch-read: {shown(path)}: has no line with a custom_id and a response")
 
-    def take(self, name: str) -> Line | None:
+    def take(self, name: str) -> ResultLine | None:
         """The answer to a call, once."""
         if name in self._taken or name not in self._places:
             return None

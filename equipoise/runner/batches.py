@@ -30,7 +30,7 @@ from equipoise.core.errors import (
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import Call, Reply, Role, Usage
-from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, Line, read_line, request_line
+from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, ResultLine, read_line, request_line
 from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
@@ -644,7 +644,7 @@ class Batches:
             where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._stop(f"{where}: the account has no balance left; top it up{RESUMES}")
 
-    def _receive(self, intent: Intent, line: Line, counted: Counted) -> None:
+    def _receive(self, intent: Intent, line: ResultLine, counted: Counted) -> None:
         """Answer the call that a line is about, unless its run was not selected or is done."""
         asked = self._asked.get(line.name)
         if asked is None or asked.intent is not intent or asked.future.done():

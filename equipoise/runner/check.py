@@ -16,9 +16,9 @@ from equipoise.core.errors import UserError
 from equipoise.core.settings import Endpoint, Settings, is_local, public_url
 from equipoise.core.types import JSON, Call, Message, Reply, Role
 from equipoise.models import prices, probe
-from equipoise.models.failures import Change, Failure
+from equipoise.models.failures import Failure, ParameterChange
 from equipoise.models.local import PARALLEL, LocalServers
-from equipoise.models.probe import Seen, Support
+from equipoise.models.probe import EndpointReport, Support
 from equipoise.models.proxies import refuse_proxies
 from equipoise.models.redact import Secrets
 from equipoise.report.check import CheckedModel, CheckedSuite, CheckedTotal, meaning
@@ -100,13 +100,13 @@ def ask(settings: Settings, asked: Sequence[Target]) -> list[Support]:
 async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServers) -> list[Support]:
     from equipoise.models.client import Client
 
-    seen = {(item.role, item.model): Seen() for item in asked}
+    seen = {(item.role, item.model): EndpointReport() for item in asked}
     secrets = Secrets(settings.secrets)
 
     def endpoint(role: Role, model: str) -> Endpoint:
         return servers.endpoint(model) or settings.endpoint(role)
 
-    def learn(call: Call, change: Change) -> None:
+    def learn(call: Call, change: ParameterChange) -> None:
         reason = secrets.mask(change.reason)
         seen[call.role, call.model].changes.append(replace(change, reason=reason))
 
@@ -128,7 +128,7 @@ async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServer
         await client.close()
 
 
-async def _probe(client: Client, target: Target, settings: Settings, seen: Seen) -> Support:
+async def _probe(client: Client, target: Target, settings: Settings, seen: EndpointReport) -> Support:
     async def send(messages: tuple[Message, ...], parameters: Mapping[str, JSON]) -> Reply:
         # More than the user has set, as a limit on tokens: a refusal is an answer and ends nothing.
         call = Call(

@@ -18,7 +18,7 @@ from equipoise.core.types import Call, Role, Usage
 from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget
 from equipoise.models.counters import Counters
-from equipoise.models.failures import Change
+from equipoise.models.failures import ParameterChange
 from equipoise.models.rate_limit import EndpointQueue, Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import Journal
@@ -105,7 +105,7 @@ def open_context(
         if failure.stops_session and not settings.keep_going:
             stop(str(failure))
 
-    def learn(call: Call, change: Change) -> None:
+    def learn(call: Call, change: ParameterChange) -> None:
         what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
         for log in logs():
             log.append("learned", role=call.role, model=call.model, **what)

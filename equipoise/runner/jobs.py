@@ -20,7 +20,7 @@ from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role
 from equipoise.judge.judge import JobModels
 from equipoise.models import prices
-from equipoise.models.counters import Counters, Totals
+from equipoise.models.counters import Counters, CounterSnapshot
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
@@ -63,7 +63,7 @@ class JobSession:
         self._engine: Engine | None = None
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> CounterSnapshot:
         """The counts of calls, tokens and cost."""
         return self._counters.totals()
 

@@ -16,7 +16,7 @@ from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
-from equipoise.models.counters import Totals
+from equipoise.models.counters import CounterSnapshot
 from equipoise.report import comparison, github, outcomes, verdict
 from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fitted
@@ -137,7 +137,7 @@ class Progress:
         """Seconds until the longest pause of an endpoint ends."""
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
-    def _cost(self, now: Totals) -> str:
+    def _cost(self, now: CounterSnapshot) -> str:
         plan, settings = self.session.plan, self.session.settings
         found: list[float | None] = []
         for number, model in enumerate(settings.models):

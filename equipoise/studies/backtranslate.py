@@ -22,7 +22,7 @@ from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import reply_flags
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric, reading, take, template
-from equipoise.models.counters import Totals
+from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
 from equipoise.results import replies, sections
 from equipoise.results.replies import ScoredReply
@@ -239,7 +239,7 @@ def backtranslate(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[dict[str, JSON], Totals]:
+) -> tuple[dict[str, JSON], CounterSnapshot]:
     """Judge a sample in every language, and add what that says to the results at `path`. Raises UserError.
 
     Returns the section of the results, and what was asked.

@@ -16,8 +16,8 @@ from equipoise.core.types import JSON, Reply
 from equipoise.models import reasoning
 from equipoise.models.counters import Counters
 from equipoise.models.failures import (
-    Change,
     Failure,
+    ParameterChange,
     complains_of_parameter,
     describe_body,
     passed_on_headers,
@@ -185,7 +185,7 @@ def test_any_error_body_is_a_failure_of_some_class(body: JSON, status: int | Non
     assert complains_of_parameter(failure, PARAMETERS) in (True, False)
     change = rejected_parameter(failure, PARAMETERS)
     if change is not None:
-        assert isinstance(change, Change)
+        assert isinstance(change, ParameterChange)
         assert change.action
         assert change.apply(PARAMETERS) != PARAMETERS
 

@@ -24,7 +24,7 @@ from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply, Token, Usage
 from equipoise.models import retry
 from equipoise.models.client import Client
-from equipoise.models.failures import PREFILL, Change, Failure
+from equipoise.models.failures import PREFILL, Failure, ParameterChange
 from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, echo, error
 
@@ -78,7 +78,7 @@ class Caller:
         self.base_url = base_url
         self.key = "the-key"
         self.slot = FakeSlot()
-        self.learned: list[tuple[Call, Change]] = []
+        self.learned: list[tuple[Call, ParameterChange]] = []
         self.retries: list[int] = []
 
     def ask(self, *calls: Call, together: bool = False, **options: Any) -> list[Reply | CallFailed]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from equipoise.models.counters import Counters, Totals
+from equipoise.models.counters import Counters, CounterSnapshot
 
 
 def test_a_new_board_is_all_zero() -> None:
     """Nothing sent, nothing spent, nobody stopped or paused, no round open."""
     counters = Counters(2)
     names = ("in_flight", "made", "replayed", "retries", "repeated", "sent", "spent", "reserved", "estimated")
-    assert counters.totals() == Totals(
+    assert counters.totals() == CounterSnapshot(
         **dict.fromkeys(names, 0), tokens=((0, 0), (0, 0)), batched=((0, 0), (0, 0))
     )
     assert (counters.is_stopped, counters.stop_reason, counters.round, counters.is_enough) == (

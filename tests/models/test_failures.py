@@ -12,8 +12,8 @@ from equipoise.core.errors import printable
 from equipoise.models.failures import (
     FEWER_LOGPROBS,
     PREFILL,
-    Change,
     Failure,
+    ParameterChange,
     complains_of_parameter,
     describe_body,
     passed_on_headers,
@@ -322,7 +322,7 @@ def test_openai_renames_max_tokens() -> None:
         "Use 'max_completion_tokens' instead."
     )
     change = rejected_parameter(openai_error(message, "max_tokens", "unsupported_parameter"), SENT)
-    assert change == Change(parameter="max_tokens", rename="max_completion_tokens", reason=message)
+    assert change == ParameterChange(parameter="max_tokens", rename="max_completion_tokens", reason=message)
     assert change.action == "renamed to max_completion_tokens"
     assert change.apply({"max_tokens": 7, "top_p": 1}) == {"max_completion_tokens": 7, "top_p": 1}
 
@@ -338,7 +338,9 @@ def test_max_tokens_has_another_name_where_none_is_told(subtests: pytest.Subtest
     ):
         with subtests.test(message):
             change = rejected_parameter(openai_error(message, "max_tokens", None), {"max_tokens": 7})
-            assert change == Change(parameter="max_tokens", rename="max_completion_tokens", reason=message)
+            assert change == ParameterChange(
+                parameter="max_tokens", rename="max_completion_tokens", reason=message
+            )
             other = openai_error(message.replace("max_tokens", "max_completion_tokens"), None, None)
             assert rejected_parameter(other, {"max_completion_tokens": 7}) is None
 
@@ -347,7 +349,7 @@ def test_an_unsupported_temperature_is_dropped() -> None:
     """A value that the model does not take is left to the model's default."""
     message = "Unsupported value: 'temperature' does not support 0 with this model."
     change = rejected_parameter(openai_error(message, "temperature", "unsupported_value"), SENT)
-    assert change == Change(parameter="temperature", reason=message)
+    assert change == ParameterChange(parameter="temperature", reason=message)
     assert change.action == "dropped"
     assert change.apply({"temperature": 0, "top_p": 1}) == {"top_p": 1}
 
@@ -445,7 +447,7 @@ def test_a_name_inside_a_longer_name_is_not_that_parameter(subtests: pytest.Subt
         with subtests.test(text=text):
             assert rejected_parameter(failure(text), {"max_tokens": 100, "tokens": 1}) is None
     change = rejected_parameter(failure("Unsupported parameter: 'top_p_min'"), {"top_p": 1, "top_p_min": 100})
-    assert change == Change(parameter="top_p_min", reason="Unsupported parameter: 'top_p_min'")
+    assert change == ParameterChange(parameter="top_p_min", reason="Unsupported parameter: 'top_p_min'")
 
 
 def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
@@ -474,8 +476,8 @@ def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
 def test_a_change_leaves_other_calls_parameters_alone() -> None:
     """Applying a change makes a new mapping, and is nothing where the parameter is not there."""
     parameters = {"top_p": 1}
-    assert Change(parameter="temperature", reason="").apply(parameters) == {"top_p": 1}
-    assert Change(parameter="top_p", reason="").apply(parameters) == {}
+    assert ParameterChange(parameter="temperature", reason="").apply(parameters) == {"top_p": 1}
+    assert ParameterChange(parameter="top_p", reason="").apply(parameters) == {}
     assert parameters == {"top_p": 1}
 
 

@@ -19,7 +19,7 @@ from equipoise.core.errors import CallFailed, SessionStopped, UserError
 from equipoise.core.settings import Settings, resolve
 from equipoise.core.types import Message
 from equipoise.judge.judge import JobModels
-from equipoise.models.counters import Totals
+from equipoise.models.counters import CounterSnapshot
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.suites.chinese_simpleqa import prompts
 from loopback import Answer, Loopback, completion, error, question_of
@@ -38,7 +38,7 @@ class Done:
     """What came of a session with one lot of jobs."""
 
     results: list[Any]
-    totals: Totals
+    totals: CounterSnapshot
 
 
 def run_jobs(
