@@ -22,7 +22,7 @@ from equipoise.core.records import Metric
 from equipoise.core.rows import outcomes
 from equipoise.core.types import JSON
 from equipoise.stats.metrics import measure
-from equipoise.stats.pairwise import Column, Layout, Pairs, Ranking, all_pairs, column, ranking
+from equipoise.stats.pairwise import ModelValues, Pairs, Ranking, SharedCells, all_pairs, column, ranking
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
@@ -73,8 +73,8 @@ class Entry:
     outcomes: Mapping[str, int]
     audits: Mapping[str, JSON]
     cost: float | None
-    layout: Layout
-    column: Column
+    layout: SharedCells
+    column: ModelValues
 
     @property
     def value(self) -> float | None:

@@ -20,7 +20,7 @@ from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import by_run, measure, valid, within
 from equipoise.stats.variance import (
-    Design,
+    StudyDesign,
     advice,
     estimate_components,
     predict_se,
@@ -176,7 +176,7 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
     found: dict[str, JSON] = {**asdict(components), "share": dict(components.share), "unit": "squared points"}
     if components.reason:
         return found
-    design = Design(
+    design = StudyDesign(
         questions=len({question for question, *_ in scores}),
         languages=len({language for _, language, *_ in scores}),
         runs=max(run for _, _, run, _ in scores) + 1,

@@ -18,7 +18,7 @@ from equipoise.stats.intervals import Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
 from equipoise.stats.shared import shared
 
-Run = tuple[float | None, float | None]
+RunTerms = tuple[float | None, float | None]
 """One run's values of a metric's `of` and `per`, None where it has none."""
 Weights = tuple[float, float]
 """What the mean of a case's `of`, and that of its `per`, count for in the figure's two parts."""
@@ -191,7 +191,7 @@ def _as_sums(metric: Metric, cell: Cell) -> Cell:
     return replace(cell, values=values)
 
 
-def _runs(metric: Metric, cell: Cell) -> list[Run]:
+def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
     """The runs that have a value; in a ratio what has only one of the two counts 0 for the other."""
     of = cell.of(metric.of)
     if metric.per is None or metric.kind == "rate":
@@ -203,14 +203,14 @@ def _runs(metric: Metric, cell: Cell) -> list[Run]:
     return [(above or 0.0, below or 0.0) for above, below in runs] if metric.kind == "ratio" else runs
 
 
-def _mean(runs: Sequence[Run], side: int) -> float:
+def _mean(runs: Sequence[RunTerms], side: int) -> float:
     """Of the values that there are; 0 of none, which then have no weight."""
     known = [value for run in runs if (value := run[side]) is not None]
     return math.fsum(known) / len(known) if known else 0.0
 
 
 def weights_of(
-    metric: Metric, strata: Sequence[tuple[Cell, Sequence[Run]]], *, is_pooled: bool
+    metric: Metric, strata: Sequence[tuple[Cell, Sequence[RunTerms]]], *, is_pooled: bool
 ) -> list[Weights]:
     """What the means of each of these cases count for in the two parts of the figure (`figure_of`).
 
@@ -241,7 +241,7 @@ def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None,
     return (100 * above / below if metric.kind == "ratio" else 100 * (above - below) / below), slopes
 
 
-def _share(runs: Sequence[Run], slopes: Weights) -> float:
+def _share(runs: Sequence[RunTerms], slopes: Weights) -> float:
     """What one case adds to the variance: that of the mean of its linearised runs."""
     size = len(runs)
     values = [run[0] for run in runs if run[0] is not None]

@@ -205,7 +205,7 @@ class _Codes(dict[str, int]):
         return self[name]
 
 
-def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.Run]:
+def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
     """The runs that have a value, by place."""
     return {place: (value, None) for place, value in enumerate(cell.of(metric.of)) if value is not None}
 

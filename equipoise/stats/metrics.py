@@ -166,13 +166,13 @@ def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
     return sums
 
 
-Figures = tuple[float | None, float | None]
+CellTerms = tuple[float | None, float | None]
 """Of one cell: what goes above and below, summed over its runs for a ratio, else their means."""
 
 
 def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     """A gap or a lift, by resampling clusters."""
-    clusters: dict[str, list[Figures]] = {}
+    clusters: dict[str, list[CellTerms]] = {}
     for cell in cells:
         figures = _figures_of(metric, cell)
         if figures != (None, None):
@@ -181,7 +181,7 @@ def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estim
     return bootstrap(columns, _statistic(metric), seed=SEED, confidence=confidence)
 
 
-def _figures_of(metric: Metric, cell: Cell) -> Figures:
+def _figures_of(metric: Metric, cell: Cell) -> CellTerms:
     above, below = (valid(cell.of(name)) for name in _parts(metric))
     if metric.kind == "ratio" and (above or below):
         return math.fsum(above), math.fsum(below)
@@ -192,7 +192,7 @@ Columns = tuple[Sequence[float], Sequence[float]]
 """Of a cluster: the values above and those below, without what is missing."""
 
 
-def _columns(figures: Sequence[Figures]) -> Columns:
+def _columns(figures: Sequence[CellTerms]) -> Columns:
     return valid([above for above, _ in figures]), valid([below for _, below in figures])
 
 
@@ -216,7 +216,7 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
 
 def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Difference:
     """The difference by resampling clusters of both results together; it has no p."""
-    clusters: dict[str, tuple[list[Figures], list[Figures]]] = {}
+    clusters: dict[str, tuple[list[CellTerms], list[CellTerms]]] = {}
     for older, newer in zip(both.before, both.after, strict=True):
         before, after = clusters.setdefault(newer.cluster, ([], []))
         before.append(_figures_of(metric, older))

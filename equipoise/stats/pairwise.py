@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SharedCells:
     """The cells that several models were asked, by cluster: the index of each cell's cluster and stratum."""
 
     cluster: NDArray[np.int_]
@@ -41,7 +41,7 @@ class Layout:
         return np.eye(int(self.stratum.max(initial=-1)) + 1)[self.stratum]
 
 
-class Column(NamedTuple):
+class ModelValues(NamedTuple):
     """What one model scored in each cell of a layout, NaN where it has no value.
 
     A mean over runs; of a ratio what goes above and below, summed over runs; of a gap or lift both means.
@@ -51,12 +51,14 @@ class Column(NamedTuple):
     below: Array
 
 
-def column(metric: Metric, cells: Sequence[Cell]) -> tuple[Layout, Column]:
+def column(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
     """One model's scores by a metric, in an order that is the same for the same cells."""
     chosen = sorted(metric.chosen(cells), key=lambda cell: (cell.cluster, cell.stratum))
-    layout = Layout(_numbers([cell.cluster for cell in chosen]), _numbers([cell.stratum for cell in chosen]))
+    layout = SharedCells(
+        _numbers([cell.cluster for cell in chosen]), _numbers([cell.stratum for cell in chosen])
+    )
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
-    return layout, Column(scores[:, 0], scores[:, 1])
+    return layout, ModelValues(scores[:, 0], scores[:, 1])
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int_]:
@@ -93,7 +95,7 @@ class Pairs:
     apart: Flags
 
 
-def all_pairs(metric: Metric, layout: Layout, columns: Sequence[Column]) -> Pairs:
+def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues]) -> Pairs:
     """The differences between all models. Of means and rates, they are those of `metrics.difference`.
 
     That resamples ratios, gaps and lifts, which gives no p. Here they are linearised: each cluster pulls on a
@@ -107,7 +109,7 @@ def all_pairs(metric: Metric, layout: Layout, columns: Sequence[Column]) -> Pair
     found = np.full((4, n, n), np.nan)
     for row in range(n - 1):
         later = slice(row + 1, None)
-        first, others = Column(above[row], below[row]), Column(above[later], below[later])
+        first, others = ModelValues(above[row], below[row]), ModelValues(above[later], below[later])
         found[:, row, later] = one(metric, layout, first, others)
     found[:3] *= factor
     if metric.kind in ("mean", "balance"):
@@ -128,7 +130,7 @@ def _apart(p: Array) -> Flags:
 # The differences of many models from one: value, low, high and p.
 
 
-def _means(metric: Metric, layout: Layout, first: Column, others: Column) -> Array:
+def _means(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """`paired.paired_difference`, which says what is computed."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
@@ -145,7 +147,7 @@ def _means(metric: Metric, layout: Layout, first: Column, others: Column) -> Arr
     return _student(value, np.where(is_known, se, np.nan), _degrees(layout, present, factors, is_known))
 
 
-def _degrees(layout: Layout, present: Flags, factors: Array, is_known: Flags) -> Array:
+def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flags) -> Array:
     """Degrees of freedom; models without missing cells share theirs."""
     cells = np.zeros((int(layout.cluster.max()) + 1, layout.strata.shape[1]))
     patterns: dict[bytes, float] = {}
@@ -160,7 +162,7 @@ def _degrees(layout: Layout, present: Flags, factors: Array, is_known: Flags) ->
     return found
 
 
-def _rates(metric: Metric, layout: Layout, first: Column, others: Column) -> Array:
+def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """`paired.paired_rate_difference`, which says what is computed."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
@@ -176,7 +178,7 @@ def _rates(metric: Metric, layout: Layout, first: Column, others: Column) -> Arr
     pulls = rises - up[:, None] * weights, falls - down[:, None] * weights
     rise, fall = ((part**2).sum(axis=1) for part in pulls)
     with np.errstate(divide="ignore", invalid="ignore"):
-        turns = _Turns(
+        turns = _ModelTurns(
             up=up,
             down=down,
             up_variance=n / (n - 1) * rise,
@@ -188,8 +190,8 @@ def _rates(metric: Metric, layout: Layout, first: Column, others: Column) -> Arr
         return np.array([value, *limits, np.where(n > 1, turns.p(), np.nan)])
 
 
-class _Turns(NamedTuple):
-    """`paired._Turns` of many models."""
+class _ModelTurns(NamedTuple):
+    """The turns of `paired` for many models."""
 
     up: Array
     down: Array
@@ -230,10 +232,10 @@ def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> 
     return np.where(value > 0, np.maximum(low, 0.0), 0.0), np.where(value < 1, np.minimum(high, 1.0), 1.0)
 
 
-def _ratios(metric: Metric, layout: Layout, first: Column, others: Column) -> Array:
+def _ratios(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     present = ~np.isnan(others.above) & ~np.isnan(first.above)
 
-    def figures(one: Column) -> tuple[Array, Array]:
+    def figures(one: ModelValues) -> tuple[Array, Array]:
         above, below = (np.where(present, part, 0.0) for part in one)
         total = below.sum(axis=1)[:, None]
         ratio = above.sum(axis=1)[:, None] / total
@@ -242,11 +244,11 @@ def _ratios(metric: Metric, layout: Layout, first: Column, others: Column) -> Ar
     return _linearised(layout, present, figures(first), figures(others))
 
 
-def _gaps(metric: Metric, layout: Layout, first: Column, others: Column) -> Array:
+def _gaps(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """A gap is between two means, each over the cells that both models have; a lift is in percent of one."""
     present = [~np.isnan(one) & ~np.isnan(other) for one, other in zip(first, others, strict=True)]
 
-    def figures(one: Column) -> tuple[Array, Array]:
+    def figures(one: ModelValues) -> tuple[Array, Array]:
         counts = [known.sum(axis=1)[:, None] for known in present]
         centres = [
             np.where(known, part, 0.0).sum(axis=1)[:, None] / count
@@ -266,7 +268,7 @@ def _gaps(metric: Metric, layout: Layout, first: Column, others: Column) -> Arra
 
 
 def _linearised(
-    layout: Layout, present: Flags, first: tuple[Array, Array], others: tuple[Array, Array]
+    layout: SharedCells, present: Flags, first: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Array:
     pulls = _by_cluster(layout, others[1] - first[1])
     clusters = _clusters(layout, present)
@@ -281,12 +283,12 @@ def _student(value: Array, se: Array, degrees: Array) -> Array:
     return np.array([value, value - half, value + half, 2 * stdtr(degrees, -np.abs(value) / se)])
 
 
-def _by_cluster(layout: Layout, cells: Array) -> Array:
+def _by_cluster(layout: SharedCells, cells: Array) -> Array:
     summed: Array = np.add.reduceat(cells, layout.starts, axis=1)
     return summed
 
 
-def _clusters(layout: Layout, present: Flags) -> NDArray[np.int_]:
+def _clusters(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
     """How many clusters each model shares with the first one."""
     counts: NDArray[np.int_] = (np.add.reduceat(present, layout.starts, axis=1) > 0).sum(axis=1)
     return counts

@@ -21,7 +21,7 @@ from equipoise.stats.intervals import Array, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
-Cell = tuple[str, str, int, str]  # question, language, run, evaluator
+CellKey = tuple[str, str, int, str]  # question, language, run, evaluator
 Codes = NDArray[np.int_]
 _WITHIN: Mapping[Component, tuple[int, ...]] = {  # which parts of a cell make a level
     "question": (0,),
@@ -57,7 +57,7 @@ class Components:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
+class StudyDesign:
     """The number of questions, languages, runs of each, and evaluators of every reply."""
 
     questions: int
@@ -78,7 +78,7 @@ class Advice:
     one of.
     """
 
-    design: Design
+    design: StudyDesign
     half_width: float
     narrowing: Mapping[Factor, float]
     unknown: tuple[Factor, ...]
@@ -89,7 +89,7 @@ class Advice:
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
 
-def estimate_components(scores: Mapping[Cell, float]) -> Components:
+def estimate_components(scores: Mapping[CellKey, float]) -> Components:
     """Components of variance by the method of moments; cells may be missing, runs and evaluators unequal.
 
     Scores are centred within each language x evaluator. For each component the sum of squares between its
@@ -131,11 +131,11 @@ def predict_se(
     there was are given no credit. For balanced data's own design this is the clustered error, unless an
     estimate was below zero.
     """
-    design = Design(questions=questions, languages=languages, runs=runs, evaluators=evaluators)
+    design = StudyDesign(questions=questions, languages=languages, runs=runs, evaluators=evaluators)
     return math.sqrt(math.fsum(_parts(components, design).values())) if components.variance else None
 
 
-def advice(components: Components, design: Design, *, confidence: float = 0.95) -> Advice | None:
+def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
     """What doubling each factor would do to Student's t interval; None without components.
 
     Every component is divided by the number of questions, so doubling them always narrows most, by 29 % and a
@@ -157,7 +157,12 @@ def advice(components: Components, design: Design, *, confidence: float = 0.95) 
 
 
 def smallest_difference(
-    components: Components, design: Design, power: float = 0.8, alpha: float = 0.05, *, shared: float = 0.5
+    components: Components,
+    design: StudyDesign,
+    power: float = 0.8,
+    alpha: float = 0.05,
+    *,
+    shared: float = 0.5,
 ) -> float | None:
     """The smallest true difference of two models, in points, that a paired t test sees with that power.
 
@@ -195,7 +200,7 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     return "; ".join(parts) + "."
 
 
-def _told_apart(places: Sequence[Cell]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
+def _told_apart(places: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
     """Each component's level of each score; what groups the scores like a coarser one is merged into it."""
     kept: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
@@ -234,20 +239,20 @@ def _table(codes: Codes, cells: Codes) -> Array:
     return found
 
 
-def _parts(components: Components, design: Design) -> dict[Component, float]:
+def _parts(components: Components, design: StudyDesign) -> dict[Component, float]:
     """What each component adds to the squared standard error."""
     counts = (design.questions, design.languages, design.runs, design.evaluators)
     sizes = {name: math.prod(counts[i] for i in within) for name, within in _WITHIN.items()}
     return {name: variance / sizes[name] for name, variance in components.variance.items()}
 
 
-def _critical(design: Design, confidence: float) -> float:
+def _critical(design: StudyDesign, confidence: float) -> float:
     if design.questions < 2:
         raise ValueError("an interval needs at least two questions")
     return student(design.questions - 1, confidence)
 
 
-def _half_width(components: Components, design: Design, confidence: float) -> float:
+def _half_width(components: Components, design: StudyDesign, confidence: float) -> float:
     return _critical(design, confidence) * math.sqrt(math.fsum(_parts(components, design).values()))
 
 

@@ -23,7 +23,7 @@ from equipoise.core.types import Reply
 from equipoise.results import rows
 from equipoise.results import summary as uncertainty
 from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
-from equipoise.stats.variance import Components, Design, smallest_difference
+from equipoise.stats.variance import Components, StudyDesign, smallest_difference
 from equipoise.suites import neutrality
 
 Array = NDArray[np.float64]
@@ -428,5 +428,7 @@ def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[st
     found = whole["variance"]
     assert found["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
     components = Components(variance=found["variance"], merged=found["merged"])
-    again = smallest_difference(components, Design(**found["design"]), **found["smallest_difference_assumes"])
+    again = smallest_difference(
+        components, StudyDesign(**found["design"]), **found["smallest_difference_assumes"]
+    )
     assert found["smallest_difference"] == pytest.approx(again, rel=1e-4)

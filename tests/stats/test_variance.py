@@ -13,10 +13,10 @@ from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.stats.intervals import Observation, clustered_mean
 from equipoise.stats.variance import (
-    Cell,
+    CellKey,
     Component,
     Components,
-    Design,
+    StudyDesign,
     advice,
     estimate_components,
     predict_se,
@@ -46,7 +46,7 @@ def drawn(chance: np.random.Generator, *shape: int, variance: Mapping[Component,
     return scores
 
 
-def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[Cell, float]:
+def cells(scores: Array, there: NDArray[np.bool_] | None = None) -> dict[CellKey, float]:
     """The scores that are there, by question, language, run and evaluator."""
     return {
         (f"q{q}", f"l{lang}", run, f"e{judge}"): float(scores[q, lang, run, judge])
@@ -66,7 +66,7 @@ def test_two_way_table_by_hand() -> None:
 def test_one_way_unequal_runs_by_hand() -> None:
     """Questions 1 3, 4 5 6, 8: MS 289/18 on 2 and 4/3 on 3 degrees, and n0 = (6 - 14/6) / 2 runs."""
     runs = {"q": [1, 3], "r": [4, 5, 6], "s": [8]}
-    scores: dict[Cell, float] = {
+    scores: dict[CellKey, float] = {
         (q, "l", n, "e"): v for q, found in runs.items() for n, v in enumerate(found)
     }
     between = (2 * (2 - 4.5) ** 2 + 3 * (5 - 4.5) ** 2 + (8 - 4.5) ** 2) / 2
@@ -200,10 +200,10 @@ def test_what_cannot_be_told_apart_is_named(
         ),
     ],
 )
-def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[Cell, float], reason: str) -> None:
+def test_nothing_is_estimated_where_nothing_can_be_told(scores: dict[CellKey, float], reason: str) -> None:
     """Neither components nor predictions, but a reason."""
     found = estimate_components(scores)
-    design = Design(questions=2, languages=1, runs=1, evaluators=1)
+    design = StudyDesign(questions=2, languages=1, runs=1, evaluators=1)
     assert (found.variance, found.share, found.reason) == ({}, {}, reason)
     assert predict_se(found, 2, 1, 1, 1) is None
     assert advice(found, design) is None
@@ -243,7 +243,7 @@ def test_scores_that_are_all_equal_have_no_variance(score: float) -> None:
     found = estimate_components(cells(np.full((4, 3, 2, 2), score)))
     assert found.variance == dict.fromkeys(NAMES, 0.0)
     assert (found.share, found.negative) == ({}, ())
-    design = Design(questions=4, languages=3, runs=2, evaluators=2)
+    design = StudyDesign(questions=4, languages=3, runs=2, evaluators=2)
     given = advice(found, design)
     assert given is not None
     assert sentence(given) == "Nothing varied: there is no interval to narrow."
@@ -282,7 +282,7 @@ def test_runs_that_were_not_seen_get_no_credit() -> None:
 
 def test_advice_is_the_ratio_of_the_intervals() -> None:
     """Half widths with Student's t at ten and at twenty questions, and at twice the runs and evaluators."""
-    given = advice(KNOWN, Design(questions=10, languages=2, runs=4, evaluators=5))
+    given = advice(KNOWN, StudyDesign(questions=10, languages=2, runs=4, evaluators=5))
     now = predict_se(KNOWN, 10, 2, 4, 5)
     more = predict_se(KNOWN, 20, 2, 4, 5), predict_se(KNOWN, 10, 2, 8, 5), predict_se(KNOWN, 10, 2, 4, 10)
     assert given is not None
@@ -297,7 +297,7 @@ def test_advice_is_the_ratio_of_the_intervals() -> None:
 
 def test_sentence_names_all_three_factors() -> None:
     """The one that narrows most comes first."""
-    given = advice(KNOWN, Design(questions=50, languages=3, runs=1, evaluators=2))
+    given = advice(KNOWN, StudyDesign(questions=50, languages=3, runs=1, evaluators=2))
     assert given is not None
     assert sentence(given) == (
         "Doubling the questions would narrow the interval most (by 30 %); doubling the runs by 3 %; "
@@ -307,7 +307,7 @@ def test_sentence_names_all_three_factors() -> None:
 
 def test_sentence_takes_the_suites_word_for_its_questions() -> None:
     """Territories are doubled where territories are what was asked about."""
-    given = advice(KNOWN, Design(questions=50, languages=3, runs=1, evaluators=2))
+    given = advice(KNOWN, StudyDesign(questions=50, languages=3, runs=1, evaluators=2))
     assert given is not None
     assert sentence(given, "territories").startswith("Doubling the territories would narrow the interval")
     assert "questions" not in sentence(given, "territories")
@@ -316,7 +316,7 @@ def test_sentence_takes_the_suites_word_for_its_questions() -> None:
 def test_sentence_says_what_cannot_be_told_and_what_is_tiny() -> None:
     """One evaluator tells nothing of more, and a little is not nothing."""
     known = Components(variance={"question": 1.0, "run": 0.01}, merged={"evaluator": "question"})
-    given = advice(known, Design(questions=50, languages=1, runs=5, evaluators=1))
+    given = advice(known, StudyDesign(questions=50, languages=1, runs=5, evaluators=1))
     assert given is not None
     assert given.unknown == ("evaluators",)
     assert sentence(given) == (
@@ -327,7 +327,7 @@ def test_sentence_says_what_cannot_be_told_and_what_is_tiny() -> None:
 
 def test_one_question_has_no_interval_to_advise_on() -> None:
     """Neither advice nor a smallest difference."""
-    design = Design(questions=1, languages=3, runs=5, evaluators=2)
+    design = StudyDesign(questions=1, languages=3, runs=5, evaluators=2)
     with pytest.raises(ValueError, match="at least two questions"):
         advice(KNOWN, design)
     with pytest.raises(ValueError, match="at least two questions"):
@@ -339,7 +339,7 @@ def test_smallest_difference_has_the_power_that_statsmodels_gives_it() -> None:
     from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped]
 
     for questions, power in itertools.product((3, 20, 200), (0.5, 0.8, 0.95)):
-        design = Design(questions=questions, languages=3, runs=5, evaluators=2)
+        design = StudyDesign(questions=questions, languages=3, runs=5, evaluators=2)
         found = smallest_difference(KNOWN, design, power, 0.05, shared=0.25)
         se = math.sqrt(2 * (0.75 * (1 / 1 + 0.5 / 3) + 0.3 / 15 + 0.2 / 6 + 0.4 / 30))
         assert found is not None
@@ -351,7 +351,9 @@ def test_smallest_difference_is_seen_as_often_as_it_says() -> None:
     """Of 1000 simulated pairs of models that share a half, a paired t test sees 80 %, within four errors."""
     chance = np.random.default_rng(11)
     shape = (12, 3, 2, 2)
-    found = smallest_difference(KNOWN, Design(questions=12, languages=3, runs=2, evaluators=2), shared=0.5)
+    found = smallest_difference(
+        KNOWN, StudyDesign(questions=12, languages=3, runs=2, evaluators=2), shared=0.5
+    )
     assert found is not None
     half = {"question": 0.5, "language": 0.25}
     common: dict[Component, float] = {name: half.get(name, 0.0) for name in NAMES}
@@ -366,7 +368,7 @@ def test_smallest_difference_is_seen_as_often_as_it_says() -> None:
 
 def test_what_the_models_share_cancels() -> None:
     """All in common leaves runs, evaluators and the rest; nothing in common is the unpaired comparison."""
-    design = Design(questions=20, languages=3, runs=5, evaluators=2)
+    design = StudyDesign(questions=20, languages=3, runs=5, evaluators=2)
     without = Components(variance={**TRUE, "question": 0.0, "language": 0.0})
     assert smallest_difference(KNOWN, design, shared=1) == smallest_difference(without, design, shared=0)
     ladder = [smallest_difference(KNOWN, design, shared=share) or 0 for share in (0, 0.5, 1)]
@@ -376,14 +378,14 @@ def test_what_the_models_share_cancels() -> None:
 def test_component_that_holds_the_runs_does_not_cancel() -> None:
     """The chance of a single run is no property of the question."""
     known = Components(variance={"question": 1.0, "language": 0.8}, merged={"run": "language"})
-    design = Design(questions=20, languages=2, runs=1, evaluators=1)
+    design = StudyDesign(questions=20, languages=2, runs=1, evaluators=1)
     noise = Components(variance={"language": 0.8}, merged={"run": "language"})
     assert smallest_difference(known, design, shared=1) == smallest_difference(noise, design, shared=0)
 
 
 def test_rates_out_of_range_are_refused() -> None:
     """A power below alpha asks for less than chance gives."""
-    design = Design(questions=5, languages=1, runs=1, evaluators=1)
+    design = StudyDesign(questions=5, languages=1, runs=1, evaluators=1)
     for shared, power in ((-0.1, 0.8), (1.1, 0.8), (0.5, 0.01)):
         with pytest.raises(ValueError, match="need 0 <= shared"):
             smallest_difference(KNOWN, design, power, 0.05, shared=shared)
