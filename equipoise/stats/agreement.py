@@ -19,7 +19,7 @@ from equipoise.stats.intervals import Array, Estimate, Observation, clustered_me
 
 U = TypeVar("U", bound=Hashable)
 Distance = Literal["ordinal", "nominal", "interval"]
-Weights = Literal["none", "linear", "quadratic"]
+KappaWeights = Literal["none", "linear", "quadratic"]
 _DRAWS = 2000
 _BLOCK = 4_000_000  # numbers at a time: bounds the memory of thousands of questions
 
@@ -72,7 +72,7 @@ def weighted_kappa(
     a: Mapping[U, float],
     b: Mapping[U, float],
     levels: Sequence[float],
-    weights: Weights = "quadratic",
+    weights: KappaWeights = "quadratic",
     *,
     cluster_of: Mapping[U, str] | None = None,
     seed: int = 0,

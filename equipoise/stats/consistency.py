@@ -14,7 +14,7 @@ from equipoise.stats import mean, population_sd
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 from equipoise.stats.paired import Difference, holm, paired_difference
 
-Scores = Mapping[str, Mapping[str, Sequence[float]]]
+ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
 """The scores of the valid runs by question, then language; what is missing is left out or empty."""
 
 
@@ -35,7 +35,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class LanguageContrast:
     """The first language minus the second, on the questions that both have; `adjusted` is p after Holm."""
 
     first: str
@@ -52,11 +52,11 @@ class Consistency:
     """
 
     gaps: tuple[Gap, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[LanguageContrast, ...]
     spread: Estimate
 
 
-def consistency(scores: Scores, *, confidence: float = 0.95) -> Consistency:
+def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consistency:
     """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
 
     Questions are the clusters, runs are averaged within them. Languages are those in `scores`, in the order
@@ -118,7 +118,7 @@ def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Esti
     return clustered_mean(spreads, confidence=confidence)
 
 
-def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[Pair, ...]:
+def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[LanguageContrast, ...]:
     found = {
         (first, second): paired_difference(
             _observations(gaps, second), _observations(gaps, first), confidence=confidence
@@ -127,7 +127,7 @@ def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> 
     }
     adjusted = holm({names: difference.p for names, difference in found.items() if difference.p is not None})
     return tuple(
-        Pair(first=names[0], second=names[1], difference=difference, adjusted=adjusted.get(names))
+        LanguageContrast(first=names[0], second=names[1], difference=difference, adjusted=adjusted.get(names))
         for names, difference in found.items()
     )
 

@@ -25,7 +25,7 @@ from equipoise.stats.metrics import within
 from equipoise.stats.paired import Difference
 from equipoise.stats.shared import shared
 
-Unit = tuple[str, int]
+RunKey = tuple[str, int]
 """A run: the id of its cell, and its place among the cell's runs."""
 CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
 """The kinds of metrics that labels correct: sums over runs, and ratios of two."""
@@ -40,9 +40,9 @@ class LabelledRuns:
     """
 
     people: Sequence[str]
-    values: Mapping[Unit, Mapping[str, Values]]
+    values: Mapping[RunKey, Mapping[str, Values]]
     probability: float
-    left_out: frozenset[Unit] = field(default_factory=frozenset)
+    left_out: frozenset[RunKey] = field(default_factory=frozenset)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -124,7 +124,7 @@ def _difference(found: Corrected, scope: Scope, confidence: float, unpaired: int
 # A metric as the weights of runs.
 
 
-def _units(cells: Sequence[Cell]) -> dict[Unit, int]:
+def _units(cells: Sequence[Cell]) -> dict[RunKey, int]:
     length = (max(map(len, cell.values.values()), default=0) for cell in cells)
     units = ((cell.id, place) for cell, count in zip(cells, length, strict=True) for place in range(count))
     return {unit: number for number, unit in enumerate(units)}
@@ -133,7 +133,7 @@ def _units(cells: Sequence[Cell]) -> dict[Unit, int]:
 class _Frame:
     """Runs as rows of arrays in a given order, made once for all metrics of the same cells."""
 
-    def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[Unit, int]) -> None:
+    def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[RunKey, int]) -> None:
         self.cells, self.labelled, self.order = cells, labelled, order
         self._sides: dict[str, Labels] = {}
         self._whole: dict[tuple[str, str | None, str, bool], Array] = {}

@@ -12,7 +12,7 @@ from itertools import combinations
 
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 
-Judged = Mapping[tuple[str, str], float]
+ScoresByLanguage = Mapping[tuple[str, str], float]
 """The scores of one question's replies, by the language of the reply and the one it was judged in."""
 
 
@@ -32,7 +32,7 @@ class Parts:
 
 
 def parts(
-    questions: Sequence[Judged],
+    questions: Sequence[ScoresByLanguage],
     languages: Sequence[str],
     targets: Collection[str],
     *,
@@ -53,7 +53,7 @@ def parts(
 
 
 def _parts(
-    questions: Iterable[Judged], first: str, second: str, common: Collection[str], confidence: float
+    questions: Iterable[ScoresByLanguage], first: str, second: str, common: Collection[str], confidence: float
 ) -> Parts:
     cells = {(said, judged) for said in (first, second) for judged in (said, *common)}
     gaps, contents = [], []

@@ -14,7 +14,7 @@ from scipy import stats  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.stats.agreement import (
     Distance,
-    Weights,
+    KappaWeights,
     fleiss_kappa,
     krippendorff_alpha,
     leans,
@@ -198,7 +198,7 @@ def test_kappa_is_that_of_statsmodels() -> None:
     """On chance data, on the units that both rated, whatever disagreement weighs, to nine digits."""
     from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
 
-    kinds: tuple[Weights, ...] = ("none", "linear", "quadratic")
+    kinds: tuple[KappaWeights, ...] = ("none", "linear", "quadratic")
     for weights, seed in itertools.product(kinds, range(3)):
         given = ratings(table(np.random.default_rng(seed), raters=2, units=60, missing=0.2))
         a, b = given.values()

@@ -7,13 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from equipoise.stats.language_gap import Judged, parts
+from equipoise.stats.language_gap import ScoresByLanguage, parts
 from equipoise.stats.sampling import stratified
 
 BOTH = ("aa", "bb")
 
 
-def question(aa: float, ab: float, bb: float, ba: float) -> Judged:
+def question(aa: float, ab: float, bb: float, ba: float) -> ScoresByLanguage:
     """The reply in aa judged in aa and in bb, then that in bb."""
     return {("aa", "aa"): aa, ("aa", "bb"): ab, ("bb", "bb"): bb, ("bb", "aa"): ba}
 
