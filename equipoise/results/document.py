@@ -39,7 +39,7 @@ class Sampling(TypedDict):
     max_tokens: NotRequired[int]
 
 
-class Subject(TypedDict):
+class SubjectSides(TypedDict):
     """A subject, and the two sides of a lean by name."""
 
     subject: str
@@ -229,7 +229,7 @@ class Metadata(TypedDict):
     rubric_hash: Annotated[str, Meta(description="SHA-256 of the rubric")]
     about: NotRequired[
         Annotated[
-            Subject,
+            SubjectSides,
             Meta(description="What evaluators are told that questions are about; absent where they are not"),
         ]
     ]

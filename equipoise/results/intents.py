@@ -25,17 +25,17 @@ from equipoise.core.types import JSON, Role
 
 ROUNDS = 100_000
 """Of PBKDF2, as a key may be short."""
-State = Literal["intended", "uploaded", "creating", "created", "over"]
+BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
-class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
+class _BatchLine(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """Any line; its kind says which."""
 
     intent: str
     at: str
 
 
-class IntentLine(_Line, frozen=True, kw_only=True, tag="intent"):
+class IntentLine(_BatchLine, frozen=True, kw_only=True, tag="intent"):
     """Calls that are about to be uploaded, by their custom ids, all of one model.
 
     `credential` is a salted digest of the key that submits them, `reserved` the most that they may cost, in
@@ -52,24 +52,24 @@ class IntentLine(_Line, frozen=True, kw_only=True, tag="intent"):
     calls: tuple[str, ...]
 
 
-class UploadedLine(_Line, frozen=True, kw_only=True, tag="uploaded"):
+class UploadedLine(_BatchLine, frozen=True, kw_only=True, tag="uploaded"):
     """The id of the uploaded file."""
 
     file: str
 
 
-class CreatingLine(_Line, frozen=True, kw_only=True, tag="creating"):
+class CreatingLine(_BatchLine, frozen=True, kw_only=True, tag="creating"):
     """The batch is about to be created."""
 
 
-class CreatedLine(_Line, frozen=True, kw_only=True, tag="created"):
+class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
     """The id of the batch, and when it expires in Unix time."""
 
     batch: str
     expires: float | None = None
 
 
-class OverLine(_Line, frozen=True, kw_only=True, tag="over"):
+class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     """Nothing more is to be had from the batch, or there is none: its last status, or why.
 
     Of its lines so many were answered, failed or lost; unknown and doubled ones were ignored.
@@ -83,8 +83,8 @@ class OverLine(_Line, frozen=True, kw_only=True, tag="over"):
     doubled: int = 0
 
 
-AnyLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine
-_DECODER = msgspec.json.Decoder(AnyLine)
+BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine
+_DECODER = msgspec.json.Decoder(BatchLine)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -93,7 +93,7 @@ class Intent:
     """One batch, as far as it has come: `began` is when its creation began, ISO 8601."""
 
     line: IntentLine
-    state: State = "intended"
+    state: BatchState = "intended"
     file: str = ""
     batch: str = ""
     began: str = ""
@@ -110,7 +110,7 @@ class Intent:
         """Whether there may be a batch that is not over."""
         return self.state in ("creating", "created")
 
-    def add(self, line: AnyLine) -> None:
+    def add(self, line: BatchLine) -> None:
         """Add what a later line says."""
         match line:
             case UploadedLine():
@@ -138,7 +138,7 @@ class Intents:
         """Those whose batch may exist and is not over."""
         return [intent for intent in self.by_id.values() if intent.may_exist]
 
-    def add(self, line: AnyLine) -> None:
+    def add(self, line: BatchLine) -> None:
         """Add a line that was read or written. The last intent with a call is the one that counts."""
         if isinstance(line, IntentLine):
             intent = self.by_id[line.intent] = Intent(line)
@@ -194,7 +194,7 @@ class Intents:
         """Write that nothing more is to be had from it. Raises CannotKeep."""
         self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
 
-    def _write(self, line: AnyLine) -> None:
+    def _write(self, line: BatchLine) -> None:
         """Append a line and wait until it is on the disk."""
         data = (b"\n" if self._is_cut else b"") + _ENCODER.encode(line) + b"\n"
         try:
@@ -229,14 +229,14 @@ def load(path: Path) -> Intents:
     return found
 
 
-def _read(path: Path) -> Iterator[AnyLine]:
+def _read(path: Path) -> Iterator[BatchLine]:
     """The valid lines of a file. One that a crash has cut was followed by nothing that it announces."""
     with opened(path) as file:
         for number, data in enumerate(file, start=1):
             if not data.strip():
                 continue
             try:
-                line: AnyLine = _DECODER.decode(data)
+                line: BatchLine = _DECODER.decode(data)
             except (ValueError, RecursionError):
                 # Cut by a crash, or of a later version.
                 if not data.rstrip().endswith(b"}") or _is_object(data):

@@ -42,7 +42,7 @@ _SAID = ("message", "reason")
 """Fields with texts of endpoints, in lines that are neither calls nor records."""
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """One valid line: its start offset in bytes, its bytes, and what they say."""
 
     start: int
@@ -297,14 +297,14 @@ def _tail(file: int, end: int) -> bytes:
     return os.pread(file, min(_TAIL, end), max(0, end - _TAIL))
 
 
-def read(path: Path, position: int = 0) -> Iterator[Line]:
+def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
     """The valid lines from a position on, in order.
 
     Damaged lines are skipped; so is a last line that is still being written.
     """
     for line in scan(path, position):
         if line.entry is not None:
-            yield Line(line.start, line.data, line.entry)
+            yield JournalLine(line.start, line.data, line.entry)
 
 
 def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[Scanned]:

@@ -17,7 +17,7 @@ from equipoise.core.types import JSON, Call, Cue, Exchange, Message, Reply, Role
 
 Number = int | float
 """A number that is written again as it was read: 4 is not 4.0."""
-Count = Annotated[int, Meta(ge=1)]
+PositiveCount = Annotated[int, Meta(ge=1)]
 
 
 class Selected(TypedDict, total=False):
@@ -207,7 +207,7 @@ class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
     extent: str
     anchors_hash: str
     order: tuple[tuple[str, str], ...]
-    anchors: Annotated[dict[str, Count], Meta(min_length=1)]
+    anchors: Annotated[dict[str, PositiveCount], Meta(min_length=1)]
 
 
 class JudgedContent(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ Answering = tuple[str, str, str | None, str | None, str | None]
 
 
 @dataclass(slots=True)
-class Seen:
+class ModelCalls:
     """How many calls were answered by one model, and which run and which call of all the first was."""
 
     calls: int
@@ -49,7 +49,7 @@ class Totals:
     repeats: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     estimated: Counter[str] = field(default_factory=Counter)
-    seen: dict[Answering, Seen] = field(default_factory=dict)
+    seen: dict[Answering, ModelCalls] = field(default_factory=dict)
     number: int = 0
     batched: int = 0
     batched_tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -68,7 +68,7 @@ class Totals:
         self.number += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
         if (seen := self.seen.get(key)) is None:
-            self.seen[key] = Seen(1, line.run, self.number, self.number)
+            self.seen[key] = ModelCalls(1, line.run, self.number, self.number)
         else:
             seen.calls += 1
             seen.last_call = self.number
