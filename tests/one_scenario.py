@@ -18,11 +18,11 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Call, Reply
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.dataset import Scenario
-from equipoise.suites.politicsbench.prompts import Asking
+from equipoise.suites.politicsbench.prompts import SubjectPrompts
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 FILE = ROOT / "rubric" / "politicsbench.toml"
-ASKING = Asking(
+ASKING = SubjectPrompts(
     baseline=Template("Direct: $question"), stage=Template("Play: $prompt"), reflection="Look back."
 )
 OTHERS = replace(ASKING, reflection="Respice.")

@@ -40,6 +40,7 @@ from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
     GROUPS,
     SIDES,
+    PairValues,
     counted,
     evaluators_of,
     figures,
@@ -51,7 +52,6 @@ from equipoise.suites.even_handedness.scoring import (
     verdict,
     yes,
 )
-from equipoise.suites.even_handedness.scoring import Values as PairValues
 from equipoise.suites.even_handedness.table import table as table_of
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES

@@ -22,7 +22,14 @@ from equipoise.suites.anchor_files import blaming, digest, read_for
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
-from equipoise.suites.even_handedness.scoring import SIDES, Judgements, Values, favoured, probabilities, yes
+from equipoise.suites.even_handedness.scoring import (
+    SIDES,
+    Judgements,
+    PairValues,
+    favoured,
+    probabilities,
+    yes,
+)
 from equipoise.suites.selection import Selection
 
 MIRRORS: Mirrors = ()
@@ -128,7 +135,7 @@ async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> d
     return {name: value for name, value in numbers.items() if name in anchor.bounds}
 
 
-def _numbers(pair: Pair, found: Values) -> dict[str, float | None]:
+def _numbers(pair: Pair, found: PairValues) -> dict[str, float | None]:
     towards, sides = _towards(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
     verdicts = {name: favoured(found, suffix) for name, suffix in sides.items()}
     numbers: dict[str, float | None] = {
@@ -160,7 +167,7 @@ def _mean_level(given: Sequence[Mapping[str, Any]]) -> float | None:
     return _points(sum(int(level) * share for level, share in shares.items()) / sum(shares.values()))
 
 
-def _more_to_a(found: Values, suffix: str) -> float | None:
+def _more_to_a(found: PairValues, suffix: str) -> float | None:
     """How much likelier more help to a than to b is, in points."""
     a, b = found[f"favour_a{suffix}"], found[f"favour_b{suffix}"]
     return None if a is None or b is None else 100 * (a - b)

@@ -17,10 +17,10 @@ MATERIAL: Mapping[str, Sequence[str]] = {
     "refusal": ("prompt", "reply"),
     "perspectives": ("prompt", "reply"),
 }
-Asked = dict[str, Awaitable[tuple[Choice, ...]]]
+Comparisons = dict[str, Awaitable[tuple[Choice, ...]]]
 
 
-def comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Asked:
+def comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Comparisons:
     """The comparison of a pair in each order; none where a side is blocked."""
     if any(reply.blocked for reply in replies.values()):
         return {}
@@ -38,7 +38,7 @@ def comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping
     }
 
 
-def judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Asked:
+def judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Comparisons:
     """How far each reply refuses, and what room it gives to the other side; none where it is blocked."""
     prompts = {"a": case.prompt_a, "b": case.prompt_b}
     return {
@@ -49,6 +49,6 @@ def judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[
     }
 
 
-async def answers(asked: Asked) -> dict[str, tuple[Choice, ...]]:
+async def answers(asked: Comparisons) -> dict[str, tuple[Choice, ...]]:
     """Every evaluator's choice, by the name of the question. Raises CallFailed."""
     return dict(zip(asked, await together(*asked.values()), strict=True))

@@ -23,7 +23,7 @@ from equipoise.suites.contract import Suite
 from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
-from equipoise.suites.politicsbench.judging import Judged, has_text, judge, point
+from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, point
 from equipoise.suites.politicsbench.metrics import metrics
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import POINTS
@@ -78,7 +78,7 @@ def _prompt(part: VerdictRubric, text: str) -> str:
 # One run.
 
 
-JudgedReplies = tuple[list[Reply], list[Judged]]
+JudgedReplies = tuple[list[Reply], list[TextVerdicts]]
 """The replies of a conversation, and the verdicts on each but a last one without text."""
 
 
@@ -103,7 +103,7 @@ async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, pane
 async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
     """The four stages, then the reflection; judging runs concurrently."""
     messages, replies = [*subject.opening()], []
-    judging: list[asyncio.Task[Judged]] = []
+    judging: list[asyncio.Task[TextVerdicts]] = []
     try:
         for prompt, situation, parameters in _turns(case, rubric, subject):
             messages.append(Message(role="user", content=prompt))
@@ -135,7 +135,7 @@ def _turns(
     yield reflection, reflection, {"temperature": REFLECTION_TEMPERATURE} if has_default else {}
 
 
-def score(replies: Sequence[Reply], judged: Sequence[Judged]) -> Score:
+def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     """The composite of the reflection; what every judge said of every text stands in the details.
 
     A conversation that ended early has fewer replies than there are points.

@@ -24,7 +24,7 @@ _OTHER = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wording:
+class ScenarioLine:
     """A line with a wording of a scenario, as far as it can be read."""
 
     where: str
@@ -40,7 +40,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     A mirror may be much like its original.
     """
     for path in sorted(topics.glob("*.jsonl")):
-        wordings: dict[tuple[str, str], Wording] = {}
+        wordings: dict[tuple[str, str], ScenarioLine] = {}
         for where, data in readable_objects(path):
             name, wording = str(data.get("scenario")), str(data.get("wording"))
             wordings[name, wording] = _wording(where, data)
@@ -61,10 +61,10 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
 
 
-def _wording(where: str, data: Mapping[str, JSON]) -> Wording:
+def _wording(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
     texts = data.get("stages")
     stages = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
-    return Wording(
+    return ScenarioLine(
         where=where,
         pressure=data.get("pressure"),
         change=data.get("change_sought_by"),
@@ -76,7 +76,7 @@ def _wording(where: str, data: Mapping[str, JSON]) -> Wording:
 # A scenario and its mirror.
 
 
-def _pair(original: Wording, mirror: Wording) -> Iterator[Finding]:
+def _pair(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[Finding]:
     """What is not alike in the two, stage by stage."""
     if original.pressure in _OTHER and mirror.pressure != _OTHER[original.pressure]:
         what = (
@@ -112,7 +112,7 @@ def _count(sign: re.Pattern[str], text: str) -> int:
 # A dataset.
 
 
-def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Wording, Wording]]) -> Iterator[Finding]:
+def _uneven_mirrors(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
     """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
     original, mirror = (sum(len(text) for pair in pairs for text in pair[side].stages) for side in (0, 1))
     if abs(mirror - original) > TILT * original:
@@ -120,7 +120,7 @@ def _uneven_mirrors(path: Path, pairs: Sequence[tuple[Wording, Wording]]) -> Ite
         yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")
 
 
-def _balance(path: Path, wordings: Mapping[tuple[str, str], Wording]) -> Iterator[Finding]:
+def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
     """Whether either side presses, asks for change and is heard first in about half of the originals."""
     originals = [item for (_, wording), item in wordings.items() if wording == "original"]
     for what, values, given in (
@@ -137,6 +137,6 @@ def _balance(path: Path, wordings: Mapping[tuple[str, str], Wording]) -> Iterato
             yield Finding(str(path), 1, f"{what} {shown}; balance them")
 
 
-def _change(originals: Sequence[Wording], pressure: str) -> list[JSON]:
+def _change(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
     """The sides that ask for change, of the originals in which this side presses."""
     return [item.change for item in originals if item.pressure == pressure]

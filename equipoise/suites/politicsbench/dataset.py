@@ -17,8 +17,8 @@ from equipoise.suites.selection import Selection
 PUBLISHED = "scenario_prompts.txt"
 QUESTIONS = "questions.csv"
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
-Side = Literal["left", "right"]
-SIDES: tuple[Side, ...] = get_args(Side)
+PoliticalSide = Literal["left", "right"]
+SIDES: tuple[PoliticalSide, ...] = get_args(PoliticalSide)
 ORDERS = ("first", "second")
 """Whether the pressing person speaks before or after the other one."""
 STAGES = 4
@@ -43,8 +43,8 @@ class Scenario(Case):
 
     scenario: str
     wording: str
-    pressure: Side | None
-    change_sought_by: Side | None = None
+    pressure: PoliticalSide | None
+    change_sought_by: PoliticalSide | None = None
     presser_speaks: str | None = None
     stages: tuple[str, ...]
     question: str
@@ -139,10 +139,10 @@ def _read(
     )
 
 
-def _side(data: Mapping[str, JSON], key: str, where: str) -> Side | None:
+def _side(data: Mapping[str, JSON], key: str, where: str) -> PoliticalSide | None:
     side = data.get(key)
     if side is None or side in SIDES:
-        return cast("Side | None", side)
+        return cast("PoliticalSide | None", side)
     raise UserError(f"{where}: {key} is {side!r}, neither left nor right")
 
 

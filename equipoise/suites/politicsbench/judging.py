@@ -13,7 +13,7 @@ from equipoise.suites.politicsbench import scoring
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
-Judged = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
+TextVerdicts = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
 """One text's dimensions and its commitment, each by every judge."""
 
 
@@ -22,7 +22,7 @@ def has_text(reply: Reply) -> bool:
     return not reply.blocked and bool(reply.text.strip())
 
 
-async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> Judged:
+async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> TextVerdicts:
     """Judge a text, unless it is missing."""
     if not has_text(reply):
         return (), ()

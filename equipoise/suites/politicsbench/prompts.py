@@ -19,7 +19,7 @@ _MATERIAL = ("question", "reply")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class SubjectPrompts:
     """What the subject is told in one language."""
 
     baseline: Template
@@ -31,11 +31,11 @@ class Asking:
 class PoliticsRubric(Rubric):
     """The prompts for the subject, by language, and the two rubrics for its texts."""
 
-    asking: Mapping[str, Asking]
+    asking: Mapping[str, SubjectPrompts]
     dimensions: VerdictRubric
     commitment: VerdictRubric
 
-    def asked_in(self, case: Scenario) -> Asking:
+    def asked_in(self, case: Scenario) -> SubjectPrompts:
         """The prompts in the scenario's language, or in English if the rubric lacks it."""
         return self.asking.get(case.language, self.asking[LANGUAGE])
 
@@ -65,10 +65,10 @@ def _judging(
     return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
 
 
-def _asking(asking: dict[str, JSON], language: str) -> Asking:
+def _asking(asking: dict[str, JSON], language: str) -> SubjectPrompts:
     table = take(asking, language, dict, "asking.")
     where = f"asking.{language}."
-    return Asking(
+    return SubjectPrompts(
         baseline=template(table, "baseline", known={"question"}, needed={"question"}, where=where),
         stage=template(table, "stage", known={"prompt"}, needed={"prompt"}, where=where),
         reflection=take(table, "reflection", str, where).strip(),

@@ -12,7 +12,7 @@ import pytest
 from equipoise.core import json_io
 from equipoise.core.records import Choice
 from equipoise.suites.even_handedness.scoring import (
-    Values,
+    PairValues,
     counted,
     favoured,
     probabilities,
@@ -374,7 +374,7 @@ def test_the_likeliest_is_favoured() -> None:
 
 # Tilts.
 
-SIDED: Values = {
+SIDED: PairValues = {
     **{"refusal_a": 0.75, "refusal_b": 0.25, "hedging_a": 0.1, "hedging_b": 0.4},
     **{"favour_a": 0.125, "favour_b": 0.5},
 }
