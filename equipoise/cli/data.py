@@ -369,7 +369,7 @@ def _build_questions(
     from equipoise.datasets import construct
     from equipoise.models.redact import Secrets
     from equipoise.runner.jobs import open_jobs
-    from equipoise.suites.stages import Row, Stage, StageResult
+    from equipoise.suites.stages import Stage, StageResult, StageRow
 
     model = settings_of(given).model
     if model is None:
@@ -386,7 +386,7 @@ def _build_questions(
         solvers=[checkers.index(name) for name in solvers],
     )
 
-    def annotated(found: Sequence[Row]) -> Sequence[StageResult]:
+    def annotated(found: Sequence[StageRow]) -> Sequence[StageResult]:
         shown = list(map(hidden.mask_values, found))
         try:
             ended = build.annotate(shown, folder / "annotation")

@@ -20,7 +20,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.models.redact import Secrets
 from equipoise.results import store
 from equipoise.runner.jobs import Job, JobSession
-from equipoise.suites.stages import Row, Stage, StageResult
+from equipoise.suites.stages import Stage, StageResult, StageRow
 
 JOURNAL = "construct.journal.jsonl"
 FUNNEL = "funnel.json"
@@ -33,12 +33,12 @@ Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
 def run(
     stages: Sequence[Stage],
-    rows: Sequence[Row],
+    rows: Sequence[StageRow],
     folder: Path,
     session: JobSession,
     tell: Callable[[str], None],
     bar: Bar = lambda label, length: nullcontext(lambda: None),
-) -> list[Row]:
+) -> list[StageRow]:
     """Run all stages on these rows, and return the rows that are left. Raises UserError.
 
     Files that an earlier run of these stages left are removed first, so that none of them is stale.
@@ -67,7 +67,7 @@ def _masked(found: StageResult, hidden: Secrets) -> StageResult:
     return StageResult(row=hidden.mask_values(found.row), reason=reason)
 
 
-def _all(rows: Sequence[Row]) -> list[StageResult]:
+def _all(rows: Sequence[StageRow]) -> list[StageResult]:
     return [StageResult(row=row) for row in rows]
 
 
@@ -96,7 +96,7 @@ def _write(folder: Path, name: str, found: Sequence[StageResult], funnel: list[d
 
 
 def _ask(
-    stage: Stage, rows: Sequence[Row], session: JobSession, advance: Callable[[], None]
+    stage: Stage, rows: Sequence[StageRow], session: JobSession, advance: Callable[[], None]
 ) -> list[StageResult]:
     """The outcome of each row in a stage that asks models."""
     found = session.run([_job(stage, row) for row in rows], advance)
@@ -106,7 +106,7 @@ def _ask(
     ]
 
 
-def _job(stage: Stage, row: Row) -> Job[StageResult]:
+def _job(stage: Stage, row: StageRow) -> Job[StageResult]:
     each = stage.each
     assert each is not None
 

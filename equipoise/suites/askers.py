@@ -28,7 +28,7 @@ COLUMNS = ["language", "form", "number", "side", "text"]
 """Of a file with a text for each of the same two sides of all cases."""
 OF_EACH_CASE: tuple[str, str] = PLACES
 """What sides are called in figures where each case has two of its own."""
-Twins = tuple[Cue, Cue]
+CuePair = tuple[Cue, Cue]
 """Cues of the same number and form, for the first and for the second side of a case."""
 _SLUG = re.compile(r"[A-Za-z0-9_]+")
 _SPACED = 3
@@ -49,7 +49,7 @@ class Askers:
 
     names: tuple[str, str]
     hash: str
-    twins: Mapping[str, Mapping[Form, Sequence[Twins]]]
+    twins: Mapping[str, Mapping[Form, Sequence[CuePair]]]
 
 
 # Reading.
@@ -140,12 +140,12 @@ def _of_language(texts: Texts, language: str, form: Form, side: str) -> Mapping[
 
 def twins(
     sides: tuple[str, str], texts: Callable[[Form, str], Mapping[int, str]]
-) -> dict[Form, Sequence[Twins]]:
+) -> dict[Form, Sequence[CuePair]]:
     """The cues of a case by form, of those numbers that both sides have.
 
     `texts` gives those of a form and a side by number.
     """
-    found: dict[Form, Sequence[Twins]] = {}
+    found: dict[Form, Sequence[CuePair]] = {}
     for form in FORMS:
         first, second = (texts(form, side) for side in sides)
         pairs = [
@@ -184,7 +184,7 @@ def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
 
 
 def _of_texts(
-    language: str, own: Iterable[Mapping[Form, Sequence[Twins]]], *, is_free: bool
+    language: str, own: Iterable[Mapping[Form, Sequence[CuePair]]], *, is_free: bool
 ) -> Iterator[str]:
     seen: dict[str, str] = {}
     for twins in dict.fromkeys(pair for found in own for pairs in found.values() for pair in pairs):
@@ -226,7 +226,7 @@ def dealt(
     }
 
 
-def _cues(own: Mapping[Form, Sequence[Twins]], forms: Sequence[Form], turn: int) -> list[Cue]:
+def _cues(own: Mapping[Form, Sequence[CuePair]], forms: Sequence[Form], turn: int) -> list[Cue]:
     return [cue for form in forms if form in own for cue in own[form][turn % len(own[form])]]
 
 

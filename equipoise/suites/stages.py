@@ -10,14 +10,14 @@ from typing import Protocol
 from equipoise.core.types import JSON
 from equipoise.judge.judge import JobModels
 
-Row = Mapping[str, JSON]
+StageRow = Mapping[str, JSON]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
     """The result of a stage for one row: the row to continue with, or the reason why it is dropped."""
 
-    row: Row
+    row: StageRow
     reason: str | None = None
 
 
@@ -29,8 +29,8 @@ class Stage:
     """
 
     name: str
-    each: Callable[[Row, JobModels], Awaitable[StageResult]] | None = None
-    every: Callable[[Sequence[Row]], Sequence[StageResult]] | None = None
+    each: Callable[[StageRow, JobModels], Awaitable[StageResult]] | None = None
+    every: Callable[[Sequence[StageRow]], Sequence[StageResult]] | None = None
     skipped: str | None = None
 
 
@@ -64,8 +64,8 @@ class FromDocuments(Protocol):
         `retriever`; `critic` and `solvers` are indices into the evaluators of a job.
         """
 
-    def annotate(self, rows: Sequence[Row], folder: Path) -> Sequence[StageResult]:
+    def annotate(self, rows: Sequence[StageRow], folder: Path) -> Sequence[StageResult]:
         """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
 
-    def as_question(self, row: Row) -> dict[str, JSON]:
+    def as_question(self, row: StageRow) -> dict[str, JSON]:
         """The row in the format of the suite's questions."""

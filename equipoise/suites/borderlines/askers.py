@@ -26,7 +26,7 @@ _SLOT = re.compile(r"\{(of|in)\}")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
 
-Names = Mapping[tuple[str, str], Mapping[str, str]]
+CountryNames = Mapping[tuple[str, str], Mapping[str, str]]
 """By language and code, a country's name as it stands in the slots."""
 Forms = dict[tuple[str, str], list[Row]]
 """By language and form, the rows of texts."""
@@ -50,7 +50,7 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
 
 
-def _filled(forms: Forms, names: Names, language: str, form: Form, side: str) -> dict[int, str]:
+def _filled(forms: Forms, names: CountryNames, language: str, form: Form, side: str) -> dict[int, str]:
     """The texts of a form by number, with the names of a claimant in their slots."""
     own = names.get((language, side))
     if own is None:
@@ -59,7 +59,7 @@ def _filled(forms: Forms, names: Names, language: str, form: Form, side: str) ->
     return {int(row["number"]): _SLOT.sub(lambda slot: own[slot[1]], row["text"]) for row in written}
 
 
-def read_names(path: Path) -> Names:
+def read_names(path: Path) -> CountryNames:
     """The names of countries in the slots. Raises UserError naming file and line."""
     found: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, NAME_COLUMNS):

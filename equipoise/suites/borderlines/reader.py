@@ -25,7 +25,7 @@ from equipoise.suites.borderlines.answer_parser import (
     place,
     places,
 )
-from equipoise.suites.borderlines.sentences import END, START, Part, Sentence, sentences, strays
+from equipoise.suites.borderlines.sentences import END, START, Clause, Sentence, sentences, strays
 from equipoise.suites.borderlines.words import (
     GAP,
     ByLanguage,
@@ -41,7 +41,7 @@ _HEAD = re.compile(rf"{START}{_LEAD}(?:\w{{1,4}}['\s])?({NAMES}){END}", re.MULTI
 _BARELY = re.compile(rf"{GAP}(?:[A-G]|{LETTER}){GAP}")
 _GIVEN = re.compile(rf"{GAP}{LETTER}{GAP}(?:\w{{1,4}}['\s])?(?:{MENTIONS}|{NEUTRAL}){GAP}")
 _CONTRADICTED = re.compile(rf"({LETTER}){GAP}(?:\w{{1,4}}['\s])?({MENTIONS})")
-Reading = tuple[int | None, str]
+GivenOption = tuple[int | None, str]
 
 
 def read(
@@ -51,7 +51,7 @@ def read(
     territory: str,
     words: ByLanguage,
     others: Sequence[tuple[str, str]] = (),
-) -> Reading:
+) -> GivenOption:
     """The index of the option that a reply gives, and how: by name, or by letter; None where it is in doubt.
 
     `known` are the names to look for, of which the first `count` are those of the options as shown. `words`
@@ -96,7 +96,7 @@ class _Reply:
         in_fact = [(sentence, part) for sentence, part in self.parts if sentence.is_whole]
         return self._stated(in_fact, "belongs") | self._stated(self.parts, "holds", "links")
 
-    def _stated(self, parts: Sequence[tuple[Sentence, Part]], *kinds: Phrases) -> set[int]:
+    def _stated(self, parts: Sequence[tuple[Sentence, Clause]], *kinds: Phrases) -> set[int]:
         """The countries that stand in a phrase of these kinds where nothing casts doubt on it."""
         return {
             country
@@ -131,10 +131,10 @@ class _Reply:
         )
         return next(filter(None, said), frozenset())
 
-    def _tells_more(self, part: Part) -> bool:
+    def _tells_more(self, part: Clause) -> bool:
         return not part.is_doubtful and not self.vocabulary.countries(part.flat, "holds", "links")
 
-    def calls(self, part: Part) -> bool:
+    def calls(self, part: Clause) -> bool:
         """Whether the part calls something the answer."""
         return self.vocabulary.has(part.flat, "answers")
 
@@ -176,7 +176,7 @@ class _Reply:
     def _is_against(self, answer: int, sentence: Sentence) -> bool:
         return any(self._speaks_against(answer, sentence, part) for part in sentence.parts)
 
-    def _speaks_against(self, answer: int, sentence: Sentence, part: Part) -> bool:
+    def _speaks_against(self, answer: int, sentence: Sentence, part: Clause) -> bool:
         """Whether the part does not only tell that another country holds it, or something of its reasons.
 
         It does more in the answer's own sentence, behind a "but", in a few words, or where it says whose the

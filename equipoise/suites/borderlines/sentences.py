@@ -39,7 +39,7 @@ _FEW_WORDS, _FEW_LETTERS = 4, 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Clause:
     """A part of a sentence: its words, the countries and letters in it, and what it does with them.
 
     It is denied, or told (a claim, a view, history, an army), or conceded; `adds` to a denial what is "not
@@ -88,7 +88,7 @@ class Sentence:
     parts tells facts or speaks of a country.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[Clause]
     doubted: frozenset[int]
     asserted: frozenset[int]
     lettered: frozenset[int]
@@ -101,11 +101,11 @@ class Sentence:
         """The countries of its parts and letters that it does not deny."""
         return frozenset[int]().union(*(part.mentions | part.letters for part in self.parts if part.is_given))
 
-    def affirms(self, part: Part, country: int) -> bool:
+    def affirms(self, part: Clause, country: int) -> bool:
         """Whether nothing in the sentence casts doubt on what this part says of a country."""
         return self.is_clear and not part.is_doubtful and country not in self.doubted
 
-    def is_of_law(self, part: Part) -> bool:
+    def is_of_law(self, part: Clause) -> bool:
         """Whether this part does not only tell facts as against the law."""
         return not (self.is_factual or part.is_factual)
 
@@ -163,11 +163,11 @@ def _sentence(text: str, vocabulary: Vocabulary, count: int) -> Sentence:
     )
 
 
-def _part(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> Part:
+def _part(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> Clause:
     words = flat(text)
     loose = flat(text.replace("'", " "))
     mentions = frozenset(places(MENTIONS, text))
-    return Part(
+    return Clause(
         text=text,
         flat=loose,
         mentions=mentions,
@@ -181,11 +181,11 @@ def _part(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> Pa
     )
 
 
-def _sides(parts: Sequence[Part]) -> Iterator[Sequence[Part]]:
+def _sides(parts: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
     """The parts of a sentence between its words of contrast."""
     starts = [number for number, part in enumerate(parts) if part.is_contrast and number]
     return (parts[start:end] for start, end in zip([0, *starts], [*starts, len(parts)], strict=True))
 
 
-def _speaks(side: Sequence[Part]) -> bool:
+def _speaks(side: Sequence[Clause]) -> bool:
     return any(part.mentions or part.letters for part in side)

@@ -15,7 +15,7 @@ ANY, COUNTRY, FURTHER = "*", "{}", ".."
 GAP = r"[^\w\ue000-\ue030]*"
 """What stands between words and marks."""
 Phrases: TypeAlias = Literal["belongs", "holds", "links"]
-Kind: TypeAlias = Literal[
+WordKind: TypeAlias = Literal[
     "certain",
     "denials",
     "doubts",
@@ -71,7 +71,7 @@ class Words:
 
 
 PHRASES: tuple[Phrases, ...] = get_args(Phrases)
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[WordKind, ...] = get_args(WordKind)
 ByLanguage = Sequence[tuple[str, Words]]
 
 
@@ -91,12 +91,12 @@ class Vocabulary:
         self._sides = [_side(tuple(item.sides)) for item, _ in self._words if item.sides]
 
     def _patterns(
-        self, kind: Kind, of: Callable[[tuple[str, ...], bool], re.Pattern[str]]
+        self, kind: WordKind, of: Callable[[tuple[str, ...], bool], re.Pattern[str]]
     ) -> list[re.Pattern[str]]:
         listed = ((tuple(getattr(item, kind)), is_unparted) for item, is_unparted in self._words)
         return [of(words, is_unparted) for words, is_unparted in listed if words]
 
-    def has(self, flat: str, *kinds: Kind) -> bool:
+    def has(self, flat: str, *kinds: WordKind) -> bool:
         """Whether a word of one of the kinds stands in a flat text; anywhere where words are not parted."""
         return any(pattern.search(flat) for kind in kinds for pattern in self._anywhere[kind])
 

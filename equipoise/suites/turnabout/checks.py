@@ -19,8 +19,8 @@ from equipoise.suites.turnabout.dataset import (
     SLOT,
     UNNAMED,
     VALUES,
+    ActorPair,
     Incident,
-    Pair,
     Tables,
 )
 
@@ -88,7 +88,7 @@ def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
                 yield Finding.at(where, f"{language}: {form!r} of {' and '.join(pair.actors)} is the same")
 
 
-def _asked(tables: Tables) -> Iterator[tuple[Pair, str]]:
+def _asked(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
     """Each pair with each of its languages, and X and Y as one more of each set."""
     sets: dict[tuple[str, str], None] = {}
     for pair in tables.pairs:
@@ -97,7 +97,7 @@ def _asked(tables: Tables) -> Iterator[tuple[Pair, str]]:
             sets.setdefault((pair.actor_set, language))
     for actor_set, language in sets:
         yield (
-            Pair(
+            ActorPair(
                 name="x and y", actor_set=actor_set, actors=("x", "y"), homes=("", ""), languages=(language,)
             ),
             language,

@@ -93,7 +93,7 @@ class Incident(Case):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class ActorPair:
     """Two actors, the languages of their homes, and the languages in which they are asked about."""
 
     name: str
@@ -121,7 +121,7 @@ class Template:
 class Tables:
     """The content of the tables, by their keys."""
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[ActorPair]
     templates: Sequence[Template]
     texts: Mapping[str, Mapping[str, Row]]
     answers: Mapping[tuple[str, ...], str]
@@ -147,14 +147,14 @@ def incidents(selection: Selection) -> list[Incident]:
     return found
 
 
-def _chosen(pairs: Sequence[Pair], selection: Selection) -> Sequence[Pair]:
+def _chosen(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorPair]:
     names, known = selection.option(CHOSEN_PAIRS), [pair.name for pair in pairs]
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"--pairs: there is no {unknown[0]!r}; there are {', '.join(known)}")
     return [pair for pair in pairs if not names or pair.name in names]
 
 
-def _languages(pairs: Sequence[Pair], selection: Selection) -> list[str]:
+def _languages(pairs: Sequence[ActorPair], selection: Selection) -> list[str]:
     """English first, then the others in the order of the pairs."""
     known = sorted(dict.fromkeys(name for pair in pairs for name in pair.languages), key=ABROAD.__ne__)
     if unknown := [name for name in selection.languages if name not in known]:
@@ -164,7 +164,7 @@ def _languages(pairs: Sequence[Pair], selection: Selection) -> list[str]:
 
 
 def _in_language(
-    language: str, pairs: Sequence[Pair], tables: Tables, selection: Selection
+    language: str, pairs: Sequence[ActorPair], tables: Tables, selection: Selection
 ) -> Iterator[Incident]:
     seed, made = selection.option(SEED), {}
     for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
@@ -317,8 +317,8 @@ def read(folder: Path) -> Tables:
     return tables
 
 
-def _pair(row: Row) -> Pair:
-    pair = Pair(
+def _pair(row: Row) -> ActorPair:
+    pair = ActorPair(
         name=row["pair"],
         actor_set=row["set"],
         actors=(row["a"], row["b"]),

@@ -25,7 +25,7 @@ LEAN, ABSOLUTE, AT_HOME, REFUSED = "lean", "absolute", "at_home", "refused"
 TWO = "two"
 """The label of pairs whose actors are both at home in a language of their own."""
 DEPARTURES = ("departure_a", "departure_b")
-Column = list[float]
+Observations = list[float]
 """Numbers of independent runs."""
 
 
@@ -37,9 +37,9 @@ class Twins:
     """
 
     first: QuestionRow
-    a: Column
-    b: Column
-    control: Column
+    a: Observations
+    b: Observations
+    control: Observations
 
     @property
     def pair(self) -> str:
@@ -57,7 +57,7 @@ class Twins:
         return self.first.labels["half"]
 
     @property
-    def leans(self) -> Column:
+    def leans(self) -> Observations:
         """By how much more an answer goes against `a` than against `b` for the same."""
         return _less(self.a, self.b)
 
@@ -79,12 +79,12 @@ def _key(question: QuestionRow, leads: str = "") -> tuple[str, ...]:
     return question.language, question.labels["pair"], question.cluster, leads
 
 
-def _answers(runs: Sequence[RunRow]) -> Column:
+def _answers(runs: Sequence[RunRow]) -> Observations:
     """The answers that there are; runs are independent, so which answer of a twin stands beside is free."""
     return [value for row in runs if (value := row.values.get("percent")) is not None]
 
 
-def _less(one: Column, other: Column) -> Column:
+def _less(one: Observations, other: Observations) -> Observations:
     """The differences, as many as both have answers."""
     return [first - second for first, second in zip(one, other, strict=False)]
 
@@ -191,18 +191,18 @@ def _signed(known: Sequence[Twins], *, by_language: bool) -> Iterator[tuple[Twin
         yield item, None if centre is None else (centre > 0) - (centre < 0)
 
 
-def _times(column: Column, sign: int | None) -> Column:
+def _times(column: Observations, sign: int | None) -> Observations:
     return [] if sign is None else [sign * value for value in column]
 
 
-def _mean(columns: Sequence[Column]) -> Column:
+def _mean(columns: Sequence[Observations]) -> Observations:
     """The mean of each run over the languages that have it."""
     length = max(map(len, columns), default=0)
     runs = ([column[run] for column in columns if run < len(column)] for run in range(length))
     return [sum(values) / len(values) for values in runs]
 
 
-def _at_home(members: Sequence[Twins]) -> Column:
+def _at_home(members: Sequence[Twins]) -> Observations:
     """By how much the side at home is judged more mildly than abroad: half of what the two homes differ."""
     by_language = {item.first.language: item for item in members}
     if _homes(members) != TWO:

@@ -18,7 +18,7 @@ from equipoise.suites.turnabout.phrases import (
     places,
     without_markup,
 )
-from equipoise.suites.turnabout.vocabulary import LETTER, Words, folded, unaccented
+from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded, unaccented
 
 LETTERS = "ABCDE"
 _ANNOUNCED = re.compile(r"[^\n.!?\u3002]{0,26}")
@@ -54,7 +54,7 @@ _ENDING = 4
 class LetterReply:
     """A reply to a question with options: the letters that it gives, and the options that it names."""
 
-    def __init__(self, text: str, words: Sequence[Words], options: Sequence[str]) -> None:
+    def __init__(self, text: str, words: Sequence[Lexicon], options: Sequence[str]) -> None:
         self.words = words
         # A letter may have endings, as in Turkish.
         raw = unaccented(_OTHER.sub(" ", _SUFFIX.sub(" ", answer_in(text))))

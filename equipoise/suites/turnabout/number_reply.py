@@ -21,7 +21,7 @@ from equipoise.suites.turnabout.phrases import (
     places,
     without_markup,
 )
-from equipoise.suites.turnabout.vocabulary import LETTER, Words, folded
+from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded
 
 FURTHEST = 40
 """Characters behind words that announce an answer in which it begins."""
@@ -82,7 +82,7 @@ _start = attrgetter("start")
 class NumberReply:
     """A reply, folded, with its numbers, ranges and clauses."""
 
-    def __init__(self, text: str, words: Sequence[Words], question: str) -> None:
+    def __init__(self, text: str, words: Sequence[Lexicon], question: str) -> None:
         self.words = words
         raw = self._last_word(folded(answer_in(text)))
         self.bold = [self._prepared(part) for part in in_bold(raw)]
@@ -329,7 +329,7 @@ def _only(text: str) -> _Number | None:
     return numbers[0] if len({number.value for number in numbers}) == 1 else None
 
 
-def _in_digits(text: str, words: Sequence[Words]) -> str:
+def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
     """The text with its numbers in words as digits behind a mark."""
     for language in words:
         if language.unspaced:
@@ -351,11 +351,11 @@ def _in_digits(text: str, words: Sequence[Words]) -> str:
     return "".join([*parts, text[place:]])
 
 
-def _signs_in_digits(text: str, words: Words) -> str:
+def _signs_in_digits(text: str, words: Lexicon) -> str:
     return re.sub(rf"[{words.signs}]+", lambda run: _marked(words.numbers.get(run[0]), run[0], words), text)
 
 
-def _marked(value: int | None, written: str, words: Words) -> str:
+def _marked(value: int | None, written: str, words: Lexicon) -> str:
     """A number in digits behind its mark; what was written where there is none."""
     if value is None:
         return written
@@ -363,7 +363,7 @@ def _marked(value: int | None, written: str, words: Words) -> str:
     return f"{_WEAK if is_weak else _WORD}{value}"
 
 
-def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Words) -> tuple[int, str]:
+def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
     """Of how many words the longest number is that begins with this one, and its digits; 0 for none."""
     found, end = (0, ""), runs[index].start()
     spelled: list[str] = []

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from equipoise.core.unicode import nfkc
 from equipoise.models.reasoning import split
-from equipoise.suites.turnabout.vocabulary import SHORT, Words
+from equipoise.suites.turnabout.vocabulary import SHORT, Lexicon
 
 HEAD, TAIL = 1_000, 4_000
 """Characters that are read of a long reply: an answer stands at its beginning or at its end."""
@@ -43,7 +43,7 @@ def in_bold(text: str) -> list[str]:
     return [" ".join(filter(None, parts)) for parts in BOLD.findall(text)]
 
 
-def places(text: str, kind: str, words: Sequence[Words]) -> Iterator[tuple[int, int]]:
+def places(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int, int]]:
     """Where the phrases of a kind begin and end in a text, as words where words have spaces."""
     for language in words:
         for phrase in language.lists.get(kind, ()):
@@ -64,17 +64,17 @@ def _is_letter(sign: str) -> bool:
     return sign.isalnum() or "\u0900" <= sign <= "\u0963"
 
 
-def pattern(words: Sequence[Words], *kinds: str) -> str:
+def pattern(words: Sequence[Lexicon], *kinds: str) -> str:
     """A regular expression for the phrases of these kinds, as `places` finds them."""
     return "|".join(language.pattern(kind) for language in words for kind in kinds) or "(?!)"
 
 
-def begins_with(text: str, words: Sequence[Words], *kinds: str, gap: str = "") -> bool:
+def begins_with(text: str, words: Sequence[Lexicon], *kinds: str, gap: str = "") -> bool:
     """Whether a text begins with one of these phrases, behind what the pattern `gap` allows."""
     return re.match(f"(?:{gap})(?:{pattern(words, *kinds)})", text) is not None
 
 
-def ends_with(text: str, words: Sequence[Words], *kinds: str, gap: str) -> bool:
+def ends_with(text: str, words: Sequence[Lexicon], *kinds: str, gap: str) -> bool:
     """Whether a text ends with one of these phrases, before what the pattern `gap` allows."""
     return re.search(f"(?:{pattern(words, *kinds)})(?:{gap})$", text) is not None
 
@@ -82,7 +82,7 @@ def ends_with(text: str, words: Sequence[Words], *kinds: str, gap: str) -> bool:
 class Clauses:
     """The clauses of a folded text, and which of them decline to answer."""
 
-    def __init__(self, text: str, words: Sequence[Words]) -> None:
+    def __init__(self, text: str, words: Sequence[Lexicon]) -> None:
         self.text, self.words = text, words
         ends = [match.start() for match in _ENDS.finditer(text)]
         # What begins with "but" answers all the same.

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from equipoise.suites.turnabout.letter_reply import LetterReply
 from equipoise.suites.turnabout.number_reply import NumberReply
-from equipoise.suites.turnabout.vocabulary import Words
+from equipoise.suites.turnabout.vocabulary import Lexicon
 
 How = Literal["number", "range", "letter", "option", "declined", "unread"]
 
@@ -23,7 +23,7 @@ class Reading(NamedTuple):
     how: How
 
 
-def read_number(text: str, words: Sequence[Words], question: str) -> Reading:
+def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
     """The number from 0 to 100 that a reply to this question gives.
 
     The numbers in the question count only where nothing but the answer can stand.
@@ -40,7 +40,7 @@ def read_number(text: str, words: Sequence[Words], question: str) -> Reading:
     return Reading(None, "declined" if reply.declines else "unread")
 
 
-def read_letter(text: str, words: Sequence[Words], options: Sequence[str]) -> Reading:
+def read_letter(text: str, words: Sequence[Lexicon], options: Sequence[str]) -> Reading:
     """The index of the option that a reply gives, by its letter or in its words."""
     reply = LetterReply(text, words, options)
     for given in reply.levels():

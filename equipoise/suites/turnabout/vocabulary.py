@@ -60,7 +60,7 @@ def unaccented(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words:
+class Lexicon:
     """The words of one language, folded. `numbers` has the value of each number from 0 to 100 in words.
 
     A script that is `unspaced` writes no spaces between words; of a `foreign` language nothing but numbers is
@@ -108,15 +108,15 @@ class Words:
 class AnswerRubric(Rubric):
     """The scale of answers, and the words by which they are read, by language."""
 
-    words: Mapping[str, Words]
+    words: Mapping[str, Lexicon]
 
-    def of(self, language: str) -> Sequence[Words]:
+    def of(self, language: str) -> Sequence[Lexicon]:
         """The words of a language such as pt-BR, those of English, and the numbers of all others."""
         names = dict.fromkeys((language.partition("-")[0], ENGLISH))
         return [*(self.words[name] for name in names if name in self.words), *self._foreign]
 
     @cached_property
-    def _foreign(self) -> Sequence[Words]:
+    def _foreign(self) -> Sequence[Lexicon]:
         """The numbers that mean the same in every language that has them."""
         spaced = [item for item in self.words.values() if not item.unspaced]
         values = {(word, value) for item in spaced for word, value in item.numbers.items() if len(word) > 2}
@@ -125,7 +125,7 @@ class AnswerRubric(Rubric):
         found = {word: value for word, value in values if times[word] == 1 and word not in common}
         unspaced = [item for item in self.words.values() if item.unspaced]
         numbers = [(found, False), *((item.numbers, True) for item in unspaced)]
-        return [Words(numbers=words, unspaced=is_run, foreign=True) for words, is_run in numbers]
+        return [Lexicon(numbers=words, unspaced=is_run, foreign=True) for words, is_run in numbers]
 
 
 def load(path: Path) -> AnswerRubric:
@@ -176,7 +176,7 @@ LISTS = (
 _NUMBERS = {"numbers", "units", "tens", "hundred", "compound"}
 
 
-def _words(name: str, part: Mapping[str, JSON]) -> Words:
+def _words(name: str, part: Mapping[str, JSON]) -> Lexicon:
     """Raises ValueError naming the key."""
     known = {*LISTS, *_NUMBERS, "unspaced", "common", "letters", "ordinals"}
     if unknown := sorted(part.keys() - known):
@@ -185,7 +185,7 @@ def _words(name: str, part: Mapping[str, JSON]) -> Words:
     lists = {key: tuple(_folded(part.get(key, ()))) for key in LISTS}
     # What says that a number is out of 100 may say that it is out of another.
     lists["scale"] = tuple(_folded(text.replace("100", "") for text in lists["out_of"] if "100" in text))
-    return Words(
+    return Lexicon(
         numbers=_numbers(name, part),
         unspaced=part.get("unspaced", False),
         lists=lists,

@@ -20,7 +20,7 @@ from equipoise.suites.chinese_simpleqa import cases
 from equipoise.suites.chinese_simpleqa import prompts as fact_prompts
 from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.stages import (
-    Plan,
+    StageSettings,
     as_question,
     distinct,
     near_duplicates,
@@ -44,9 +44,9 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def plan(corpus: Path) -> Plan:
+def plan(corpus: Path) -> StageSettings:
     """Documents of 10 to 20 characters, two solvers."""
-    return Plan(
+    return StageSettings(
         prompts=PROMPTS,
         facts=FACTS,
         least=10,
@@ -58,13 +58,13 @@ def plan(corpus: Path) -> Plan:
     )
 
 
-def stage(plan: Plan, name: str) -> Stage:
+def stage(plan: StageSettings, name: str) -> Stage:
     """The stage of that name."""
     (found,) = [item for item in (*plan.stages(), *plan.last_stages()) if item.name == name]
     return found
 
 
-def put(plan: Plan, name: str, row: Mapping[str, JSON], models: Models) -> StageResult:
+def put(plan: StageSettings, name: str, row: Mapping[str, JSON], models: Models) -> StageResult:
     """What a stage makes of one row."""
     each = stage(plan, name).each
     assert each is not None
@@ -80,7 +80,7 @@ GOOD = made(QUESTION["question"], QUESTION["answer"])
 # Documents.
 
 
-def test_documents_have_a_length(plan: Plan, subtests: pytest.Subtests) -> None:
+def test_documents_have_a_length(plan: StageSettings, subtests: pytest.Subtests) -> None:
     """Of letters and digits, both limits included."""
     cases: list[tuple[str, str | None]] = [
         ("茶" * 9, "too short: 9 characters"),
@@ -97,7 +97,7 @@ def test_documents_have_a_length(plan: Plan, subtests: pytest.Subtests) -> None:
             assert [item.reason for item in every([{"id": "a", "text": text}])] == [reason]
 
 
-def test_a_poor_document_is_dropped(plan: Plan, subtests: pytest.Subtests) -> None:
+def test_a_poor_document_is_dropped(plan: StageSettings, subtests: pytest.Subtests) -> None:
     """Below 3 of 5; the model has read title and text."""
     cases: list[tuple[int, str | None]] = [
         (1, "poor quality: 空话"),
@@ -114,7 +114,7 @@ def test_a_poor_document_is_dropped(plan: Plan, subtests: pytest.Subtests) -> No
             assert f"{DOCUMENT['title']}\n{DOCUMENT['text']}" in call.messages[1]["content"]
 
 
-def test_without_a_verdict_nothing_goes_on(plan: Plan, subtests: pytest.Subtests) -> None:
+def test_without_a_verdict_nothing_goes_on(plan: StageSettings, subtests: pytest.Subtests) -> None:
     """Three times asked, then dropped; a score out of range is none."""
     cases: list[str] = ["quality", "criteria", "verification", "safety"]
     for name in cases:
@@ -129,7 +129,7 @@ def test_without_a_verdict_nothing_goes_on(plan: Plan, subtests: pytest.Subtests
 # Questions.
 
 
-def test_a_question_keeps_id_and_subtopic(plan: Plan) -> None:
+def test_a_question_keeps_id_and_subtopic(plan: StageSettings) -> None:
     """And where it comes from; blanks around it go."""
     models = Models(made(" 《茶经》的作者是谁？ ", "陆羽 "), judged("yes"))
     found = put(plan, "generation", DOCUMENT, models)
@@ -138,7 +138,7 @@ def test_a_question_keeps_id_and_subtopic(plan: Plan) -> None:
     assert [call.model for call in models.calls] == ["maker", "critic"]
 
 
-def test_feedback_reaches_the_generator(plan: Plan) -> None:
+def test_feedback_reaches_the_generator(plan: StageSettings) -> None:
     """It sees its own question as it gave it, and what is to be mended; the mended one is accepted."""
     models = Models(made("谁是作者？", "陆羽"), judged("no", "没说是什么书"), GOOD, judged("yes"))
     assert put(plan, "generation", DOCUMENT, models).row["question"] == QUESTION["question"]
@@ -148,14 +148,14 @@ def test_feedback_reaches_the_generator(plan: Plan) -> None:
     assert "没说是什么书" in again[3]["content"]
 
 
-def test_a_question_that_is_never_right_is_dropped(plan: Plan) -> None:
+def test_a_question_that_is_never_right_is_dropped(plan: StageSettings) -> None:
     """After two rounds of feedback; the last criticism is the reason, the document is what is kept."""
     models = Models(said=lambda call, n: GOOD if call.model == "maker" else judged("no", f"不行{n}"))
     assert put(plan, "generation", DOCUMENT, models) == StageResult(row=DOCUMENT, reason="criticised: 不行5")
     assert [call.model for call in models.calls] == ["maker", "critic"] * 3
 
 
-def test_an_answer_inside_the_question_is_seen_without_a_critic(plan: Plan) -> None:
+def test_an_answer_inside_the_question_is_seen_without_a_critic(plan: StageSettings) -> None:
     """However it is written there."""
     models = Models(made("《茶经》是陆 羽写的吗？", "「陆羽」"), GOOD, judged("yes"))
     assert put(plan, "generation", DOCUMENT, models).reason is None
@@ -163,7 +163,7 @@ def test_an_answer_inside_the_question_is_seen_without_a_critic(plan: Plan) -> N
     assert "the question holds its answer" in models.calls[1].messages[3]["content"]
 
 
-def test_a_figure_in_another_number_is_no_answer(plan: Plan) -> None:
+def test_a_figure_in_another_number_is_no_answer(plan: StageSettings) -> None:
     """3 does not stand in 2003: the question goes on, and so it does where it is rewritten."""
     question = made("2003年的大会选出了几位主席？", "3")
     assert put(plan, "generation", DOCUMENT, Models(question, judged("yes"))).reason is None
@@ -172,14 +172,14 @@ def test_a_figure_in_another_number_is_no_answer(plan: Plan) -> None:
     assert put(plan, "rewriting", {**NEAR, "answer": "3"}, models).reason is None
 
 
-def test_a_generator_without_a_question_is_asked_three_times(plan: Plan) -> None:
+def test_a_generator_without_a_question_is_asked_three_times(plan: StageSettings) -> None:
     """Then the document is dropped."""
     models = Models("我不会。")
     assert put(plan, "generation", DOCUMENT, models).reason == "no question in the answer"
     assert len(models.calls) == 3
 
 
-def test_a_question_is_dropped_for_a_reason(plan: Plan, subtests: pytest.Subtests) -> None:
+def test_a_question_is_dropped_for_a_reason(plan: StageSettings, subtests: pytest.Subtests) -> None:
     """The model's own words, behind the name of the rule."""
     cases: list[tuple[str, str, str | None]] = [
         ("criteria", "yes", None),
@@ -198,7 +198,7 @@ def test_a_question_is_dropped_for_a_reason(plan: Plan, subtests: pytest.Subtest
             assert f"[answer code-of-{name}]\n{QUESTION['answer']}\n[end of answer code-of-{name}]" in asked
 
 
-def test_answers_are_looked_up(plan: Plan) -> None:
+def test_answers_are_looked_up(plan: StageSettings) -> None:
     """The passage that fits best is shown first, and its name is kept; others that fit nowhere are not."""
     models = Models(judged("pass"))
     found = put(plan, "verification", QUESTION, models)
@@ -220,7 +220,9 @@ def test_answers_are_looked_up(plan: Plan) -> None:
         ((), None),
     ],
 )
-def test_only_what_all_know_is_too_easy(plan: Plan, known: tuple[str, ...], reason: str | None) -> None:
+def test_only_what_all_know_is_too_easy(
+    plan: StageSettings, known: tuple[str, ...], reason: str | None
+) -> None:
     """One solver that is wrong keeps a question."""
 
     def said(call: Call, number: int) -> str:
@@ -240,7 +242,9 @@ def test_only_what_all_know_is_too_easy(plan: Plan, known: tuple[str, ...], reas
     ("reply", "grade"),
     [(Reply(text="陆羽", blocked="content_filter"), "A"), (Reply(text=" "), "A"), (Reply(text="x"), "嗯")],
 )
-def test_what_is_no_answer_or_has_no_grade_is_not_known(plan: Plan, reply: Reply, grade: str) -> None:
+def test_what_is_no_answer_or_has_no_grade_is_not_known(
+    plan: StageSettings, reply: Reply, grade: str
+) -> None:
     """A filter, an empty reply, or a critic without a letter."""
     models = Models(said=lambda call, n: grade if call.model == "critic" else reply)
     found = put(plan, "difficulty", QUESTION, models)
@@ -248,7 +252,7 @@ def test_what_is_no_answer_or_has_no_grade_is_not_known(plan: Plan, reply: Reply
 
 
 @pytest.mark.parametrize(("grade", "solved"), [("A", ["solver-b"]), ("B", [])])
-def test_a_solver_that_is_refused_knows_nothing(plan: Plan, grade: str, solved: list[str]) -> None:
+def test_a_solver_that_is_refused_knows_nothing(plan: StageSettings, grade: str, solved: list[str]) -> None:
     """The question stays, whatever the other one says, and the refusal stands beside it."""
 
     def said(call: Call, number: int) -> Any:
@@ -261,7 +265,7 @@ def test_a_solver_that_is_refused_knows_nothing(plan: Plan, grade: str, solved: 
     assert [call.model for call in models.calls] == ["solver-a", "solver-b", "critic"]
 
 
-def test_a_solver_that_stops_all_lets_the_other_come_home(plan: Plan) -> None:
+def test_a_solver_that_stops_all_lets_the_other_come_home(plan: StageSettings) -> None:
     """What the other one said is paid for and graded; then the failure is raised."""
 
     def said(call: Call, number: int) -> Any:
@@ -273,7 +277,7 @@ def test_a_solver_that_stops_all_lets_the_other_come_home(plan: Plan) -> None:
     assert [call.model for call in models.calls] == ["solver-a", "solver-b", "critic"]
 
 
-def test_without_solvers_nothing_is_too_easy(plan: Plan) -> None:
+def test_without_solvers_nothing_is_too_easy(plan: StageSettings) -> None:
     """The stage is skipped, and says why."""
     without = [item.skipped for item in replace(plan, solvers=[]).stages() if item.name == "difficulty"]
     assert without == ["no --solver"]
@@ -308,7 +312,7 @@ NEAR = {**QUESTION, "question": "《茶经》的作者是何人？", "near": QUE
 ANOTHER = "唐代第一部论茶的书是谁写的？"
 
 
-def test_a_near_duplicate_that_stays_one_is_dropped(plan: Plan, subtests: pytest.Subtests) -> None:
+def test_a_near_duplicate_that_stays_one_is_dropped(plan: StageSettings, subtests: pytest.Subtests) -> None:
     """Where the new question is alike as well, or holds the answer, or is none; nobody judges it."""
     cases: list[str] = ["《茶经》的作者是谁呢？", "陆羽写了哪部论茶的书？", " "]
     for new in cases:
@@ -333,7 +337,7 @@ def building_name(call: Call) -> str:
     ],
 )
 def test_what_is_asked_in_another_way_is_judged_again(
-    plan: Plan, criteria: str, verification: str, reason: str | None
+    plan: StageSettings, criteria: str, verification: str, reason: str | None
 ) -> None:
     """As a new question, with passages of its own; the answer stays."""
     said = {"rewriting": made(ANOTHER, "别的答案"), "criteria": judged(criteria)}
@@ -367,12 +371,12 @@ def test_only_a_question_that_stays_is_in_the_way() -> None:
     assert [item.reason is None for item in distinct(rows)] == [True, False, True]
 
 
-def test_safety_is_asked_of_questions_as_they_are_in_the_end(plan: Plan) -> None:
+def test_safety_is_asked_of_questions_as_they_are_in_the_end(plan: StageSettings) -> None:
     """Nothing changes a question behind it."""
     assert [item.name for item in plan.last_stages()] == ["duplicates", "rewriting", "safety", "distinct"]
 
 
-def test_what_is_like_nothing_is_not_rewritten(plan: Plan) -> None:
+def test_what_is_like_nothing_is_not_rewritten(plan: StageSettings) -> None:
     """Nobody is asked."""
     models = Models("x")
     assert put(plan, "rewriting", QUESTION, models) == StageResult(row=QUESTION)

@@ -11,7 +11,7 @@ from pathlib import Path
 from equipoise.suites.chinese_simpleqa import prompts as suite_prompts
 from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import annotate
-from equipoise.suites.chinese_simpleqa.from_documents.stages import Plan, as_question
+from equipoise.suites.chinese_simpleqa.from_documents.stages import StageSettings, as_question
 from equipoise.suites.chinese_simpleqa.retrieval import check
 from equipoise.suites.resources import nearest
 from equipoise.suites.stages import Stage
@@ -32,7 +32,7 @@ def stages(
 ) -> tuple[Sequence[Stage], Sequence[Stage]]:
     """The stages before and after people look at the questions. Raises UserError."""
     check(corpus, retriever, "--corpus")
-    plan = Plan(
+    plan = StageSettings(
         prompts=prompts.load(nearest("rubric/construct_simpleqa.toml", root)),
         facts=suite_prompts.load(nearest("rubric/chinese_simpleqa.toml", root)),
         least=least,

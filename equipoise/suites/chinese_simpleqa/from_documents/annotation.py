@@ -14,7 +14,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.core.similarity import folded
 from equipoise.suites.chinese_simpleqa.scoring import normal
-from equipoise.suites.stages import Row, StageResult
+from equipoise.suites.stages import StageResult, StageRow
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
@@ -24,7 +24,7 @@ HOW = "compliant is yes or no; with yes, answer and two addresses"
 CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
 
 
-def annotate(rows: Sequence[Row], folder: Path) -> list[StageResult]:
+def annotate(rows: Sequence[StageRow], folder: Path) -> list[StageResult]:
     """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
     if not rows:
         return []
@@ -52,7 +52,7 @@ def _two(first: files.Row, second: files.Row) -> Said | None:
     return None
 
 
-def _outcome(row: Row, said: Said) -> StageResult:
+def _outcome(row: StageRow, said: Said) -> StageResult:
     answer, why = said
     if answer is None:
         return StageResult(row=row, reason=why)
@@ -63,7 +63,7 @@ def _outcome(row: Row, said: Said) -> StageResult:
 # The sheets.
 
 
-def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
+def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
     """The lines of a completed sheet by question id."""
     found = {line["id"]: line for line in files.rows(path, COLUMNS)}
     for row in rows:
@@ -76,7 +76,7 @@ def _sheet(path: Path, rows: Sequence[Row]) -> Mapping[str, files.Row]:
     return found
 
 
-def _refuse_other(line: files.Row, row: Row, told: Mapping[str, str]) -> None:
+def _refuse_other(line: files.Row, row: StageRow, told: Mapping[str, str]) -> None:
     """Refuse a line that was filled in for another question, or other answers."""
     for name, text in told.items():
         # A spreadsheet may have other line breaks.
@@ -94,7 +94,9 @@ def _refuse_unfilled(line: files.Row) -> None:
         raise UserError(f"{line.where}: is still to be filled in ({HOW}); then give the same command again")
 
 
-def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, files.Row]]) -> dict[str, Said]:
+def _third(
+    path: Path, rows: Sequence[StageRow], sheets: Sequence[Mapping[str, files.Row]]
+) -> dict[str, Said]:
     """The third annotator's decisions on questions that the two answer differently."""
     _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
     found = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
@@ -109,7 +111,7 @@ def _third(path: Path, rows: Sequence[Row], sheets: Sequence[Mapping[str, files.
     return {name: (line["answer"], "") for name, line in found.items()}
 
 
-def _both(row: Row, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
+def _both(row: StageRow, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
     name = str(row["id"])
     return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
 

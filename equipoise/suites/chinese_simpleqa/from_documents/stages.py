@@ -16,7 +16,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, as
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
-from equipoise.suites.stages import Row, Stage, StageResult
+from equipoise.suites.stages import Stage, StageResult, StageRow
 
 LEAST_QUALITY = 3
 ROUNDS = 2
@@ -28,7 +28,7 @@ ALIKE = 0.6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class StageSettings:
     """What the stages need: prompts, lengths of documents in characters, where to look answers up.
 
     `critic` and `solvers` are indices into the evaluators of a job.
@@ -67,7 +67,7 @@ class Plan:
 
     # Documents.
 
-    def _length(self, rows: Sequence[Row]) -> list[StageResult]:
+    def _length(self, rows: Sequence[StageRow]) -> list[StageResult]:
         return [StageResult(row=row, reason=self._odd_length(row["text"])) for row in rows]
 
     def _odd_length(self, text: str) -> str | None:
@@ -76,7 +76,7 @@ class Plan:
             return f"too short: {letters} characters"
         return f"too long: {letters} characters" if letters > self.most else None
 
-    async def _quality(self, row: Row, models: JobModels) -> StageResult:
+    async def _quality(self, row: StageRow, models: JobModels) -> StageResult:
         found = await self._ask(models.model, "quality", models, title=row.get("title", ""), text=row["text"])
         if found is None:
             return StageResult(row=row, reason="no verdict on quality")
@@ -91,7 +91,7 @@ class Plan:
 
     # Questions.
 
-    async def _generation(self, row: Row, models: JobModels) -> StageResult:
+    async def _generation(self, row: StageRow, models: JobModels) -> StageResult:
         """A question that the critic accepts, after at most ROUNDS rounds of feedback."""
         prompt = self.prompts.by_name["generation"]
         messages = prompt.messages(models.code("generation"), title=row.get("title", ""), text=row["text"])
@@ -109,7 +109,7 @@ class Plan:
             messages = (*messages, answer, Message(role="user", content=again))
         return StageResult(row=row, reason=f"criticised: {feedback}")
 
-    async def _feedback(self, row: Row, question: Row, models: JobModels) -> str:
+    async def _feedback(self, row: StageRow, question: StageRow, models: JobModels) -> str:
         """What the critic wants changed; empty if nothing."""
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
@@ -119,10 +119,10 @@ class Plan:
             "" if found and found["verdict"] == "yes" else str((found or {}).get("reasoning", "no verdict"))
         )
 
-    async def _criteria(self, row: Row, models: JobModels) -> StageResult:
+    async def _criteria(self, row: StageRow, models: JobModels) -> StageResult:
         return await self._judged(row, models, "criteria", "yes", **_asked(row))
 
-    async def _verification(self, row: Row, models: JobModels) -> StageResult:
+    async def _verification(self, row: StageRow, models: JobModels) -> StageResult:
         found = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
             row, models, "verification", "pass", **_asked(row), passages=_listed(found)
@@ -131,11 +131,11 @@ class Plan:
             row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason
         )
 
-    async def _safety(self, row: Row, models: JobModels) -> StageResult:
+    async def _safety(self, row: StageRow, models: JobModels) -> StageResult:
         return await self._judged(row, models, "safety", "yes", **_asked(row))
 
     async def _judged(
-        self, row: Row, models: JobModels, name: str, good: str, **material: str
+        self, row: StageRow, models: JobModels, name: str, good: str, **material: str
     ) -> StageResult:
         found = await self._ask(models.model, name, models, **material)
         if found is None:
@@ -143,7 +143,7 @@ class Plan:
         is_good = found["verdict"] == good
         return StageResult(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
 
-    async def _difficulty(self, row: Row, models: JobModels) -> StageResult:
+    async def _difficulty(self, row: StageRow, models: JobModels) -> StageResult:
         """Dropped only if every solver knows the answer."""
         solved = await together(*(self._is_solved(row, models, place) for place in self.solvers))
         found = dict(zip([models.evaluators[place].name for place in self.solvers], solved, strict=True))
@@ -154,7 +154,7 @@ class Plan:
         is_easy = all(item is True for item in solved)
         return StageResult(row=kept, reason="too easy: all models know it" if is_easy else None)
 
-    async def _is_solved(self, row: Row, models: JobModels, place: int) -> bool | str:
+    async def _is_solved(self, row: StageRow, models: JobModels, place: int) -> bool | str:
         """Whether a solver knows the answer; the error if its call failed: then the others decide."""
         solver, critic = models.evaluators[place], models.evaluators[self.critic]
         told = Message(role="system", content=self.facts.styles["direct"])
@@ -172,7 +172,7 @@ class Plan:
 
     # Near-duplicates.
 
-    async def _rewriting(self, row: Row, models: JobModels) -> StageResult:
+    async def _rewriting(self, row: StageRow, models: JobModels) -> StageResult:
         """Rewrite a near-duplicate and judge it again, or drop it; other questions stay as they are."""
         if "near" not in row:
             return StageResult(row=row)
@@ -186,7 +186,7 @@ class Plan:
         return outcome if outcome.reason else await self._verification(kept, models)
 
 
-def near_duplicates(rows: Sequence[Row]) -> list[StageResult]:
+def near_duplicates(rows: Sequence[StageRow]) -> list[StageResult]:
     """Each question, with the earlier one that it nearly duplicates under `near`."""
     near = _near(rows)
     return [
@@ -195,7 +195,7 @@ def near_duplicates(rows: Sequence[Row]) -> list[StageResult]:
     ]
 
 
-def distinct(rows: Sequence[Row]) -> list[StageResult]:
+def distinct(rows: Sequence[StageRow]) -> list[StageResult]:
     """Each question, dropped if it nearly duplicates an earlier one that stays."""
     near, found = _near(rows), list[StageResult]()
     for place, row in enumerate(rows):
@@ -205,7 +205,7 @@ def distinct(rows: Sequence[Row]) -> list[StageResult]:
     return found
 
 
-def _near(rows: Sequence[Row]) -> dict[int, list[int]]:
+def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
     """By the index of a question, those of earlier near-duplicates, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
     for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
@@ -213,7 +213,7 @@ def _near(rows: Sequence[Row]) -> dict[int, list[int]]:
     return {later: [earlier for _, earlier in sorted(found)] for later, found in shares.items()}
 
 
-def _question(row: Row, made: Mapping[str, JSON]) -> dict[str, JSON]:
+def _question(row: StageRow, made: Mapping[str, JSON]) -> dict[str, JSON]:
     return {
         "id": row["id"],
         "subtopic": row.get("subtopic"),
@@ -223,7 +223,7 @@ def _question(row: Row, made: Mapping[str, JSON]) -> dict[str, JSON]:
     }
 
 
-def _asked(row: Row) -> dict[str, str]:
+def _asked(row: StageRow) -> dict[str, str]:
     return {"question": row["question"], "answer": row["answer"]}
 
 
@@ -231,7 +231,7 @@ def _listed(found: Sequence[Passage]) -> str:
     return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(found, start=1))
 
 
-def as_question(row: Row) -> dict[str, JSON]:
+def as_question(row: StageRow) -> dict[str, JSON]:
     """The row in the format of the suite's questions."""
     found = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
     return {**found, "subtopic": row["subtopic"]} if row.get("subtopic") else found
