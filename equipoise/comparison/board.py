@@ -170,7 +170,7 @@ def _digest(value: JSON) -> str:
 # Tables.
 
 
-class Difference(NamedTuple):
+class ModelDifference(NamedTuple):
     """How much higher one model scores than another on what both were asked, with its 95 % interval.
 
     `is_apart` is by Holm's test over all pairs of the table, or for a release and the one before by itself.
@@ -188,7 +188,7 @@ class Trend:
 
     family: str
     releases: Sequence[Entry]
-    changes: Sequence[Difference | None]
+    changes: Sequence[ModelDifference | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,14 +233,14 @@ class Table:
             return []
         return [n for n, is_apart in enumerate(self._pairs.apart[row].tolist()) if not is_apart and n != row]
 
-    def difference(self, above: int, below: int) -> Difference:
+    def difference(self, above: int, below: int) -> ModelDifference:
         """How much higher the model of one row scores than that of a later one."""
         assert self._pairs is not None, "there is one model only"
         assert above < below, "the later row is compared with the earlier one"
         value, low, high = (
             _known(part[above, below]) for part in (self._pairs.value, self._pairs.low, self._pairs.high)
         )
-        return Difference(*_turned(value, low, high), bool(self._pairs.apart[above, below]))
+        return ModelDifference(*_turned(value, low, high), bool(self._pairs.apart[above, below]))
 
     @cached_property
     def trends(self) -> list[Trend]:
@@ -268,14 +268,14 @@ def _trend(name: str, items: Iterable[Entry]) -> Trend:
     return Trend(family=name, releases=releases, changes=changes)
 
 
-def _change(older: Entry, newer: Entry) -> Difference:
+def _change(older: Entry, newer: Entry) -> ModelDifference:
     """As `compare.trend` has it."""
     if newer.metric is None:
-        return Difference(None, None, None, is_apart=False)
+        return ModelDifference(None, None, None, is_apart=False)
     pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
     value, low, high = (_known(part[0, 1]) for part in (pairs.value, pairs.low, pairs.high))
     is_apart = low is not None and high is not None and not low <= 0 <= high
-    return Difference(value, low, high, is_apart=is_apart)
+    return ModelDifference(value, low, high, is_apart=is_apart)
 
 
 def family(model: str) -> tuple[str, tuple[int, ...]]:

@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class MetricChange:
     """One metric before and after: `difference` for questions like these, `these` for these questions alone.
 
     `adjusted` is p for questions like these, after Holm, within the metrics of its family.
@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Levels:
+class ConfidenceLevels:
     """The confidence of one interval in each scope, by which all looks so far hold together."""
 
     these: float = 0.95
@@ -60,7 +60,7 @@ class Levels:
     looks: int = 0
 
 
-def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> Levels:
+def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> ConfidenceLevels:
     """The levels at a look at a gate, after so many of at most `looks` rounds of the candidate.
 
     All looks together hold at `confidence`. A baseline's own runs stay as they are from look to look, and are
@@ -68,7 +68,7 @@ def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) 
     """
     from equipoise.stats.sequential import look_confidence
 
-    return Levels(
+    return ConfidenceLevels(
         these=look_confidence(look, looks, confidence=confidence, fixed_share=1 / (1 + baseline_runs)),
         population=look_confidence(look, looks, confidence=confidence),
         looks=look,
@@ -98,19 +98,19 @@ class Comparison:
     after: Side
     mismatches: Sequence[str]
     warnings: Sequence[str]
-    changes: dict[str, Change]
+    changes: dict[str, MetricChange]
     effects: Sequence[str]
     fell: Sequence[Move]
     rose: Sequence[Move]
     drifts: Sequence[Drift] = ()
-    levels: Levels = Levels()
+    levels: ConfidenceLevels = ConfidenceLevels()
 
     def __repr__(self) -> str:
         # Short: a notebook shows it, and the cells of both would be pages.
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
-    def at(self, name: str, confidence: float) -> Change:
+    def at(self, name: str, confidence: float) -> MetricChange:
         """The change of one of its metrics, with intervals of another confidence."""
         sides = (self.before, self.after)
         is_asker = name in self.after.asking.metrics
@@ -118,7 +118,7 @@ class Comparison:
         found = _levels_of(self.before, self.after, confidence)
         return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
 
-    def by_people(self, name: str, confidence: float) -> tuple[Change, float] | None:
+    def by_people(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric as people's labels correct it, and as the judge has it.
 
         None with too few labels.
@@ -133,7 +133,7 @@ class Comparison:
         if found is None:
             return None
         was, now, scoped = found
-        change = Change(
+        change = MetricChange(
             metric=metric,
             before=was.value,
             after=now.value,
@@ -169,7 +169,7 @@ class Comparison:
 _THESE = ("se", "low", "high", "p", "n", "reason")
 
 
-def _change(change: Change) -> dict[str, JSON]:
+def _change(change: MetricChange) -> dict[str, JSON]:
     return {
         "before": change.before,
         "after": change.after,
@@ -238,7 +238,9 @@ def compare(
     )
 
 
-def _asker_changes(before: Side, after: Side, confidence: Levels) -> tuple[dict[str, Change], list[str]]:
+def _asker_changes(
+    before: Side, after: Side, confidence: ConfidenceLevels
+) -> tuple[dict[str, MetricChange], list[str]]:
     """What has changed of how far answers move with who asks, and why it is not compared if it is not.
 
     A family of its own: what is made of plain runs stays as it is without them.
@@ -287,10 +289,10 @@ def refuse_unlike(
     return found
 
 
-def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> Levels:
+def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> ConfidenceLevels:
     until = after.until
     if not until or until["rule"] != GATE:
-        return Levels(these=confidence, population=confidence)
+        return ConfidenceLevels(these=confidence, population=confidence)
     return levels(until["runs"], until["runs_planned"], before.runs, confidence)
 
 
@@ -327,14 +329,14 @@ def measured(
     before: Sequence[Cell],
     after: Sequence[Cell],
     clusters: str,
-    confidence: Levels,
-) -> Change:
+    confidence: ConfidenceLevels,
+) -> MetricChange:
     """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
     found = difference(metric, older, newer, confidence=confidence.population)
     was, now = sides(metric, older, newer)
-    return Change(
+    return MetricChange(
         metric=metric,
         before=was,
         after=now,
@@ -343,7 +345,7 @@ def measured(
     )
 
 
-def _adjusted(found: Sequence[Change]) -> dict[str, Change]:
+def _adjusted(found: Sequence[MetricChange]) -> dict[str, MetricChange]:
     """With p adjusted within each family: languages, areas, rates; the headline stands alone."""
     families: dict[tuple[str, ...], dict[str, float]] = {}
     for place, change in enumerate(found):

@@ -16,7 +16,7 @@ FEWEST = 6
 """From so many topics on, a change that is the same in all of them counts although it has no interval."""
 _TEXT = ("topic", "language", "kind", "aspect")
 _FIGURE = ("value", "low", "high", "n", "reason")
-Text = tuple[JSON, ...]
+TextKey = tuple[JSON, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> boo
     )
 
 
-def _scores(audit: Mapping[str, JSON]) -> dict[Text, float]:
+def _scores(audit: Mapping[str, JSON]) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text. Verdicts about lean are left out."""
     found = {}
     for row in audit["judged"]:
@@ -123,7 +123,7 @@ def _scores(audit: Mapping[str, JSON]) -> dict[Text, float]:
     return found
 
 
-def _means(moved: Mapping[Text, float]) -> Iterator[Observation]:
+def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
     by_place = defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, *_), change in moved.items():
         by_place[topic, language].append(change)
@@ -131,7 +131,7 @@ def _means(moved: Mapping[Text, float]) -> Iterator[Observation]:
         yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
-def _leans(moved: Mapping[Text, float], mirrors: Mirrors) -> Iterator[Observation]:
+def _leans(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
     mirror, found = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
         other = moved.get((topic, language, mirror.get(kind, ""), aspect))

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from equipoise.comparison.baseline import RunCounts, Side
-from equipoise.comparison.compare import ROUNDING, Change, Comparison
+from equipoise.comparison.compare import ROUNDING, Comparison, MetricChange
 from equipoise.comparison.family import ALONE, Family, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
@@ -172,7 +172,7 @@ def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
     return Ruling(rule=rule.text, verdict=found, why=why)
 
 
-def _what_labels_would_decide(rule: Rule, change: Change, margin: float) -> str:
+def _what_labels_would_decide(rule: Rule, change: MetricChange, margin: float) -> str:
     """Labels narrow the interval by the root of their number, as far as it is theirs."""
     found, worse = change.of(rule.scope), _worse(rule, change)
     if found.low is None or found.high is None or worse is None:
@@ -195,20 +195,20 @@ def _undecided(rule: Rule, why: str, after: Side) -> Ruling:
     return Ruling(rule=rule.text, verdict="inconclusive", why=words)
 
 
-def _margin(rule: Rule, change: Change) -> float | None:
+def _margin(rule: Rule, change: MetricChange) -> float | None:
     """The margin in percentage points; a percentage is relative to the baseline's figure."""
     if rule.unit == "pp" or not rule.amount:
         return rule.amount
     return None if change.before is None else abs(change.before) * rule.amount / 100
 
 
-def decide(rule: Rule, change: Change) -> Decision:
+def decide(rule: Rule, change: MetricChange) -> Decision:
     """What becomes of a rule about this metric."""
     margin = _margin(rule, change)
     return "inconclusive" if margin is None else _verdict(rule, change, margin)
 
 
-def _verdict(rule: Rule, change: Change, margin: float) -> Decision:
+def _verdict(rule: Rule, change: MetricChange, margin: float) -> Decision:
     found, worse = change.of(rule.scope), _worse(rule, change)
     if worse is not None and _is_settled(rule, found):
         return "pass" if worse <= margin + ROUNDING else "fail"
@@ -218,7 +218,7 @@ def _verdict(rule: Rule, change: Change, margin: float) -> Decision:
     return noninferiority(found, margin, _better_side(rule))
 
 
-def _worse(rule: Rule, change: Change) -> float | None:
+def _worse(rule: Rule, change: MetricChange) -> float | None:
     """By how much the figure is worse than the baseline's."""
     value = change.difference.value
     return None if value is None else -value if rule.sign < 0 else value
@@ -236,7 +236,7 @@ def _has_enough(rule: Rule, found: Difference) -> bool:
     return found.low is not None if rule.scope == "these" else found.n >= FEWEST
 
 
-def _figures(change: Change, rule: Rule, margin: float, comparison: Comparison) -> str:
+def _figures(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
     found, value = change.of(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
@@ -414,7 +414,7 @@ def _what_would_decide_asker(
 
 
 def _what_would_decide(
-    rule: Rule, change: Change, margin: float, comparison: Comparison, failing_at: float
+    rule: Rule, change: MetricChange, margin: float, comparison: Comparison, failing_at: float
 ) -> str:
     """How many runs or questions would decide a rule with this margin (percentage points).
 
@@ -442,7 +442,7 @@ def _what_would_decide(
 
 
 def _what_runs_would_decide(
-    change: Change, worse: float, margin: float, cells: Sequence[Cell], confidence: float
+    change: MetricChange, worse: float, margin: float, cells: Sequence[Cell], confidence: float
 ) -> str:
     """How many runs a rule on these very questions would need; further questions are another matter."""
     found = change.these

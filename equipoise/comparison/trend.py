@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from equipoise.comparison.baseline import Side
-from equipoise.comparison.compare import Change, Levels, common, measured, refuse_unlike
+from equipoise.comparison.compare import ConfidenceLevels, MetricChange, common, measured, refuse_unlike
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain
@@ -53,5 +53,5 @@ def _figure(side: Side) -> dict[str, JSON]:
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
     before, after = common(older.cells, newer.cells)
     metric = next(iter(newer.metrics.values()))
-    found: Change = measured(metric, before, after, newer.suite.clusters, Levels())
+    found: MetricChange = measured(metric, before, after, newer.suite.clusters, ConfidenceLevels())
     return {**asdict(found.difference), "these": asdict(found.these)}

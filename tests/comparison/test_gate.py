@@ -12,7 +12,7 @@ from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy ha
 from sides import Run, Runs, alike, by_chance, side_of
 
 from equipoise.comparison.baseline import RunCounts
-from equipoise.comparison.compare import Change, Comparison, compare
+from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.family import Family, failing
 from equipoise.comparison.gate import Ruling, judge, judge_all, unscored, verdict
 from equipoise.core.rules import Rule, parse_rule
@@ -45,7 +45,7 @@ def measured(name: str, found: Difference, *, before: float | None = 50.0, after
     """A comparison in which one metric turned out like this, in both scopes."""
     whole = unchanged() if after is SHORT else compare(side_of(after), side_of(after))
     metric = whole.changes[name].metric
-    change = Change(
+    change = MetricChange(
         metric=metric,
         before=before,
         after=before and before + (found.value or 0),

@@ -20,7 +20,7 @@ from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.baseline import Side
-from equipoise.comparison.compare import Change, Comparison
+from equipoise.comparison.compare import Comparison, MetricChange
 from equipoise.comparison.gate import judge
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
@@ -81,7 +81,7 @@ def verdict(text: str, before: Runs, after: Runs) -> Decision:
     name = "overall" if rule.name == QUESTION else rule.name
     metric = next(metric for metric in neutrality.metrics([]) if metric.name == name)
     older, newer = side(before, metric.of), side(after, metric.of)
-    change = Change(
+    change = MetricChange(
         metric=metric,
         before=measure(metric, older.cells).value,
         after=measure(metric, newer.cells).value,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from equipoise.comparison.board import CASES, Board, Difference, Entry, Table
+from equipoise.comparison.board import CASES, Board, Entry, ModelDifference, Table
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 
@@ -41,11 +41,11 @@ def _pair(table: Table, above: int, below: int) -> str:
     )
 
 
-def _way(found: Difference) -> str:
+def _way(found: ModelDifference) -> str:
     return "higher" if (found.value or 0.0) > 0 else "lower"
 
 
-def _size(entry: Entry, found: Difference) -> str:
+def _size(entry: Entry, found: ModelDifference) -> str:
     """A difference, told without its sign, and its interval."""
     value, unit = found.value or 0.0, _unit(entry)
     if found.low is None or found.high is None:
