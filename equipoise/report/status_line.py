@@ -22,7 +22,7 @@ LOG_TICKS = 60
 """How many intervals pass between two log lines."""
 LOG_COLUMNS = 200
 """The maximum width of a log line."""
-Text = Callable[[int], str]
+Render = Callable[[int], str]
 _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 
@@ -34,10 +34,10 @@ class Output:
     descriptor: int | None = None
 
 
-class Line(ABC):
+class LiveLine(ABC):
     """Shows what `text` returns for a width, and prints new `notices` immediately, until it is closed."""
 
-    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], output: Output) -> None:
+    def __init__(self, text: Render, notices: Callable[[], Sequence[str]], output: Output) -> None:
         self._text = text
         self._notices = notices
         self._output = output
@@ -68,7 +68,7 @@ class Line(ABC):
         """Show the text if it is time to."""
 
 
-class LogLine(Line):
+class LogLine(LiveLine):
     """Prints the text every half minute."""
 
     _ticks = 0
@@ -79,12 +79,12 @@ class LogLine(Line):
             self._output.write(self._text(LOG_COLUMNS))
 
 
-class StatusLine(Line):
+class StatusLine(LiveLine):
     """Redraws the text at the bottom of a terminal twice a second."""
 
     _size = (0, 0)
 
-    def __init__(self, text: Text, notices: Callable[[], Sequence[str]], output: Output) -> None:
+    def __init__(self, text: Render, notices: Callable[[], Sequence[str]], output: Output) -> None:
         assert output.descriptor is not None
         self._descriptor = output.descriptor
         super().__init__(text, notices, output)
@@ -119,7 +119,7 @@ class StatusLine(Line):
         os.write(self._descriptor, text.encode("utf-8", "replace"))
 
 
-def open_line(text: Text, notices: Callable[[], Sequence[str]], output: Output) -> Line:
+def open_line(text: Render, notices: Callable[[], Sequence[str]], output: Output) -> LiveLine:
     """Start the kind of line that this output can show."""
     kind = LogLine if output.descriptor is None else StatusLine
     return kind(text, notices, output)

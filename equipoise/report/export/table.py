@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-Kind = Literal["text", "integer", "number", "boolean"]
+ColumnKind = Literal["text", "integer", "number", "boolean"]
 SAID: Sequence[Literal["role", "content"]] = ("role", "content")
 LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
 """What precedes the names of columns that a suite adds: labels, details of cases, values, details of runs."""
@@ -68,7 +68,7 @@ class Column:
     """A column: its name, its kind, and what it holds."""
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     meaning: str
     of: Callable[[_Row], Any]
 
@@ -173,12 +173,12 @@ def _latency(subject: Sequence[Conversation]) -> float | None:
 
 # The table.
 
-Cells = dict[str, list[Any]]
+ColumnValues = dict[str, list[Any]]
 
 
-def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
+def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of every column by row, and the kind of each column."""
-    found: Cells = {column.name: [] for column in COLUMNS}
+    found: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
     for results in every:
         for run in results.runs():
@@ -195,7 +195,7 @@ def cells(every: Iterable[Source]) -> tuple[Cells, dict[str, Kind]]:
             for values in found.values():
                 if len(values) < rows:
                     values.append(None)
-    kinds: dict[str, Kind] = {column.name: column.kind for column in COLUMNS}
+    kinds: dict[str, ColumnKind] = {column.name: column.kind for column in COLUMNS}
     kinds |= {name: _kind(found[name]) for name in found if name not in kinds}
     return {name: _as(kinds[name], values) for name, values in found.items()}, kinds
 
@@ -204,7 +204,7 @@ def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
     return {f"{prefix}{name}": value for name, value in part.items()}
 
 
-def _kind(values: Sequence[JSON]) -> Kind:
+def _kind(values: Sequence[JSON]) -> ColumnKind:
     """What all values of a column are; texts where they are not alike, or lists and objects."""
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
@@ -214,7 +214,7 @@ def _kind(values: Sequence[JSON]) -> Kind:
     return "number" if types and types <= {int, float} else "text"
 
 
-def _as(kind: Kind, values: Sequence[Any]) -> list[Any]:
+def _as(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
     if kind == "number":
         return [None if value is None else float(value) for value in values]
     return [_as_text(value) for value in values] if kind == "text" else list(values)
@@ -281,11 +281,11 @@ def _writing(path: Path) -> Iterator[BinaryIO]:
         raise UserError(f"--output: {shown(path)}: cannot be written ({error.strerror})") from None
 
 
-def _json_lines(found: Cells) -> Iterator[bytes]:
+def _json_lines(found: ColumnValues) -> Iterator[bytes]:
     return (json_io.dumps(dict(zip(found, row, strict=True))) for row in zip(*found.values(), strict=True))
 
 
-def _csv(found: Cells) -> Iterator[bytes]:
+def _csv(found: ColumnValues) -> Iterator[bytes]:
     for row in chain([tuple(found)], zip(*found.values(), strict=True)):
         yield f"{','.join(map(_csv_cell, row))}\n".encode("utf-8", "replace")
 

@@ -19,7 +19,7 @@ _UNSCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "u
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class BoardRow:
     """One model in a table. `alike` are the rows not told apart from it, as bits of a hex number."""
 
     entry: Entry
@@ -55,7 +55,7 @@ class View:
         return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BoardRow]:
         """Its models, the best first, those without a score last."""
         scored, ranking = len(self.table.scored), self.table.ranking
         return [
@@ -106,9 +106,9 @@ class View:
         return standings.citation(self.table)
 
 
-def _row(item: Entry, table: Table, row: int, ranking: Ranking) -> Row:
+def _row(item: Entry, table: Table, row: int, ranking: Ranking) -> BoardRow:
     best, worst = ranking.best[row], ranking.worst[row]
-    return Row(
+    return BoardRow(
         entry=item,
         ranks=str(best) if best == worst else f"{best}\u2013{worst}",
         rank=row + 1,
@@ -117,12 +117,12 @@ def _row(item: Entry, table: Table, row: int, ranking: Ranking) -> Row:
     )
 
 
-def _unranked(item: Entry) -> Row:
-    return Row(entry=item, ranks="-", rank=None, group=None, alike="0")
+def _unranked(item: Entry) -> BoardRow:
+    return BoardRow(entry=item, ranks="-", rank=None, group=None, alike="0")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
+class SuiteBoard:
     """All tables of one suite."""
 
     section: Section
@@ -139,7 +139,7 @@ class Part:
         return self.views[0]
 
     @cached_property
-    def by_model(self) -> Mapping[str, Row]:
+    def by_model(self) -> Mapping[str, BoardRow]:
         """The rows of its main table."""
         return {row.entry.model: row for row in self.main.rows}
 
@@ -149,7 +149,7 @@ class Shown:
     """A board as it is shown."""
 
     board: boards.Board
-    parts: Sequence[Part]
+    parts: Sequence[SuiteBoard]
 
     @property
     def title(self) -> str:
@@ -184,7 +184,7 @@ def shown(entries: Sequence[Entry]) -> Shown:
     """The board of these results."""
     found = boards.board(entries)
     parts = [
-        Part(
+        SuiteBoard(
             section=section,
             views=[
                 View(name=f"board-{number}-{place}", table=table, title=_title(section, place))

@@ -54,7 +54,7 @@ MOST_METRICS = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
+class AuditedEvaluator:
     """What is known of one evaluator: a sentence, what has changed since, and the table of checks."""
 
     evaluator: str
@@ -86,7 +86,7 @@ class Result:
     outcomes: Mapping[str, int]
     comparison: Mapping[str, JSON] | None
     gate: Mapping[str, JSON] | None
-    audits: Sequence[Audited]
+    audits: Sequence[AuditedEvaluator]
     sentences: Sequence[str]
     alike: Sequence[str]
     """A sentence for each pair of languages without a difference."""
@@ -193,16 +193,16 @@ _NAMED = {"name", "row", "column"}
 """What has slugs and codes in figures of suites."""
 
 
-def _audits(data: Mapping[str, JSON]) -> list[Audited]:
+def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
     """What is known of each evaluator; earlier results know nothing of any."""
     known = data.get("audit") or {}
     return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
 
 
-def _audited(evaluator: str, said: Mapping[str, JSON] | None) -> Audited:
+def _audited(evaluator: str, said: Mapping[str, JSON] | None) -> AuditedEvaluator:
     if said is None:
-        return Audited(evaluator=evaluator, finding=audit.NOT_AUDITED)
-    return Audited(
+        return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
+    return AuditedEvaluator(
         evaluator=evaluator, finding=audit.finding(said), differs=said["differs"], rows=audit.rows(said)
     )
 

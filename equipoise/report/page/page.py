@@ -27,7 +27,7 @@ from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
 from equipoise.report.page.data import Result, overview, result, warnings
 from equipoise.report.page.reviews import Review, Reviewed
-from equipoise.report.page.shades import Grid, grid
+from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
 from equipoise.report.transcripts import level
 from equipoise.results.schema import reading
@@ -74,7 +74,7 @@ class Drawn:
         return len(self.figure.rows) - len(self.figure.open.rows)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> ShadedTable:
         """The table of a matrix."""
         return grid(self.figure)
 

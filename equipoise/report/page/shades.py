@@ -14,7 +14,7 @@ STEPS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class ShadedCell:
     """A cell of a matrix; `shade` is a class of the style sheet, empty for a cell without a value."""
 
     text: str
@@ -22,27 +22,27 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class ShadedTable:
     """A matrix as a table: the heads of its columns, and by the head of each row its cells."""
 
     columns: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[Cell | None]]]
+    rows: Sequence[tuple[str, Sequence[ShadedCell | None]]]
 
 
-def grid(figure: Plot) -> Grid:
+def grid(figure: Plot) -> ShadedTable:
     """The table of a matrix."""
     columns, rows = (list(dict.fromkeys(str(row[key]) for row in figure.rows)) for key in ("column", "row"))
     cells = {
         (str(row["row"]), str(row["column"])): _cell(figure, row["value"], row["text"]) for row in figure.rows
     }
-    return Grid(
+    return ShadedTable(
         columns=columns, rows=[(row, [cells.get((row, column)) for column in columns]) for row in rows]
     )
 
 
-def _cell(figure: Plot, value: float | None, text: JSON) -> Cell:
+def _cell(figure: Plot, value: float | None, text: JSON) -> ShadedCell:
     kind = "shade" if figure.zero is None else "tilt"
-    return Cell(text=str(text), shade="" if value is None else f"{kind}-{step(figure, value)}")
+    return ShadedCell(text=str(text), shade="" if value is None else f"{kind}-{step(figure, value)}")
 
 
 def step(figure: Plot, value: float) -> int:
