@@ -19,7 +19,7 @@ from equipoise.core.types import JSON
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
-    from equipoise.runner.audit import Audited
+    from equipoise.runner.audit import EvaluatorAudit
     from equipoise.suites import AnySuite
 
 
@@ -92,7 +92,7 @@ def _with_anchors() -> list[str]:
 
 def _audit(
     suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
-) -> Sequence[Audited]:
+) -> Sequence[EvaluatorAudit]:
     from equipoise.report import audit as report
     from equipoise.runner import anchors as texts_of
     from equipoise.runner import audit as runner

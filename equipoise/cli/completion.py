@@ -18,7 +18,7 @@ ALL = "all"
 _FLAG = re.compile(r"--[\w-]+")
 
 
-class Session(click.Command):
+class SessionCommand(click.Command):
     """The command of a session, whose options are those of its suites and of pytest."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

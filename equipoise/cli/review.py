@@ -14,7 +14,7 @@ from equipoise.core.files import shown
 
 if TYPE_CHECKING:
     from equipoise.comparison.baseline import Side
-    from equipoise.studies.people.draws import Row
+    from equipoise.studies.people.draws import DrawnReply
     from equipoise.studies.people.form import Field
 
 _PATH = click.Path(path_type=Path)
@@ -118,7 +118,10 @@ def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
 
 
 def _write(
-    files: Sequence[Path], dealt: Sequence[Sequence[Row]], people: Sequence[str], fields: Sequence[Field]
+    files: Sequence[Path],
+    dealt: Sequence[Sequence[DrawnReply]],
+    people: Sequence[str],
+    fields: Sequence[Field],
 ) -> None:
     from equipoise.studies.people import labelling, sheets
 

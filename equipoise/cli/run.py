@@ -14,7 +14,7 @@ import click
 
 from equipoise import suites
 from equipoise.cli import completion, help
-from equipoise.cli.completion import ALL, Session
+from equipoise.cli.completion import ALL, SessionCommand
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
 
@@ -22,7 +22,7 @@ _HELP = ("--help", "-h")
 
 
 @click.command(
-    cls=Session,
+    cls=SessionCommand,
     options_metavar="",
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
 )

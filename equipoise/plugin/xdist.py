@@ -33,7 +33,7 @@ CONTROLLER_GONE = "the controller process has ended"
 """Why a worker stops if its controller has died."""
 
 
-class Server:
+class WorkerServer:
     """Answers the workers of a session, each in its own thread, until `close`.
 
     `skipped` are the node ids of the tests that the workers will skip.
@@ -183,7 +183,7 @@ class Distribution:
         self._begin = begin
         self._workers = workers
         self._nodes: list[Any] = []
-        self.server = Server(session)
+        self.server = WorkerServer(session)
 
     def pytest_configure_node(self, node: Any) -> None:
         """Send a worker the address of the server before it starts."""

@@ -30,7 +30,7 @@ _SAME = ("equipoise_version", "git_commit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class LoadedShard:
     """One shard and what its journal holds."""
 
     shard: Shard
@@ -61,12 +61,12 @@ class Part:
         return shlex.join((*words, "--shard", str(self.shard), f"--output={output}"))
 
 
-def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[Part]]:
+def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
     """The shards below these folders, by suite and model, each in the order of its number.
 
     Other journals are left aside. Raises UserError if there are none.
     """
-    found: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    found: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
         part = _read(path)
@@ -90,15 +90,15 @@ def _is_shard(path: Path) -> bool:
     return first is not None and isinstance(first.entry, SessionLine) and "shard" in first.entry.settings
 
 
-def _read(path: Path) -> Part:
+def _read(path: Path) -> LoadedShard:
     found = history.load(path)
-    return Part(shard=Shard.parse(found.settings["shard"]), history=found)
+    return LoadedShard(shard=Shard.parse(found.settings["shard"]), history=found)
 
 
 # What cannot be joined.
 
 
-def refuse_unfit(parts: Sequence[Part]) -> None:
+def refuse_unfit(parts: Sequence[LoadedShard]) -> None:
     """Raise UserError unless these are all shards of one result, each once and with every run ended."""
     _refuse_mismatched(parts)
     _refuse_doubled(parts)
@@ -106,7 +106,7 @@ def refuse_unfit(parts: Sequence[Part]) -> None:
     _refuse_interrupted(parts)
 
 
-def _refuse_mismatched(parts: Sequence[Part]) -> None:
+def _refuse_mismatched(parts: Sequence[LoadedShard]) -> None:
     first = parts[0]
     for part in parts[1:]:
         if part.shard.of != first.shard.of:
@@ -122,7 +122,7 @@ def _refuse_mismatched(parts: Sequence[Part]) -> None:
                 )
 
 
-def _refuse_doubled(parts: Sequence[Part]) -> None:
+def _refuse_doubled(parts: Sequence[LoadedShard]) -> None:
     by_number: dict[int, list[Path]] = defaultdict(list)
     for part in parts:
         by_number[part.shard.number].append(part.path)
@@ -132,7 +132,7 @@ def _refuse_doubled(parts: Sequence[Part]) -> None:
             raise UserError(f"{names}: the same shard of one result; keep the one that counts")
 
 
-def _refuse_missing(parts: Sequence[Part]) -> None:
+def _refuse_missing(parts: Sequence[LoadedShard]) -> None:
     of = parts[0].shard.of
     missing = sorted({*range(1, of + 1)} - {part.shard.number for part in parts})
     if missing:
@@ -140,7 +140,7 @@ def _refuse_missing(parts: Sequence[Part]) -> None:
         raise UserError(f"{_title(parts)}: missing shards: {names}; run them, or name their folder, too")
 
 
-def _refuse_interrupted(parts: Sequence[Part]) -> None:
+def _refuse_interrupted(parts: Sequence[LoadedShard]) -> None:
     left = {part.shard: len(part.history.missing()) for part in parts}
     names = [f"{shard} ({count:,} runs left)" for shard, count in left.items() if count]
     if names:
@@ -151,7 +151,7 @@ def _refuse_interrupted(parts: Sequence[Part]) -> None:
         )
 
 
-def _title(parts: Sequence[Part]) -> str:
+def _title(parts: Sequence[LoadedShard]) -> str:
     last = parts[0].last
     return f"{last.suite}, {last.settings['subject_model']}"
 
@@ -159,7 +159,7 @@ def _title(parts: Sequence[Part]) -> str:
 # Joining.
 
 
-def join(parts: Sequence[Part], files: Files) -> History:
+def join(parts: Sequence[LoadedShard], files: Files) -> History:
     """Write the joined journal of these shards, and return what it holds. Raises UserError.
 
     An earlier one is replaced, but never one to which a session has added runs.
@@ -179,7 +179,7 @@ def join(parts: Sequence[Part], files: Files) -> History:
     return history.load(files.journal)
 
 
-def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
+def _refuse_own_runs(files: Files, parts: Collection[LoadedShard]) -> None:
     if files.journal.resolve() in {part.path.resolve() for part in parts}:
         raise UserError(f"{shown(files.journal)}: the journal of a shard; name another file with --output")
     if files.journal.exists():
@@ -192,7 +192,7 @@ def _refuse_own_runs(files: Files, parts: Collection[Part]) -> None:
             )
 
 
-def _write(parts: Sequence[Part], path: Path) -> None:
+def _write(parts: Sequence[LoadedShard], path: Path) -> None:
     lines = (line for part in parts for line in journal.read(part.path))
     with replacing(path) as file:
         written = journal.encode(_first_line(parts), "")
@@ -203,7 +203,7 @@ def _write(parts: Sequence[Part], path: Path) -> None:
                 file.write(written)
 
 
-def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
+def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
     """The line that one session would have begun with."""
     first, last = parts[0].last, max(parts, key=lambda part: part.last.started).last
     ranks = dict(chain.from_iterable(part.history.plans.ranks.items() for part in parts))
@@ -232,7 +232,7 @@ def _first_line(parts: Sequence[Part]) -> dict[str, JSON]:
     }
 
 
-def _endpoints(parts: Sequence[Part]) -> dict[str, str]:
+def _endpoints(parts: Sequence[LoadedShard]) -> dict[str, str]:
     """The URLs by role; several in the order of the shards where these had servers of their own."""
     found = [part.history.settings["endpoints"] for part in parts]
     return {role: ", ".join(dict.fromkeys(urls[role] for urls in found)) for role in found[0]}

@@ -27,7 +27,7 @@ Action = Literal["get", "cancel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class BatchStatus:
     """A batch that waits: the intents that it is in, and what its endpoint says of it, or why it does not."""
 
     known: Intents
@@ -58,7 +58,9 @@ def find(paths: Sequence[Path]) -> list[Intents]:
 _ENDS = (SUFFIX, ".jsonl", ".json")
 
 
-def ask(found: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ) -> list[Seen]:
+def ask(
+    found: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
+) -> list[BatchStatus]:
     """Get or cancel every batch that waits. Raises UserError if a key is missing."""
     settings = resolve({}, variables, {})
     waiting = [(known, intent) for known in found for intent in known.waiting]
@@ -81,9 +83,9 @@ def _key(known: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]
 
 async def _ask_all(
     waiting: Sequence[tuple[Intents, Intent]], keys: Sequence[tuple[str, bool]], action: Action
-) -> list[Seen]:
+) -> list[BatchStatus]:
     return [
-        Seen(known=known, intent=intent, answer=await _ask(intent, key, has_headers, action))
+        BatchStatus(known=known, intent=intent, answer=await _ask(intent, key, has_headers, action))
         for (known, intent), (key, has_headers) in zip(waiting, keys, strict=True)
     ]
 
@@ -133,7 +135,7 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
     return intent
 
 
-def lines(seen: Iterable[Seen]) -> Iterator[str]:
+def lines(seen: Iterable[BatchStatus]) -> Iterator[str]:
     """A line for each batch."""
     for item in seen:
         line, answer = item.intent.line, item.answer

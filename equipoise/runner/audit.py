@@ -28,7 +28,7 @@ Given = dict[str, list[dict[str, JSON]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
+class EvaluatorAudit:
     """The audit of one evaluator, and where it is kept; None of both as long as verdicts are `missing`."""
 
     evaluator: str
@@ -48,7 +48,7 @@ def audit(
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Audited], CounterSnapshot]:
+) -> tuple[list[EvaluatorAudit], CounterSnapshot]:
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
     chosen = selected(anchors, design)
     if not chosen:
@@ -96,11 +96,11 @@ def _audited(
     folder: Path,
     *,
     is_new: bool,
-) -> Audited:
+) -> EvaluatorAudit:
     """The audit of one evaluator, which is kept only if no verdict is missing; replayed, with its date."""
     lines = [given[evaluator] for given in found if evaluator in given]
     if len(lines) < len(found):
-        return Audited(evaluator=evaluator, missing=len(found) - len(lines))
+        return EvaluatorAudit(evaluator=evaluator, missing=len(found) - len(lines))
     said: dict[str, JSON] = {
         "state": audits.COMPLETE,
         "extent": design.name,
@@ -120,4 +120,4 @@ def _audited(
     same = next((item for item in earlier if audits.is_same(item, said)), None)
     said |= {} if same is None else {"finished": same["finished"]}
     path = audits.keep(folder, evaluator, suite.name, said)
-    return Audited(evaluator=evaluator, said=said, path=path)
+    return EvaluatorAudit(evaluator=evaluator, said=said, path=path)

@@ -69,7 +69,7 @@ _UNANSWERED = Failure(message="the batch has no answer to this call")
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
-class Asked:
+class WaitingCall:
     """A call that waits, by its custom_id; `intent` is that of the batch that it is part of.
 
     `tries` counts the batches in which it failed; `is_alone` says that it is to be made by itself.
@@ -98,7 +98,7 @@ class Counted:
     is_out_of_balance: bool = False
 
 
-Cost = Callable[[Role, str, Usage], int]
+BatchCost = Callable[[Role, str, Usage], int]
 """The cost of a model's tokens in a batch, in nano-dollars."""
 Group = tuple[History, Role, str, str]
 """Calls of one journal to one model by one path, which may be in the same batch."""
@@ -118,7 +118,7 @@ class Batches:
         budget: Budget,
         counters: Counters,
         *,
-        cost: Cost,
+        cost: BatchCost,
         number: Callable[[Role, str], int],
         base_url: Callable[[Role, str], str],
         stop: Callable[[str], None],
@@ -137,7 +137,7 @@ class Batches:
         self._suspend_runs = suspend
         self._intents: dict[History, Intents] = {}
         self._endpoints: dict[tuple[Role, str], BatchEndpoint] = {}
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, WaitingCall] = {}
         self._live = 0
         self._touched = 0.0
         self._arrived = asyncio.Event()
@@ -194,7 +194,7 @@ class Batches:
         if self.is_suspended:
             raise BatchWaiting(WAITING)
         future: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._asked[name] = Asked(name=name, call=call, history=history, future=future, intent=intent)
+        self._asked[name] = WaitingCall(name=name, call=call, history=history, future=future, intent=intent)
         if intent is not None:
             self._asked[name].tries = self._intents[history].attempts[name] - 1
             self._counters.in_batches += 1
@@ -316,7 +316,7 @@ class Batches:
 
         Returns whether any were.
         """
-        groups: defaultdict[Group, list[Asked]] = defaultdict(list)
+        groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
         for asked in self._asked.values():
             if asked.intent is None:
                 path, _ = self._client.line(asked.call)
@@ -335,7 +335,9 @@ class Batches:
             self.stop()
         return is_any
 
-    def _divided(self, group: Group, items: Sequence[Asked]) -> tuple[list[Asked], list[Asked]]:
+    def _divided(
+        self, group: Group, items: Sequence[WaitingCall]
+    ) -> tuple[list[WaitingCall], list[WaitingCall]]:
         """The calls that are made by themselves now, and those that are sent together."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
@@ -350,17 +352,17 @@ class Batches:
             return [*alone, together[0]], []
         return alone, together
 
-    def _is_bounded(self, group: Group, asked: Asked) -> bool:
+    def _is_bounded(self, group: Group, asked: WaitingCall) -> bool:
         return self._budget.room()[1] is None or self._most(group, asked) is not None
 
-    def _most(self, group: Group, asked: Asked) -> int | None:
+    def _most(self, group: Group, asked: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars."""
         _, role, model, _ = group
         return self._budget.most_of(
             asked.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
         )
 
-    async def _send(self, group: Group, items: Sequence[Asked]) -> bool:
+    async def _send(self, group: Group, items: Sequence[WaitingCall]) -> bool:
         """Send calls in as few batches as the endpoint takes; those beyond the budget stay.
 
         Returns whether anything was done about them.
@@ -374,9 +376,9 @@ class Batches:
                 break
         return is_any
 
-    def _affordable(self, group: Group, items: Sequence[Asked]) -> list[Asked]:
+    def _affordable(self, group: Group, items: Sequence[WaitingCall]) -> list[WaitingCall]:
         calls, dollars = self._budget.room()
-        fitting: list[Asked] = []
+        fitting: list[WaitingCall] = []
         for asked in items[:calls]:
             if dollars is not None:
                 dollars -= self._most(group, asked) or 0
@@ -385,11 +387,11 @@ class Batches:
             fitting.append(asked)
         return fitting
 
-    def _cut(self, group: Group, items: Sequence[Asked]) -> tuple[list[Asked], list[bytes]]:
+    def _cut(self, group: Group, items: Sequence[WaitingCall]) -> tuple[list[WaitingCall], list[bytes]]:
         """The first calls that fit into one batch, as even a part as there can be, and their lines."""
         most_lines, most_bytes = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
         batches = -(-len(items) // most_lines)
-        taken: list[Asked] = []
+        taken: list[WaitingCall] = []
         lines: list[bytes] = []
         size = 0
         for asked in items[: -(-len(items) // batches)]:
@@ -401,7 +403,7 @@ class Batches:
             lines.append(line)
         return taken, lines
 
-    async def _submit(self, group: Group, items: Sequence[Asked], lines: Sequence[bytes]) -> bool:
+    async def _submit(self, group: Group, items: Sequence[WaitingCall], lines: Sequence[bytes]) -> bool:
         """Upload calls and create their batch. Returns whether further ones may follow."""
         history, role, model, path = group
         known = self._intents[history]
@@ -612,7 +614,7 @@ class Batches:
         where = f"{intent.line.endpoint}: batch {batch.id}"
         self._stop(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
 
-    def _free(self, intent: Intent) -> list[Asked]:
+    def _free(self, intent: Intent) -> list[WaitingCall]:
         """Take calls out of a batch that will not answer them."""
         freed = [asked for asked in self._asked.values() if asked.intent is intent]
         for asked in freed:
@@ -671,7 +673,7 @@ class Batches:
         if self._settings.max_cost is not None:
             self._budget.commit(spent - _each(intent))
 
-    def _retry(self, asked: Asked, failure: Failure, *, is_counted: bool) -> None:
+    def _retry(self, asked: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
         """Have a call made again: in the next batch, or by itself if its failure would be the same there."""
         asked.intent = None
         asked.tries += is_counted
@@ -834,12 +836,12 @@ def _each(intent: Intent) -> int:
     return intent.line.reserved // len(intent.line.calls)
 
 
-def _answer(asked: Asked, reply: Reply | None) -> None:
+def _answer(asked: WaitingCall, reply: Reply | None) -> None:
     if not asked.future.done():
         asked.future.set_result(reply)
 
 
-def _settle(asked: Asked, error: BaseException) -> None:
+def _settle(asked: WaitingCall, error: BaseException) -> None:
     if not asked.future.done():
         asked.future.set_exception(error)
 

@@ -155,7 +155,7 @@ def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
         if not rows[axis]:
             raise UserError(f"{axis}: there is none; write [[{axis}]] and a line {_AXES[axis]} = ...")
     excluded = _excluded(data.get("exclude", []), rows)
-    settings: Sequence[Row | None] = [*rows["settings"]] or [None]
+    settings: Sequence[TableRow | None] = [*rows["settings"]] or [None]
     places = product(rows["models"], rows["suites"], settings)
     cells = [
         _cell(folder, shared, model, suite, setting)
@@ -170,7 +170,7 @@ def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
     return Sweep(folder=folder, cells=cells)
 
 
-Row = Mapping[str, Any]
+TableRow = Mapping[str, Any]
 
 
 def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
     return found
 
 
-def _excluded(rows: Any, axes: Mapping[str, Sequence[Row]]) -> list[dict[str, str]]:
+def _excluded(rows: Any, axes: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
     """The rows of `exclude`: which cells are left out. Raises UserError for one that names none."""
     keys = {"model": "models", "suite": "suites", "setting": "settings"}
     for number, row in enumerate(rows, 1):
@@ -209,12 +209,14 @@ def _excluded(rows: Any, axes: Mapping[str, Sequence[Row]]) -> list[dict[str, st
     return list(rows)
 
 
-def _matches(row: Mapping[str, str], model: Row, suite: Row, setting: Row | None) -> bool:
+def _matches(row: Mapping[str, str], model: TableRow, suite: TableRow, setting: TableRow | None) -> bool:
     cell = {"model": model["model"], "suite": suite["suite"], "setting": setting and setting["name"]}
     return all(cell[key] == value for key, value in row.items())
 
 
-def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None) -> SweepCell:
+def _cell(
+    folder: Path, shared: TableRow, model: TableRow, suite: TableRow, setting: TableRow | None
+) -> SweepCell:
     own = {*_OF_MODELS, *_AXES.values()}
     options: dict[str, Any] = {}
     for row in (shared, suite, model, setting or {}):
@@ -235,7 +237,7 @@ def _cell(folder: Path, shared: Row, model: Row, suite: Row, setting: Row | None
     )
 
 
-def _server(model: Row) -> Server | None:
+def _server(model: TableRow) -> Server | None:
     if "serve" not in model:
         for name in ("ready", "ready_timeout"):
             if name in model:
@@ -251,7 +253,7 @@ def _server(model: Row) -> Server | None:
     )
 
 
-def _amount(model: Row, name: str, usual: float) -> float:
+def _amount(model: TableRow, name: str, usual: float) -> float:
     value = model.get(name, usual)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise UserError(f"{model['model']}: {name} is a number from 0 up")

@@ -28,9 +28,9 @@ from equipoise.runner.estimate import (
     ASSUMED_SPEED,
     AUDIT,
     NOTHING,
-    Estimate,
     Item,
     Range,
+    SessionEstimate,
     seconds,
     together,
 )
@@ -222,7 +222,7 @@ def suites(
 class _Session:
     """A whole session, and the seconds that it takes; None where a model does not answer."""
 
-    estimate: Estimate
+    estimate: SessionEstimate
     seconds: Range | None
 
     def in_short(self) -> str:

@@ -53,7 +53,7 @@ RUNS_AHEAD = 4
 
 Work = Callable[[RunCalls], Awaitable[T]]
 """The work of one run, which makes its calls within its time limit."""
-Key = tuple[str, str]
+RunId = tuple[str, str]
 """Identifies a run: the suite, or the name of the journal, and the run's id."""
 FIRST = -1
 """The position of a run that a test is already waiting for."""
@@ -66,7 +66,7 @@ class _PendingRun:
     It begins once `round` is open; round 0 always is.
     """
 
-    key: Key
+    key: RunId
     history: History
     work: Work[Any]
     position: int
@@ -103,9 +103,9 @@ class Engine:
         self._max_tasks = sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency
         self._suites: dict[str, SuiteContext] = {}
         self._logs: dict[History, Journal] = {}
-        self._waiting: OrderedDict[Key, _PendingRun] = OrderedDict()
-        self._started: set[Key] = set()
-        self._futures: dict[Key, Future[Any]] = {}
+        self._waiting: OrderedDict[RunId, _PendingRun] = OrderedDict()
+        self._started: set[RunId] = set()
+        self._futures: dict[RunId, Future[Any]] = {}
         self._lock = threading.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread: threading.Thread | None = None
@@ -181,7 +181,7 @@ class Engine:
         self._start(pending)
         return futures
 
-    def _future(self, key: Key) -> Future[Any]:
+    def _future(self, key: RunId) -> Future[Any]:
         """The future of a run, created by the waiting test or the finished run, whichever comes first."""
         return self._futures.setdefault(key, Future())
 
@@ -228,7 +228,7 @@ class Engine:
     def _has_ended(self, run: Run) -> bool:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
-    def _await(self, key: Key, future: Future[T]) -> T:
+    def _await(self, key: RunId, future: Future[T]) -> T:
         if not future.done():
             self._loop.call_soon_threadsafe(self._prioritise, key)
         # Not `result(timeout)`: its TimeoutError could not be told from one that the run itself raised.
@@ -319,7 +319,7 @@ class Engine:
             self._suspend()
         self._begin_more()
 
-    def _prioritise(self, key: Key) -> None:
+    def _prioritise(self, key: RunId) -> None:
         """Begin a run that a test waits for immediately, however many are in progress."""
         pending = self._waiting.get(key)
         if pending is not None and self._may_begin(pending):

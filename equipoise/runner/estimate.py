@@ -242,7 +242,7 @@ def _length(role: Role, place: int, limits: Limits, foreseen: int | None = None)
 
 
 NOTHING = Range(value=0.0, low=0.0, high=0.0)
-Cost = Callable[[float, float], float | None]
+TokenCost = Callable[[float, float], float | None]
 """The cost in USD of input and output tokens of a model; None if it has no price."""
 
 
@@ -261,7 +261,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class SessionEstimate:
     """What a session of one suite would use: the runs to do, those done already, and a part per model."""
 
     runs: int
@@ -319,17 +319,17 @@ class Estimate:
         return f"total:     {_dollars(cost)}: prices as listed or given, tokens as estimated"
 
 
-def together(estimates: Iterable[Estimate]) -> Estimate:
+def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
     """The estimate of a session of several suites."""
     every = list(estimates)
-    return Estimate(
+    return SessionEstimate(
         runs=sum(item.runs for item in every),
         done=sum(item.done for item in every),
         items=[part for item in every for part in item.items],
     )
 
 
-def price(use: Use, cost: Cost) -> Range | None:
+def price(use: Use, cost: TokenCost) -> Range | None:
     """The cost of a use in USD; None without a price."""
     value, low, high = (
         cost(getattr(use.input, part), getattr(use.output, part)) for part in ("value", "low", "high")

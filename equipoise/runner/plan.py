@@ -33,7 +33,7 @@ from equipoise.results.provenance import versions
 from equipoise.results.store import Files
 from equipoise.runner import anchors, estimate, rejudge, resume, shards
 from equipoise.runner.anchors import AuditPlan
-from equipoise.runner.estimate import Estimate, Item, Use
+from equipoise.runner.estimate import Item, SessionEstimate, Use
 from equipoise.suites import AnySuite, askers, selection
 from equipoise.suites.askers import Askers
 from equipoise.suites.resources import ORIGINAL, SHIPPED, dataset_folder
@@ -394,7 +394,7 @@ class Plan:
         scale = self.load(name).rubric.scale
         return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **self.identity(name)}
 
-    def estimate(self, name: str, wanted: Collection[str]) -> Estimate:
+    def estimate(self, name: str, wanted: Collection[str]) -> SessionEstimate:
         """What these runs would use. Makes no call. Raises UserError if they could not resume a journal.
 
         Earlier runs at another endpoint are no reason: what a session there costs is about the same.
@@ -413,7 +413,7 @@ class Plan:
         ]
         if asked := sum(run.asker is not None for run in runs):
             notes = [*notes, f"of these runs {asked:,} are of somebody who asks (--asker)"]
-        return Estimate(runs=len(runs), done=len(done), items=items, notes=notes)
+        return SessionEstimate(runs=len(runs), done=len(done), items=items, notes=notes)
 
     def _refuse_estimate(self, name: str, past: History) -> list[str]:
         """What to know of the endpoint of earlier runs. Raises UserError if other settings differ."""

@@ -23,7 +23,7 @@ from equipoise.judge.rubric import Rubric
 from equipoise.results import merge as journals
 from equipoise.results import recover, store
 from equipoise.results.history import History
-from equipoise.results.merge import Part
+from equipoise.results.merge import LoadedShard
 from equipoise.results.recover import Recovered
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
@@ -64,7 +64,7 @@ def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
 # Merging.
 
 
-def merge(parts: Sequence[Part], files: Files, wanted: Release, homes: tuple[Path, ...]) -> Recovered:
+def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, homes: tuple[Path, ...]) -> Recovered:
     """Write the results that one session would have written, with comparison and gate where these are wanted.
 
     The rubric is looked up in `homes`, in order. Raises UserError.

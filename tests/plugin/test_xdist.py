@@ -13,7 +13,7 @@ from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Case, Run
 from equipoise.plugin import xdist
-from equipoise.plugin.xdist import CONTROLLER_GONE, Records, Server
+from equipoise.plugin.xdist import CONTROLLER_GONE, Records, WorkerServer
 from equipoise.results.journal import encode
 
 
@@ -47,7 +47,7 @@ def session() -> FakeSession:
 @pytest.fixture
 def server(session: FakeSession) -> Any:
     """A server that ends with the test."""
-    found = Server(session)  # type: ignore[arg-type]
+    found = WorkerServer(session)  # type: ignore[arg-type]
     yield found
     found.close()
 
@@ -57,7 +57,7 @@ def run(name: str) -> Run:
     return Run(suite="s", case=Case(id=name, language="aa", area="general"), number=1)
 
 
-def test_a_record_is_fetched_as_often_as_it_is_asked_for(server: Server, session: FakeSession) -> None:
+def test_a_record_is_fetched_as_often_as_it_is_asked_for(server: WorkerServer, session: FakeSession) -> None:
     """Equal to what was kept, whichever worker asks."""
     workers = [Records(**server.link) for _ in range(3)]
     found: list[Record] = [worker.record(run(name)) for worker in workers for name in ("a", "b")]
@@ -75,7 +75,7 @@ def test_a_record_is_fetched_as_often_as_it_is_asked_for(server: Server, session
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_is_raised_there_is_raised_here(
-    server: Server, session: FakeSession, error: Exception, raised: type[Exception]
+    server: WorkerServer, session: FakeSession, error: Exception, raised: type[Exception]
 ) -> None:
     """The end of a session, a run that is not needed, a defect of ours with its name."""
     session.error, session.stop_reason = error, "because"
@@ -86,7 +86,7 @@ def test_what_is_raised_there_is_raised_here(
 
 
 def test_an_interrupted_read_does_not_hand_over_the_record_to_the_next_run(
-    server: Server, session: FakeSession, monkeypatch: pytest.MonkeyPatch
+    server: WorkerServer, session: FakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a time-out interrupts it: the answer that comes late is nobody's."""
     worker = Records(**server.link)
@@ -103,7 +103,9 @@ def test_an_interrupted_read_does_not_hand_over_the_record_to_the_next_run(
     assert worker.record(run("c")).id == "c-run1"
 
 
-def test_an_answer_to_another_request_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_to_another_request_is_refused(
+    server: WorkerServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It carries the number of its request."""
     worker = Records(**server.link)
     worker.record(run("a"))
@@ -119,7 +121,7 @@ def test_an_answer_to_another_request_is_refused(server: Server, monkeypatch: py
         worker.record(run("b"))
 
 
-def test_only_workers_of_the_session_are_answered(server: Server, session: FakeSession) -> None:
+def test_only_workers_of_the_session_are_answered(server: WorkerServer, session: FakeSession) -> None:
     """Another process without the key gets nothing and disturbs nobody."""
     stranger = Records(server.link["address"], "00" * 32)
     with pytest.raises(Exception, match="digest"):
@@ -128,7 +130,7 @@ def test_only_workers_of_the_session_are_answered(server: Server, session: FakeS
     assert Records(**server.link).record(run("a")).id == "a-run1"
 
 
-def test_a_worker_whose_controller_is_gone_stops(server: Server) -> None:
+def test_a_worker_whose_controller_is_gone_stops(server: WorkerServer) -> None:
     """Neither a traceback nor a call: the session has ended."""
     worker = Records(**server.link)
     worker.record(run("a"))

@@ -15,7 +15,7 @@ from equipoise.core.types import Foreseen, Reply, Role, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.journal import FORMAT, READABLE
 from equipoise.runner import estimate
-from equipoise.runner.estimate import Estimate, Item, Range, Sample, Use
+from equipoise.runner.estimate import Item, Range, Sample, SessionEstimate, Use
 
 Spent = tuple[Role, str, int, int]
 """One call: who, and how many tokens went in and came out."""
@@ -246,7 +246,7 @@ PRICE = estimate.price(USE, lambda tokens_in, tokens_out: (tokens_in + tokens_ou
 
 def test_the_lines_of_an_estimate() -> None:
     """Runs, then every model with calls, cost, tokens and basis, then the sum, and notes."""
-    found = Estimate(
+    found = SessionEstimate(
         runs=1500, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)], notes=["so"]
     )
     assert list(found.lines()) == [
@@ -264,15 +264,15 @@ def test_the_lines_of_an_estimate() -> None:
 
 def test_several_suites_have_a_total() -> None:
     """The sums of runs, calls, tokens and cost; one model without a price leaves the cost unknown."""
-    one = Estimate(runs=1500, done=10, items=[item("subject", "m", PRICE)])
-    two = Estimate(runs=3, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)])
+    one = SessionEstimate(runs=1500, done=10, items=[item("subject", "m", PRICE)])
+    two = SessionEstimate(runs=3, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", PRICE)])
     assert list(estimate.together([one, two]).total()) == [
         "runs:      1,503 to do, 10 already done",
         "calls:     3,600",
         "tokens:    6,000 (3,000 to 12,000) in, 600 (300 to 1,200) out",
         "total:     6.60 USD (3.30 to 13.20): prices as listed or given, tokens as estimated",
     ]
-    other = Estimate(runs=1, done=0, items=[item("subject", "x", None)])
+    other = SessionEstimate(runs=1, done=0, items=[item("subject", "x", None)])
     assert list(estimate.together([one, other]).total())[-1].startswith(
         "total:     unknown: no price for x; "
     )
@@ -280,7 +280,7 @@ def test_several_suites_have_a_total() -> None:
 
 def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
     """That is said once, with what to do, and the others' cost is still shown."""
-    found = Estimate(runs=1, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", None)])
+    found = SessionEstimate(runs=1, done=0, items=[item("subject", "m", PRICE), item("evaluator", "e", None)])
     shown = list(found.lines())
     assert shown[1] == "subject:   m: 1,200 calls, 2.20 USD (1.10 to 4.40)"
     assert shown[4] == "evaluator: e: 1,200 calls"
@@ -289,4 +289,6 @@ def test_a_model_without_a_price_leaves_the_sum_unknown() -> None:
         "all else 2.20 USD (1.10 to 4.40)"
     )
     assert sum("unknown" in line for line in shown) == 1
-    assert next(Estimate(runs=3, done=2000, items=[]).lines()) == "runs:      3 to do, 2,000 already done"
+    assert (
+        next(SessionEstimate(runs=3, done=2000, items=[]).lines()) == "runs:      3 to do, 2,000 already done"
+    )

@@ -116,14 +116,14 @@ def _digest(parts: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class DrawnReply:
     """A reply to label, and what its row says of the draw."""
 
     reply: ScoredReply
     draw: str
 
 
-def sample(side: Side, n: int, seed: int, baseline: Side | None = None) -> list[list[Row]]:
+def sample(side: Side, n: int, seed: int, baseline: Side | None = None) -> list[list[DrawnReply]]:
     """`n` replies in random order, each with the same reply of the baseline if there is one.
 
     A systematic sample of all replies that either has, ordered by language, area, third of the scale and
@@ -143,10 +143,12 @@ def sample(side: Side, n: int, seed: int, baseline: Side | None = None) -> list[
     return [[*_rows(reply.id, by_id, draws)] for reply in drawn]
 
 
-def _rows(name: str, by_id: Sequence[Mapping[str, ScoredReply]], draws: Sequence[Draw]) -> Iterator[Row]:
+def _rows(
+    name: str, by_id: Sequence[Mapping[str, ScoredReply]], draws: Sequence[Draw]
+) -> Iterator[DrawnReply]:
     for known, draw in zip(by_id, draws, strict=True):
         if name in known:
-            yield Row(reply=known[name], draw=draw.row(name))
+            yield DrawnReply(reply=known[name], draw=draw.row(name))
 
 
 def _stratum(reply: ScoredReply) -> tuple[str, ...]:
@@ -154,7 +156,9 @@ def _stratum(reply: ScoredReply) -> tuple[str, ...]:
     return reply.language, reply.area, str(band)
 
 
-def dealt(drawn: Sequence[list[Row]], people: int, overlap: int | None, seed: int) -> list[list[Row]]:
+def dealt(
+    drawn: Sequence[list[DrawnReply]], people: int, overlap: int | None, seed: int
+) -> list[list[DrawnReply]]:
     """The rows of each person, in an order of their own: all get the first `overlap`, one each of the rest.
 
     Without `overlap` everyone gets all of them.

@@ -57,7 +57,7 @@ def levels(side: Side) -> Levels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class FormChoice:
     """What can be given: as it is saved, what it means, and the key that gives it on the page."""
 
     value: str
@@ -71,7 +71,7 @@ class Field:
 
     name: FieldName
     title: str
-    choices: Sequence[Choice]
+    choices: Sequence[FormChoice]
     levels: Levels | None = None
     meanings: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,7 +129,7 @@ def _score(scale: Levels, meanings: Mapping[int, str]) -> Field:
         name="score",
         title="Your score",
         choices=[
-            Choice(
+            FormChoice(
                 value=str(name),
                 key=str(name) if has_digits else str(place),
                 meaning=meanings.get(name, "") if isinstance(name, int) else "",
@@ -140,8 +140,8 @@ def _score(scale: Levels, meanings: Mapping[int, str]) -> Field:
     )
 
 
-def _choices(name: FieldName, values: Sequence[str]) -> list[Choice]:
-    return [Choice(value=value, key=key) for value, key in zip(values, _KEYS[name], strict=True)]
+def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
+    return [FormChoice(value=value, key=key) for value, key in zip(values, _KEYS[name], strict=True)]
 
 
 def _leans(first: str, second: str) -> list[str]:

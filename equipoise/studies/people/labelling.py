@@ -13,7 +13,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, write_text
 from equipoise.core.types import JSON
-from equipoise.studies.people.draws import Row
+from equipoise.studies.people.draws import DrawnReply
 from equipoise.studies.people.form import NAMES, Field, FieldName
 
 FORMAT, VERSION = "equipoise-sheet", 1
@@ -21,7 +21,7 @@ _HERE = Path(__file__).parent / "page"
 _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
-def write(path: Path, rows: Sequence[Row], fields: Sequence[Field], person: str = "") -> None:
+def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], person: str = "") -> None:
     """Write the page of these replies, blind: no model, no evaluator, no score. Raises UserError."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -18,7 +18,7 @@ from equipoise.report.page.reviews import Review
 from equipoise.results.replies import ScoredReply
 from equipoise.studies.people import draws as draws_of
 from equipoise.studies.people import form, labelling
-from equipoise.studies.people.draws import Draw, Row
+from equipoise.studies.people.draws import Draw, DrawnReply
 from equipoise.studies.people.form import Field, FieldName, Levels
 
 LONGEST = 32_000
@@ -38,7 +38,7 @@ def refuse_existing(path: Path) -> None:
         raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
 
 
-def write(path: Path, found: Sequence[Row], asked: Sequence[FieldName] = ("score",)) -> None:
+def write(path: Path, found: Sequence[DrawnReply], asked: Sequence[FieldName] = ("score",)) -> None:
     """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
     refuse_existing(path)
     empty = [""] * len([*asked, "note"])
