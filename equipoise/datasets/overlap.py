@@ -38,7 +38,7 @@ Tokens = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TokenRun:
     """Tokens in a row that two texts share; `at` is where it begins in the second, in tokens from 0."""
 
     tokens: Tokens
@@ -64,7 +64,7 @@ def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
     Looks only at datasets in a folder with pins, and not at editions that stay as they were.
     """
     own = [tokens(item.text) for item in texts]
-    longest: dict[int, tuple[Run, str]] = {}
+    longest: dict[int, tuple[TokenRun, str]] = {}
     for path in _published(suite, dataset) if own else ():
         words = [(word, number) for number, line in enumerate(_lines(path), 1) for word in tokens(line)]
         for index, run in shared(own, [word for word, _ in words]).items():
@@ -107,13 +107,13 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(plain.translate(marks))
 
 
-def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, Run]:
+def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
     """The longest run that each text shares with another, by its index; only long ones."""
     places = _grams(own)
-    longest: dict[int, Run] = {}
+    longest: dict[int, TokenRun] = {}
     for at, gram in enumerate(zip(*(other[shift:] for shift in range(WORDS)), strict=False)):
         for index, start in places.get(gram, ()):
-            run = Run(_common(own[index][start:], other, at), at)
+            run = TokenRun(_common(own[index][start:], other, at), at)
             if run.is_long and (index not in longest or len(run.tokens) > len(longest[index].tokens)):
                 longest[index] = run
     return longest

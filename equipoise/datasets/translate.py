@@ -31,7 +31,7 @@ _REVIEW = ("line", "part", "source", "translation", "back_translation", "flags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class SourceText:
     """One text to translate: its line number, and the part of the row it is (empty for a whole line)."""
 
     line: int
@@ -51,7 +51,7 @@ class Translated:
     `notes` say why there is no back-translation, which is not a fault of the text.
     """
 
-    unit: Unit
+    unit: SourceText
     text: str
     back: str
     flags: Sequence[str]
@@ -59,7 +59,7 @@ class Translated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompts:
+class TranslationPrompts:
     """The prompts for the models."""
 
     system: Template
@@ -69,12 +69,12 @@ class Prompts:
     back_user: Template
 
 
-def prompts(path: Path) -> Prompts:
+def prompts(path: Path) -> TranslationPrompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     languages, text = {"source", "target"}, {"text", "code"}
     with reading(path) as (data, _):
         there, back = take(data, "translation", dict), take(data, "back", dict)
-        return Prompts(
+        return TranslationPrompts(
             system=_template(there, "system", "translation.", languages),
             user=_template(there, "user", "translation.", text),
             again=_template(there, "again", "translation.", {"complaint"}),
@@ -87,7 +87,7 @@ def _template(table: dict[str, JSON], name: str, where: str, names: set[str]) ->
     return template(table, name, known=names, needed=names, where=where)
 
 
-def units(path: Path, source: str) -> list[Unit]:
+def units(path: Path, source: str) -> list[SourceText]:
     """The texts of a file: each non-empty line, or the parts of one row of a table of templates.
 
     Raises UserError naming file and line.
@@ -98,8 +98,8 @@ def units(path: Path, source: str) -> list[Unit]:
             raise UserError(
                 f"{path}: has {len(found)} rows in {source!r}; there must be one to translate from"
             )
-        return [Unit(line=1, part=part, text=found[0][part]) for part in ("question", "separator")]
-    texts = [Unit(line=number, part="", text=text) for number, text in lines(path)]
+        return [SourceText(line=1, part=part, text=found[0][part]) for part in ("question", "separator")]
+    texts = [SourceText(line=number, part="", text=text) for number, text in lines(path)]
     if not texts:
         raise UserError(f"{path}:1: no text in this file")
     return texts
@@ -108,7 +108,9 @@ def units(path: Path, source: str) -> list[Unit]:
 # One unit.
 
 
-def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) -> Job[Translated]:
+def job(
+    unit: SourceText, said: TranslationPrompts, source: str, target: str, *, verifies: bool
+) -> Job[Translated]:
     """A job that translates one unit, and has it translated back if wanted."""
 
     async def do(models: JobModels) -> Translated:
@@ -122,7 +124,7 @@ def job(unit: Unit, said: Prompts, source: str, target: str, *, verifies: bool) 
 
 
 async def _back(
-    models: JobModels, text: str, said: Prompts, source: str, target: str
+    models: JobModels, text: str, said: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
     """The second model's back-translation, and why there is none: the translation is kept without it."""
     system = said.back_system.substitute(source=target, target=source).strip()
@@ -142,7 +144,7 @@ async def _back(
 
 
 async def _translate(
-    models: JobModels, unit: Unit, said: Prompts, source: str, target: str
+    models: JobModels, unit: SourceText, said: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
     system = said.system.substitute(source=source, target=target).strip()
     asked = said.user.substitute(text=unit.text, code=models.code("translation")).strip()
@@ -179,7 +181,7 @@ def translate(
     languages: tuple[str, str],
     target: Path,
     settings: Settings,
-    said: Prompts,
+    said: TranslationPrompts,
     *,
     verifies: bool,
     overwrites: bool = False,
@@ -238,7 +240,7 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _shown(unit: Unit, found: Translated | CallFailed, hidden: Secrets) -> Translated:
+def _shown(unit: SourceText, found: Translated | CallFailed, hidden: Secrets) -> Translated:
     """The translation of a unit with secrets masked, for files and messages."""
     if isinstance(found, CallFailed):
         return Translated(unit=unit, text="", back="", flags=[str(found)])

@@ -41,7 +41,7 @@ METHOD = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompts:
+class BackTranslationPrompts:
     """The prompts for the translator; `declined` is what it writes if it will not translate."""
 
     version: str
@@ -51,12 +51,12 @@ class Prompts:
     again: Template
 
 
-def prompts(path: Path) -> Prompts:
+def prompts(path: Path) -> BackTranslationPrompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     with reading(path) as (data, _):
         said = take(data, "translation", dict)
         names = {"source", "target", "declined"}
-        return Prompts(
+        return BackTranslationPrompts(
             version=take(data, "version", str),
             declined=take(data, "declined", str),
             system=template(said, "system", known=names, needed=names, where="translation."),
@@ -71,7 +71,7 @@ def prompts(path: Path) -> Prompts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
+class SampledText:
     """One reply in the language that it is to be judged in, with the question of that language."""
 
     reply: ScoredReply
@@ -90,13 +90,13 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Design:
+class TranslationSample:
     """The sample: replies to the same questions in all `languages`, translated into the `targets`."""
 
     languages: Sequence[str]
     targets: Sequence[str]
     questions: int
-    texts: Sequence[Text]
+    texts: Sequence[SampledText]
     seed: int
 
     @property
@@ -110,7 +110,7 @@ class Design:
         return sum(text.is_translated for text in self.texts)
 
 
-def design(side: Side, targets: Sequence[str], n: int, seed: int) -> Design:
+def design(side: Side, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies, stratified by language and area. Raises UserError.
 
     Questions are drawn by area, and of each one run in every language.
@@ -132,7 +132,9 @@ def design(side: Side, targets: Sequence[str], n: int, seed: int) -> Design:
     chosen = stratified(whole, _area, max(2, n // len(languages)), seed)
     wanted = list(dict.fromkeys(targets)) or languages
     texts = [text for found in chosen for text in _texts(found, languages, wanted, seed)]
-    return Design(languages=languages, targets=wanted, questions=len(chosen), texts=texts, seed=seed)
+    return TranslationSample(
+        languages=languages, targets=wanted, questions=len(chosen), texts=texts, seed=seed
+    )
 
 
 def _area(found: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
@@ -141,12 +143,12 @@ def _area(found: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
 
 def _texts(
     found: Mapping[str, Sequence[ScoredReply]], languages: Sequence[str], targets: Sequence[str], seed: int
-) -> list[Text]:
+) -> list[SampledText]:
     """One run in each language, as it is and for each of the other languages."""
     asked = {language: found[language][0].question for language in languages}
     drawn = [stratified(found[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [
-        Text(reply=reply, language=language, question=asked[language])
+        SampledText(reply=reply, language=language, question=asked[language])
         for reply in drawn
         for language in dict.fromkeys((reply.language, *targets))
     ]
@@ -156,19 +158,21 @@ def _texts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class JudgedTranslation:
     """What became of a text: each evaluator's score on 0..100, or why there is no translation."""
 
     scores: Mapping[str, float]
     failed: str | None = None
 
 
-async def _do(text: Text, suite: AnySuite, rubric: Rubric, said: Prompts, models: JobModels) -> Result:
+async def _do(
+    text: SampledText, suite: AnySuite, rubric: Rubric, said: BackTranslationPrompts, models: JobModels
+) -> JudgedTranslation:
     reply = text.reply.text
     if text.is_translated:
         reply, failed = await _translate(text, said, models)
         if failed:
-            return Result(scores={}, failed=failed)
+            return JudgedTranslation(scores={}, failed=failed)
     assert suite.judge_reply is not None
     scores: dict[str, float] = {}
     for evaluator in models.evaluators:
@@ -180,10 +184,12 @@ async def _do(text: Text, suite: AnySuite, rubric: Rubric, said: Prompts, models
             continue
         if score is not None:
             scores[evaluator.name] = score
-    return Result(scores=scores)
+    return JudgedTranslation(scores=scores)
 
 
-async def _translate(text: Text, said: Prompts, models: JobModels) -> tuple[str, str | None]:
+async def _translate(
+    text: SampledText, said: BackTranslationPrompts, models: JobModels
+) -> tuple[str, str | None]:
     """The translation, or why there is none."""
     source, target = text.reply.language, text.language
     named = {"source": _called(source), "target": _called(target), "declined": said.declined}
@@ -231,9 +237,9 @@ def _called(language: str) -> str:
 def backtranslate(
     side: Side,
     path: Path,
-    chosen: Design,
+    chosen: TranslationSample,
     rubric: Rubric,
-    said: Prompts,
+    said: BackTranslationPrompts,
     settings: Settings,
     *,
     is_fresh: bool = False,
@@ -249,7 +255,9 @@ def backtranslate(
     with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         hidden = Secrets(settings.secrets)
         results = [
-            Result(scores={}, failed=hidden.mask(str(item))) if isinstance(item, CallFailed) else item
+            JudgedTranslation(scores={}, failed=hidden.mask(str(item)))
+            if isinstance(item, CallFailed)
+            else item
             for item in session.run(wanted, on_done)
         ]
         found = _section(chosen, results, settings, rubric, said)
@@ -264,7 +272,11 @@ def journal_of(path: Path) -> Path:
 
 
 def _section(
-    chosen: Design, results: Sequence[Result], settings: Settings, rubric: Rubric, said: Prompts
+    chosen: TranslationSample,
+    results: Sequence[JudgedTranslation],
+    settings: Settings,
+    rubric: Rubric,
+    said: BackTranslationPrompts,
 ) -> dict[str, JSON]:
     pairs = [*zip(chosen.texts, results, strict=True)]
     why = Counter(item.failed for text, item in pairs if text.is_translated and item.failed)
@@ -293,7 +305,9 @@ def _section(
     return found
 
 
-def _of_evaluator(name: str, chosen: Design, pairs: Sequence[tuple[Text, Result]]) -> dict[str, JSON]:
+def _of_evaluator(
+    name: str, chosen: TranslationSample, pairs: Sequence[tuple[SampledText, JudgedTranslation]]
+) -> dict[str, JSON]:
     by_question: dict[str, dict[tuple[str, str], float]] = {}
     for text, item in pairs:
         if name in item.scores:
@@ -308,5 +322,5 @@ def _of_evaluator(name: str, chosen: Design, pairs: Sequence[tuple[Text, Result]
     }
 
 
-def _text(text: Text, item: Result) -> dict[str, JSON]:
+def _text(text: SampledText, item: JudgedTranslation) -> dict[str, JSON]:
     return {"reply": text.reply.id, "judged_in": text.language, "failed": item.failed, "scores": item.scores}
