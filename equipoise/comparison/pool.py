@@ -14,8 +14,6 @@ from equipoise.core.types import JSON
 from equipoise.results.answered import PLACES
 from equipoise.results.askers import NOBODY, Asking
 
-Runs = Sequence[float | None]
-
 
 def pooled(sides: Iterable[Side]) -> list[Side]:
     """Results of the same model with the same settings as one, each where the first of them stood.
@@ -133,7 +131,9 @@ def _cell(cells: Sequence[Cell]) -> Cell:
     )
 
 
-def _one_after_the_other(pieces: Sequence[Mapping[str, Runs]]) -> dict[str, Runs]:
+def _one_after_the_other(
+    pieces: Sequence[Mapping[str, Sequence[float | None]]],
+) -> dict[str, Sequence[float | None]]:
     """The runs of each name; None in the runs of a piece that lacks it."""
     lengths = [max(map(len, piece.values()), default=0) for piece in pieces]
     names = dict.fromkeys(name for piece in pieces for name in piece)

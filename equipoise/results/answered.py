@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from equipoise.core.types import JSON
 
-Rows = Sequence[Mapping[str, JSON]]
 MOST = 5
 """With more values, such as a fingerprint of its own for every reply, a new one says nothing."""
 PLACES = ("first_run", "first_call", "last_call")
@@ -49,7 +48,7 @@ def changes(metadata: Mapping[str, JSON]) -> list[str]:
     return [text for text in sentences(metadata) if not text.endswith(_UNTELLING)]
 
 
-def _of_model(rows: Rows, most: int) -> Iterator[str]:
+def _of_model(rows: Sequence[Mapping[str, JSON]], most: int) -> Iterator[str]:
     models = _values(rows, "response_model")
     yield from _told("answered as", "names of models", models, most)
     for name in models if len(models) <= MOST else ():
@@ -79,7 +78,7 @@ def _since(value: _Value, first: _Value, most: int) -> str:
     return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
 
 
-def _values(rows: Rows, part: str) -> dict[str, _Value]:
+def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
     """Each name in this part with all its calls; rows without one are left out."""
     found: dict[str, _Value] = {}
     for row in rows:
@@ -117,7 +116,9 @@ def between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     ]
 
 
-def _differs(who: str, part: str, before: Rows, after: Rows) -> str | None:
+def _differs(
+    who: str, part: str, before: Sequence[Mapping[str, JSON]], after: Sequence[Mapping[str, JSON]]
+) -> str | None:
     names = [sorted({str(row.get(part)) for row in rows}) for rows in (before, after)]
     if names[0] == names[1] or max(map(len, names)) > MOST:
         return None

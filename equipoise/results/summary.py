@@ -283,11 +283,7 @@ def _panel(
     }
 
 
-Unit = tuple[str, int]
-"""A reply: the id of its cell, and the index of its run."""
-
-
-def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[Unit, float]:
+def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[tuple[str, int], float]:
     return {
         (cell.id, run): score
         for cell in cells

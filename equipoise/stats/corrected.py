@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no types
 
 from equipoise.core.rules import Scope
-from equipoise.stats.intervals import Array, Estimate, student
+from equipoise.stats.intervals import Array, Codes, Estimate, student
 
-Codes = NDArray[np.int_]
 Mask = NDArray[np.bool_]
 FEWEST = 10
 """Labels below which a figure has no interval."""

@@ -18,6 +18,7 @@ from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  
 
 T = TypeVar("T")
 Array = NDArray[np.float64]
+Codes = NDArray[np.int_]
 _BLOCK = 500  # draws at a time: bounds the memory that thousands of questions take
 
 

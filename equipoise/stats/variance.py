@@ -14,15 +14,13 @@ from operator import itemgetter
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import nctdtrinc  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.stats.intervals import Array, student
+from equipoise.stats.intervals import Array, Codes, student
 
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
 CellKey = tuple[str, str, int, str]  # question, language, run, evaluator
-Codes = NDArray[np.int_]
 _WITHIN: Mapping[Component, tuple[int, ...]] = {  # which parts of a cell make a level
     "question": (0,),
     "language": (0, 1),

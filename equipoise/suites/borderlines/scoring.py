@@ -205,10 +205,8 @@ def _prefix(name: str) -> str:
 
 # Counts of answers.
 
-Rows = Sequence[RunRow]
 
-
-def by_strategy(rows: Rows) -> dict[str, list[RunRow]]:
+def by_strategy(rows: Sequence[RunRow]) -> dict[str, list[RunRow]]:
     """The rows of each strategy."""
     strategies: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -216,23 +214,23 @@ def by_strategy(rows: Rows) -> dict[str, list[RunRow]]:
     return strategies
 
 
-def _answered(rows: Rows) -> list[RunRow]:
+def _answered(rows: Sequence[RunRow]) -> list[RunRow]:
     return [row for row in rows if row.details["answer"]]
 
 
-def read_by(rows: Rows) -> dict[str, int]:
+def read_by(rows: Sequence[RunRow]) -> dict[str, int]:
     """The number of answers by how they were read."""
     counted = Counter(dict.fromkeys(("name", "letter", "evaluator"), 0))
     counted.update(row.details["how"] for row in _answered(rows))
     return dict(counted)
 
 
-def as_the_original_reads(rows: Rows) -> float | None:
+def as_the_original_reads(rows: Sequence[RunRow]) -> float | None:
     """How often the original's parser reads the same country, in percent."""
     return mean([100.0 * (row.details["answer"] == row.details["original"]) for row in _answered(rows)])
 
 
-def by_language(rows: Rows) -> dict[str, JSON]:
+def by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each language how many answers there are, and how often they name the controller.
 
     `controller` is that share in percent, of `n` answers about `territories` whose controller is known.
@@ -245,7 +243,7 @@ def by_language(rows: Rows) -> dict[str, JSON]:
     return {language: _controlled(_answered(runs)) for language, runs in languages.items()}
 
 
-def _controlled(answered: Rows) -> dict[str, JSON]:
+def _controlled(answered: Sequence[RunRow]) -> dict[str, JSON]:
     controllers = [(row, row.question.details["controller"]) for row in answered]
     hits = [
         (row.question.cluster, row.details["answer"] == controller)
@@ -255,7 +253,7 @@ def _controlled(answered: Rows) -> dict[str, JSON]:
     return {"answers": len(answered), **_share("controller", hits)}
 
 
-def of_disputes(rows: Rows) -> dict[str, JSON]:
+def of_disputes(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each dispute how many answers there are, and how often they name the territory's controller."""
     disputes: dict[str, list[RunRow]] = {}
     for row in _answered(rows):
@@ -263,7 +261,7 @@ def of_disputes(rows: Rows) -> dict[str, JSON]:
     return {dispute: _controlled(answered) for dispute, answered in sorted(disputes.items())}
 
 
-def by_claimant(rows: Rows) -> dict[str, JSON]:
+def by_claimant(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """For each country in percent how often it is named, in its own language and in others.
 
     A control that was asked beside the claimant is not the claimant's own.
@@ -301,7 +299,7 @@ Told = dict[str, list[str | None]]
 """The answers of each run to the queries of a territory, by language."""
 
 
-def disagreements(rows: Rows, most: int = 10) -> dict[str, JSON]:
+def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     """Where languages are told different things, by claimants' languages, run by run.
 
     `language_pairs` has the share in percent of answers in which two languages were told the same, the lowest
@@ -328,7 +326,7 @@ def disagreements(rows: Rows, most: int = 10) -> dict[str, JSON]:
     }
 
 
-def _told(rows: Rows) -> tuple[dict[str, Told], Told]:
+def _told(rows: Sequence[RunRow]) -> tuple[dict[str, Told], Told]:
     """Answers by territory in the languages that count, and those to the control."""
     told: dict[str, Told] = {}
     control: Told = {}

@@ -12,10 +12,9 @@ from equipoise.suites.chinese_simpleqa.scoring import CORRECT, GRADES, best_of, 
 
 GROUPS = ("topic", "subtopic", "kind")
 """The labels by which questions are grouped."""
-Rows = Sequence[RunRow]
 
 
-def summarise(rows: Rows, scale: Scale) -> dict[str, JSON]:
+def summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Figures overall, by topic, subtopic and kind, how grades came about, and the side studies."""
     return {
         **_figures(_grades(rows)),
@@ -33,15 +32,15 @@ def _figures(grades: Sequence[str]) -> dict[str, JSON]:
     return {"n": len(grades), **shares(*map(grades.count, GRADES))}
 
 
-def _graded(rows: Rows) -> list[RunRow]:
+def _graded(rows: Sequence[RunRow]) -> list[RunRow]:
     return [row for row in rows if row.details.get("grade") is not None]
 
 
-def _grades(rows: Rows) -> list[str]:
+def _grades(rows: Sequence[RunRow]) -> list[str]:
     return [row.details["grade"] for row in _graded(rows)]
 
 
-def _by(group: str, rows: Rows) -> dict[str, JSON]:
+def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
     """The same figures by topic, subtopic or kind of answer, where a question has one."""
     groups: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -50,7 +49,7 @@ def _by(group: str, rows: Rows) -> dict[str, JSON]:
     return {name: _figures(_grades(runs)) for name, runs in groups.items()}
 
 
-def _grading(rows: Rows) -> dict[str, JSON]:
+def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How grades were read, and each evaluator's own figures."""
     given: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
     by_evaluator: dict[str, list[str]] = {}
@@ -64,7 +63,7 @@ def _grading(rows: Rows) -> dict[str, JSON]:
     }
 
 
-def _calibration(rows: Rows) -> dict[str, JSON]:
+def _calibration(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """Stated confidence against correct answers, if it was asked for."""
     if not any("confidence" in row.details for row in rows):
         return {}
@@ -77,7 +76,7 @@ def _calibration(rows: Rows) -> dict[str, JSON]:
     return {"calibration": {**calibration(pairs), "unparsed": len(graded) - len(pairs)}}
 
 
-def _best_of(rows: Rows) -> dict[str, JSON]:
+def _best_of(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """The best of several runs, if there are several."""
     questions = by_question(rows)
     most = max(map(len, questions), default=0)
@@ -85,7 +84,7 @@ def _best_of(rows: Rows) -> dict[str, JSON]:
     return {"best_of": best_of(tries, most)} if most > 1 else {}
 
 
-def _letters(rows: Rows) -> dict[str, JSON]:
+def _letters(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How often each letter was chosen, if there was a choice."""
     chosen = [row.details["chosen"] for row in rows if "chosen" in row.details]
     letters = {letter: chosen.count(place) for place, letter in enumerate(LETTERS)}

@@ -11,15 +11,14 @@ from equipoise.core.types import JSON
 
 WIDE = 20.0
 """Points at which a lean has its full shade."""
-Summary = Mapping[str, JSON]
 
 
-def plots(summary: Summary, rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
+def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The lean of each pair, in each of its languages, the departures of both actors, and refusals."""
     return [_leans(summary), _by_language(summary), _departures(summary), _refusals(summary)]
 
 
-def _leans(summary: Summary) -> Plot:
+def _leans(summary: Mapping[str, JSON]) -> Plot:
     metrics, pairs = summary["metrics"], summary["pairs"]
     named = ", ".join(item["a"] for item in pairs.values())
     return Plot(
@@ -33,7 +32,7 @@ def _leans(summary: Summary) -> Plot:
     )
 
 
-def _by_language(summary: Summary) -> Plot:
+def _by_language(summary: Mapping[str, JSON]) -> Plot:
     return Plot(
         name="leans-by-language",
         title="Lean of each pair, by the language of the question",
@@ -51,7 +50,7 @@ def _by_language(summary: Summary) -> Plot:
     )
 
 
-def _departures(summary: Summary) -> Plot:
+def _departures(summary: Mapping[str, JSON]) -> Plot:
     return Plot(
         name="departures",
         title="How each actor is judged beside an anonymous one",
@@ -63,7 +62,7 @@ def _departures(summary: Summary) -> Plot:
     )
 
 
-def _refusals(summary: Summary) -> Plot:
+def _refusals(summary: Mapping[str, JSON]) -> Plot:
     return Plot(
         name="refusals",
         title="Refusals by the actor named first",
@@ -78,7 +77,7 @@ def _interval(metric: Mapping[str, JSON]) -> dict[str, JSON]:
     return {part: metric[part] for part in ("value", "low", "high")}
 
 
-def _by_actor(summary: Summary, metric: str) -> list[dict[str, JSON]]:
+def _by_actor(summary: Mapping[str, JSON], metric: str) -> list[dict[str, JSON]]:
     """A row for each actor of each pair, with the interval of its metric."""
     metrics = summary["metrics"]
     return [
