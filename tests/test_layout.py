@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
 from graphlib import TopologicalSorter
@@ -201,3 +202,33 @@ def test_prompts_live_outside_the_code() -> None:
     """Source files hold no text in another script: questions and prompts are data."""
     for path in FILES:
         assert all(ord(character) < 0x2E80 for character in path.read_text(encoding="utf-8")), path
+
+
+PARALLEL = {
+    "Interval": "an interval in results, as the file has it and as the Python API gives it",
+    "Sampling": "generation parameters, as the file has them and as settings",
+    "Wording": "the rules of wording of a suite's own data",
+}
+"""Names of more than one type, and the one thing that they name."""
+_ALIAS = re.compile(r"_?[A-Z]\w*[a-z]\w*")
+
+
+def types(path: Path) -> Iterator[str]:
+    """The names of the classes and type aliases of a module."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if _ALIAS.fullmatch(name):
+                    yield name
+
+
+def test_no_two_types_share_a_name() -> None:
+    """A name of a class or type alias means one thing in the whole package."""
+    homes: dict[str, list[str]] = {}
+    for path in FILES:
+        for name in types(path):
+            homes.setdefault(name, []).append(short(path))
+    shared = {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert shared.keys() == PARALLEL.keys(), shared

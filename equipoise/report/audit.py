@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.types import JSON
 from equipoise.report.layout import align
+from equipoise.results.audits import Audit
 
 NOT_AUDITED = "evaluator not audited"
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
-Audit = Mapping[str, JSON]
-Check = Mapping[str, JSON]
+CheckRow = Mapping[str, JSON]
 
 
 def summary(audits: Mapping[str, Audit | None], width: int | None = None) -> Iterator[str]:
@@ -71,7 +71,7 @@ def ranked(audits: Mapping[str, Audit]) -> list[str]:
     return sorted(audits, key=lambda name: _rank(audits[name]["checks"]))
 
 
-def _rank(checks: Sequence[Check]) -> tuple[int, int, float]:
+def _rank(checks: Sequence[CheckRow]) -> tuple[int, int, float]:
     """By chance first of all; then the number of faults, then how much was missed of what should be high."""
     missed = [
         1.0 if check["value"] is None else (check["sound"] - check["value"]) / check["sound"]
@@ -107,12 +107,12 @@ def _where(audited: Mapping[str, Audit]) -> str:
     )
 
 
-def _named(checks: Sequence[Check]) -> Iterator[str]:
+def _named(checks: Sequence[CheckRow]) -> Iterator[str]:
     yield from (check["name"] for check in checks if check["is_fault"])
     yield from (f"{check['name']} by chance" for check in checks if check["is_by_chance"] > check["is_fault"])
 
 
-def _figure(check: Check) -> str:
+def _figure(check: CheckRow) -> str:
     if check["value"] is None:
         return "-"
     return (
@@ -122,14 +122,14 @@ def _figure(check: Check) -> str:
     )
 
 
-def _interval(check: Check) -> str:
+def _interval(check: CheckRow) -> str:
     if check["low"] is None or check["high"] is None:
         return check["reason"] or "-"
     places = 2 if check["unit"] == _SOMERS else 1
     return f"{check['low']:.{places}f} to {check['high']:.{places}f}"
 
 
-def _sound(check: Check) -> str:
+def _sound(check: CheckRow) -> str:
     if check["worse"] == "lower":
         return f"at least {check['sound'] - check['tolerance']:g}"
     if check["worse"] == "higher":
@@ -141,5 +141,5 @@ def _sound(check: Check) -> str:
     )
 
 
-def _ruling(check: Check) -> str:
+def _ruling(check: CheckRow) -> str:
     return "FAULT" if check["is_fault"] else "BY CHANCE" if check["is_by_chance"] else ""
