@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import resource
 import stat
@@ -74,13 +73,6 @@ def test_any_text_comes_back_as_it_was(path: Path) -> None:
     """What was appended is read back equal, in order, whatever code points it holds."""
     append(path, *TEXTS.values())
     assert texts(path) == [*TEXTS.values()]
-
-
-def test_a_line_says_its_kind_and_session(path: Path) -> None:
-    """Each line is one JSON object with its kind and the id of the session that wrote it."""
-    append(path, "one")
-    line = json.loads(path.read_bytes())
-    assert list(line.items())[:2] == [("kind", "failed"), ("session", "s1")]
 
 
 def test_an_older_journal_is_continued(path: Path) -> None:

@@ -55,31 +55,20 @@ def names(folder: Path) -> list[str]:
 # What is written.
 
 
-def test_results_are_written_beside_the_journal(path: Path) -> None:
-    """Under the journal's name, whole; what is returned is what was written."""
-    complete(path)
-    found = make(path)
-    assert found.path == path.with_suffix(".json")
-    data = json.loads(found.path.read_bytes())
-    assert data["metadata"]["status"] == found.data["metadata"]["status"] == "complete"
-    assert data["summary"]["overall_average_score"] == 4.0
-    assert names(path.parent) == [f"{NAME}.json", f"{NAME}.jsonl"]
-
-
-def test_results_are_named_after_the_journal(tmp_path: Path) -> None:
-    """The ending is changed and nothing else of the name."""
+def test_results_are_written_beside_the_journal_or_where_they_are_wanted(tmp_path: Path) -> None:
+    """Under the journal's name, of which the ending is changed; what is returned is what was written."""
     for journal, results in (("x.jsonl", "x.json"), ("x.y.jsonl", "x.y.json"), ("z", "z.json")):
         complete(tmp_path / journal)
-        assert make(tmp_path / journal).path == tmp_path / results
-
-
-def test_results_go_where_they_are_wanted(path: Path, tmp_path: Path) -> None:
-    """Missing folders are made; nothing is put beside the journal."""
-    complete(path)
+        found = make(tmp_path / journal)
+        assert found.path == tmp_path / results
+        data = json.loads(found.path.read_bytes())
+        assert data["metadata"]["status"] == found.data["metadata"]["status"] == "complete"
+        assert data["summary"]["overall_average_score"] == 4.0
+    before = names(tmp_path)
     target = tmp_path / "new" / "mine.json"
-    assert make(path, target).path == target
+    assert make(tmp_path / "z", target).path == target
     assert json.loads(target.read_bytes())["metadata"]["status"] == "complete"
-    assert names(tmp_path) == [path.name, "new"]
+    assert names(tmp_path) == sorted([*before, "new"])
 
 
 def test_the_journal_is_left_as_it_is(path: Path) -> None:
@@ -151,17 +140,13 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     assert found.data["summary"]["overall_average_score_percentage"] == 60.0
 
 
-def test_without_a_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:
-    """The line names the file that was looked for."""
+def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:
+    """The line names the file; the next attempt is not refused as a second one."""
     complete(path)
     assert "rubric/neutrality.toml: cannot be read" in refusal(path, None, tmp_path)
     assert names(tmp_path) == [path.name]
-
-
-def test_a_broken_rubric_is_named(path: Path, tmp_path: Path) -> None:
-    """The line names file and key."""
-    complete(path)
     assert "rubric/neutrality.toml: verdict is missing" in refusal(path, None, home(tmp_path / "here", ""))
+    assert make(path).data["metadata"]["status"] == "complete"
 
 
 # What is refused.
@@ -219,13 +204,6 @@ def test_a_journal_in_use_is_refused(path: Path) -> None:
         assert f"process {os.getpid()} is using it" in refusal(path)
     finally:
         lock.release()
-    assert make(path).data["metadata"]["status"] == "complete"
-
-
-def test_a_failure_lets_go_of_the_journal(path: Path, tmp_path: Path) -> None:
-    """After a rubric that could not be read the next attempt is not refused as a second one."""
-    complete(path)
-    refusal(path, None, tmp_path)
     assert make(path).data["metadata"]["status"] == "complete"
 
 

@@ -150,80 +150,46 @@ def test_a_name_that_the_user_gives_counts(path: Path, tmp_path: Path) -> None:
 # What cannot be judged again.
 
 
-def test_results_with_a_journal_of_the_same_data_can_be_judged_anew(path: Path) -> None:
-    """There is nothing to complain of."""
-    rejudge.check(path, "neutrality", "d0")
+NAMES = ("subject_model", "subject_sampling", "subject_system_prompt", "runs", "limit", "languages_asked")
+NO_RESULTS = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}')
+BROKEN: list[tuple[str, Any, dict[str, str], str]] = [
+    ("gone", None, {}, "cannot be read (No such file or directory)"),
+    *(("no results", content, {}, "not an Equipoise results file") for content in NO_RESULTS),
+    *((name, {name: ...}, {}, f"its {name} is missing or invalid") for name in (*NAMES, "data_hash")),
+    ("without", {"suite": ...}, {}, "its suite is missing or invalid"),
+    ("suite", {}, {"suite": "factuality"}, "belongs to the suite neutrality, not factuality"),
+    (
+        "questions",
+        {},
+        {"data_hash": "d1"},
+        "the questions have changed since; use --topics to name the old ones",
+    ),
+    ("a\nb", {}, {}, "its journal a\\nb.jsonl, which has the replies, is not next to it"),
+]
+"""What is done to earlier results, what the session is about, and what is said of them."""
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    """By adopting as by checking, with its name."""
-    path = tmp_path / "gone.json"
-    expected = f"--rejudge: {path}: cannot be read (No such file or directory)"
-    assert complaint(path) == expected
-    with pytest.raises(UserError) as caught:
-        adopted(path)
-    assert str(caught.value) == expected
-
-
-def test_a_folder_is_refused(tmp_path: Path) -> None:
-    """It cannot be read."""
-    assert complaint(tmp_path) == f"--rejudge: {tmp_path}: cannot be read (Is a directory)"
-
-
-def test_what_is_no_results_file_is_refused(tmp_path: Path) -> None:
-    """No JSON, no object, or nothing in it says what it is."""
-    contents = (b"", b"{", b"\xff\xfe", b"[]", b"null", b'"metadata"', b'{"summary":{}}')
-    for number, content in enumerate(contents):
-        path = tmp_path / f"{number}.json"
-        path.write_bytes(content)
-        assert complaint(path) == f"--rejudge: {path}: not an Equipoise results file"
-
-
-def test_results_that_leave_out_what_is_needed_are_refused(tmp_path: Path) -> None:
-    """The message names what an older release, or another hand, has left out."""
-    sent = ("subject_model", "subject_sampling", "subject_system_prompt")
-    for name in (*sent, "runs", "limit", "languages_asked", "suite", "data_hash"):
-        path = save(tmp_path / f"{name}.json", **{name: ...})
-        assert complaint(path) == f"--rejudge: {path}: its {name} is missing or invalid"
-
-
-def test_results_of_another_suite_are_refused(path: Path) -> None:
-    """Both suites are named."""
-    expected = f"--rejudge: {path}: belongs to the suite neutrality, not factuality"
-    assert complaint(path, suite="factuality") == expected
-
-
-def test_results_on_other_questions_are_refused(path: Path) -> None:
-    """The replies are to questions that are no longer there; the old ones can be named."""
-    expected = f"--rejudge: {path}: the questions have changed since; use --topics to name the old ones"
-    assert complaint(path, data_hash="d1") == expected
-
-
-def test_results_without_their_journal_are_refused(tmp_path: Path) -> None:
-    """Replies are in the journal alone, which is named as it should be."""
-    path = save(tmp_path / "m.neutrality.json")
-    expected = "its journal m.neutrality.jsonl, which has the replies, is not next to it"
-    assert complaint(path) == f"--rejudge: {path}: {expected}"
-
-
-def test_a_journal_of_another_format_is_refused(tmp_path: Path) -> None:
-    """The message names the journal, its format and ours."""
-    path = save(tmp_path / "m.neutrality.json")
-    write(tmp_path / "m.neutrality.jsonl", format=1)
-    assert complaint(path) == f"--rejudge: {tmp_path / 'm.neutrality.jsonl'}: has format 1, not {FORMAT}"
-
-
-def test_a_file_below_the_current_folder_is_named_from_there(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_cannot_be_judged_again_is_named(
+    path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    """As the user would type it."""
+    """In one line, by checking and by adopting, as the user would type it; whole results pass."""
+    rejudge.check(path, "neutrality", "d0")
+    for name, content, about, message in BROKEN:
+        with subtests.test(name, content=content):
+            file = path.with_name(f"{name}.json")
+            if isinstance(content, bytes):
+                file.write_bytes(content)
+            elif content is not None:
+                save(file, **content)
+            shown = str(file).replace("\n", "\\n")
+            assert complaint(file, **about) == f"--rejudge: {shown}: {message}"
+    with pytest.raises(UserError, match=r"^--rejudge: .*never.json: cannot be read \(No such file"):
+        adopted(path.with_name("never.json"))
+    assert complaint(path.parent) == f"--rejudge: {path.parent}: cannot be read (Is a directory)"
+    write(path.with_name("old.jsonl"), format=1)
     monkeypatch.chdir(path.parent)
-    assert complaint(path, data_hash="d1").startswith("--rejudge: m.neutrality.json: the questions")
-
-
-def test_a_name_with_a_line_break_is_still_one_line(tmp_path: Path) -> None:
-    """Whatever a file is called."""
-    assert "a\\nb.json" in complaint(tmp_path / "a\nb.json")
+    old = f"--rejudge: old.jsonl: has format 1, not {FORMAT}"
+    assert complaint(save(path.with_name("old.json"))) == old
 
 
 # What the new results say of the old.

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import SETTINGS as KEPT_SETTINGS
 from journals import STARTED, ask, entries, keep, record, write
 
 from equipoise.core.errors import UserError
-from equipoise.core.records import Outcome
 from equipoise.results import journal
 from equipoise.results.history import History, load
 from equipoise.results.journal import Journal
@@ -28,64 +26,11 @@ def path(tmp_path: Path) -> Path:
 # Looking back.
 
 
-def test_no_journal_is_an_empty_past(path: Path) -> None:
-    """Where there is no file nothing has begun and everything is missing."""
-    past = load(path)
-    assert (past.is_empty, past.nonce, past.planned) == (True, "", {})
-    assert past.pending({"a-run1": "aa"}) == ["a-run1"]
-
-
-def test_a_run_is_missing_until_it_has_a_score(tmp_path: Path) -> None:
-    """However it ended before, a run without a score is asked again."""
-    plan = {"a-run1": "aa", "b-run1": "aa"}
-    cases: list[tuple[list[tuple[str, Outcome]], list[str]]] = [
-        ([], ["a-run1", "b-run1"]),
-        ([("a", "scored")], ["b-run1"]),
-        ([("a", "scored"), ("b", "error")], ["b-run1"]),
-        ([("a", "scored"), ("b", "unscored")], ["b-run1"]),
-        ([("a", "blocked"), ("b", "error"), ("b", "scored")], []),
-        ([("a", "scored"), ("b", "scored"), ("c", "scored")], []),
-    ]
-    for number, (ends, missing) in enumerate(cases):
-        path = tmp_path / f"{number}.jsonl"
-        write(path, *(record(*end) for end in ends), plan=list(plan))
-        assert load(path).pending(plan) == missing, ends
-
-
-def test_looking_back_counts_what_is_there(path: Path) -> None:
-    """Done and failed runs, kept calls, settings and nonce are all known."""
-    write(path, record("a"), record("b", "error"), record("c", "error"), record("c"), plan=["a-run1"])
-    keep(Journal(path, "s1"), ask("Why?"))
-    past = load(path)
-    done = [run for run in ("a-run1", "b-run1", "c-run1", "d-run1") if past.has_score(run)]
-    assert (done, past.unscored, past.totals.calls) == (["a-run1", "c-run1"], {"b-run1"}, {"s1": 1})
-    assert (past.sessions[0].settings, past.nonce) == (KEPT_SETTINGS, "n0")
-
-
 def test_a_resumed_session_began_when_it_was_first_begun(path: Path) -> None:
     """The first beginning, which names the archive, stays known however often a session is resumed."""
     write(path, plan=["a-run1"])
     write(path, plan=["a-run1"], session="s2", started="2026-01-09T00:00:00+00:00")
     assert load(path).sessions[0].started == STARTED
-
-
-@pytest.mark.parametrize("content", [b"", b'{"kind":"session","session":"s1","for'], ids=["empty", "cut"])
-def test_a_journal_without_a_whole_line_is_an_empty_past(path: Path, content: bytes) -> None:
-    """A session that was killed before its first line was written has not begun."""
-    path.write_bytes(content)
-    past = load(path)
-    assert past.is_empty
-    assert past.damaged == (1 if content else 0)
-
-
-def test_lines_that_were_cut_are_counted(path: Path) -> None:
-    """What a crash has cost is known, and the rest of the past as ever."""
-    write(path, record("a"), plan=["a-run1", "b-run1"])
-    with path.open("ab") as file:
-        file.write(b'{"kind":"call","run":"b-ru\n{"kind":"record","run":"b-\n')
-    write(path, record("b"), plan=["b-run1"])
-    past = load(path)
-    assert (past.damaged, past.status(is_running=False)) == (2, "complete")
 
 
 @pytest.mark.parametrize("number", [1, journal.FORMAT + 1])
@@ -295,24 +240,6 @@ def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> 
     assert content == b'{"old": true}\n'
     assert name in decision
     assert not files.results.exists()
-
-
-@pytest.mark.parametrize("stem", ["m.neutrality", "m[1].neutrality", "m*"])
-def test_no_archive_is_ever_overwritten(tmp_path: Path, stem: str) -> None:
-    """Sessions begun in the same second are archived side by side, whatever the name of the output."""
-    files = Files(results=tmp_path / f"{stem}.json", journal=tmp_path / f"{stem}.jsonl")
-    for number in range(3):
-        write(files.journal, record("a"), plan=["a-run1"], nonce=f"n{number}")
-        files.results.write_text(f"{number}\n", encoding="utf-8")
-        start(files, fresh=True)
-        files.journal.unlink()
-    kept = archived(files)
-    assert sorted(content for name, content in kept.items() if name.endswith(".json")) == [
-        b"0\n",
-        b"1\n",
-        b"2\n",
-    ]
-    assert len(kept) == 6
 
 
 @pytest.mark.parametrize("has_journal", [False, True])
