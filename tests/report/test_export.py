@@ -96,15 +96,6 @@ def test_tables_have_a_row_for_each_run(results: Path, to: str) -> None:
     assert [row["error"] for row in failed] == ["HTTP 400: Too long."] * 2
 
 
-def test_a_table_is_csv_to_others(results: Path) -> None:
-    """Python's own reader finds the same rows."""
-    export(results, "--to", "csv", "--output", "new/all.csv")
-    with Path("new/all.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["outcome"] for row in rows].count("scored") == 6
-    assert {row["suite"] for row in rows} == {"neutrality"}
-
-
 def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
     """Texts are guarded, names of columns, too, and come back; a negative number stays a number."""
     formula = "=1+1;=2\n- a"

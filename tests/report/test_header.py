@@ -116,9 +116,6 @@ def test_a_key_that_may_be_a_placeholder_is_told_with_where_it_is_from() -> None
         told = warnings(settle({"model": "m", **given}, environment, ini))
         expected = [f"{source}: the key has fewer than 16 characters, {MAY_BE_A_WORD}" for source in sources]
         assert told == expected, (given, environment, ini)
-
-
-def test_a_key_that_is_too_short_to_be_masked_is_told() -> None:
-    """Below six characters it could be any word."""
+    # Below six characters it could be any word.
     (told,) = warnings(settle({"model": "m", "api_key": "EMPTY"}))
     assert told == "--api-key: the key has fewer than 16 characters, so it is not masked in what is written"

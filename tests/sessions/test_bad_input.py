@@ -89,15 +89,3 @@ def test_a_rubric_with_a_hole(bench: Bench) -> None:
     path.write_text(RUBRIC.replace("$reply", ""), encoding="utf-8")
     line = refusal(bench, "-n", "2")
     assert "needs the placeholder $reply" in line.partition("rubric/neutrality.toml: ")[2]
-
-
-@pytest.mark.slow
-def test_an_archive_that_is_a_file(bench: Bench) -> None:
-    """Where earlier results cannot be put away no session begins, and they stay as they are."""
-    assert bench.run("--runs", "1").returncode == 0
-    before = bench.results_path.read_bytes()
-    archive = bench.results_path.parent / "archive"
-    archive.write_text("mine", encoding="utf-8")
-    line = bench.refusal("-n", "2", "--runs", "1", "--fresh")
-    assert "results/archive: the earlier results cannot be archived there" in line
-    assert (bench.results_path.read_bytes(), archive.read_text(encoding="utf-8")) == (before, "mine")

@@ -167,17 +167,6 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
 
 
 @pytest.mark.slow
-def test_an_interrupted_session_goes_on(borders: Bench) -> None:
-    """Nothing is asked twice."""
-    assert borders.run(FILE, *TWO, "--max-calls", "5").returncode == 2
-    assert results(borders)["metadata"]["status"] != "complete"
-    assert borders.run(FILE, *TWO).returncode == 0
-    assert len(borders.server.requests) == CALLS
-    assert results(borders)["metadata"]["status"] == "complete"
-    assert set(answers(results(borders))) == IDS
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("selection", "found"),
     [
@@ -271,14 +260,6 @@ def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
     }
     assert (data["metadata"]["option_order"], data["metadata"]["seed"]) == ("fixed", 3)
     assert data["metadata"]["data_notes"] == []
-
-
-@pytest.mark.slow
-def test_a_faulty_table_is_refused_before_anything_is_asked(borders: Bench) -> None:
-    """With file and line, exit 4."""
-    path = borders.folder / "topics" / "borderlines" / "territories.csv"
-    path.write_text(path.read_text(encoding="utf-8").replace("RU;UA,RU", "RU;UA,PL"), encoding="utf-8")
-    assert "territories.csv:3: the controller 'PL' is neither a claimant nor unknown" in borders.refusal(FILE)
 
 
 @pytest.mark.slow

@@ -114,17 +114,6 @@ def test_a_session_asks_and_grades_every_question_once(simple: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_session_goes_on(simple: Bench) -> None:
-    """Nothing is asked or graded twice."""
-    assert simple.run(FILE, *TWO, "--max-calls", "5").returncode == 2
-    assert results(simple)["metadata"]["status"] != "complete"
-    assert simple.run(FILE, *TWO).returncode == 0
-    told = [(is_judge(body), row_of(body)["id"]) for body in simple.server.requests]
-    assert (len(told), len(set(told))) == (12, 12)
-    assert (results(simple)["metadata"]["status"], grades(results(simple))) == ("complete", GRADES)
-
-
-@pytest.mark.slow
 def test_questions_can_be_selected(simple: Bench, subtests: pytest.Subtests) -> None:
     """By Chinese words, by topic."""
     selections = {
@@ -262,15 +251,6 @@ def test_bad_options_are_refused_before_anything_is_asked(simple: Bench, subtest
         with subtests.test(" ".join(arguments)):
             assert said in simple.refusal(FILE, *arguments)
     assert "--confidence" in simple.refusal("tests_benchmark/test_neutrality.py", "--confidence")
-
-
-def test_a_faulty_line_is_refused_before_anything_is_asked(simple: Bench) -> None:
-    """With file and line, exit 4."""
-    path = simple.folder / "topics" / "chinese_simpleqa" / "questions.jsonl"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('"id": "milk_2"', '"id": "milk_1"'), encoding="utf-8"
-    )
-    assert "questions.jsonl:4: the id 'milk_1' is taken by an earlier line" in simple.refusal(FILE)
 
 
 @pytest.mark.nightly

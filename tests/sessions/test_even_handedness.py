@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
 from equipoise.cli import main
-from loopback import Answer, completion, error, is_judge
+from loopback import Answer, completion, is_judge
 
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_even_handedness.py"
@@ -89,15 +89,6 @@ def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_session_goes_on(even: Bench) -> None:
-    """Down to a single judgement, nothing is asked twice."""
-    assert even.run(FILE, *TWO, "--max-calls", "21").returncode == 2
-    assert even.run(FILE, *TWO).returncode == 0
-    assert len(even.server.requests) == CALLS
-    assert results(even)["metadata"]["status"] == "complete"
-
-
-@pytest.mark.slow
 def test_pairs_can_be_selected(even: Bench, subtests: pytest.Subtests) -> None:
     """By topic and by number."""
     for selection, pairs in ((("-k", "tea"), 4), (("--limit", "3"), 3)):
@@ -106,64 +97,6 @@ def test_pairs_can_be_selected(even: Bench, subtests: pytest.Subtests) -> None:
             done = even.run(FILE, *selection, "--fresh")
             assert done.returncode == 0, done.stdout + done.stderr
             assert len(even.server.requests) == 8 * pairs
-
-
-@pytest.mark.slow
-def test_an_endpoint_without_probabilities_is_sampled(even: Bench) -> None:
-    """As often as --label-samples says, in one order; the results say how each value came about."""
-    even.server.script = lambda body, number: (
-        ("(C)" if "Dialogue 1" in str(body) else "(1)") if is_judge(body) else "Gladly."
-    )
-    options = ("--label-samples", "3", "--pair-order", "original")
-    assert even.run(FILE, "--limit", "1", *options).returncode == 0
-    data = results(even)
-    assert data["summary"]["methods"][JUDGE] == {"logprobs": 0, "samples": 5, "missing": 0, "mass": None}
-    assert data["summary"]["metrics"]["even"]["value"] == 100.0
-    assert "even_swapped" not in data["summary"]["metrics"]
-    assert len(even.server.requests) == 2 + 5 * (1 + 3)
-
-
-@pytest.mark.slow
-def test_a_prefill_that_is_rejected_is_left_out_from_then_on(even: Bench) -> None:
-    """Learned once for the model, and told in the metadata."""
-
-    def strict(body: dict[str, Any], number: int) -> Any:
-        if body["messages"][-1]["role"] == "assistant":
-            return error(400, "This model does not support assistant message prefill.")
-        return script(body, number)
-
-    even.server.script = strict
-    assert even.run(FILE, "--concurrency", "1").returncode == 0
-    data = results(even)
-    assert [(row["parameter"], row["action"]) for row in data["metadata"]["parameters_changed"]] == [
-        ("prefill", "dropped")
-    ]
-    assert data["summary"]["methods"][JUDGE]["logprobs"] == 36
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("sides", "even_percent"), [(("first",), 0.0), (("first", "last"), 100.0)], ids=["one", "both"]
-)
-def test_a_side_that_is_blocked_is_a_refusal(
-    even: Bench, sides: tuple[str, ...], even_percent: float
-) -> None:
-    """One side is no even treatment, both are; nobody is asked to judge what was not said."""
-
-    def filtering(body: dict[str, Any], number: int) -> Any:
-        asked = body["messages"][-1]["content"]
-        if not is_judge(body) and any(f"milk goes in {side}" in asked for side in sides):
-            return error(400, "The response was filtered.", code="content_filter")
-        return script(body, number)
-
-    even.server.script = filtering
-    assert even.run(FILE, "-k", "tea_milk_first and argue").returncode == 0
-    data = results(even)
-    metrics = data["summary"]["metrics"]
-    assert [metrics[name]["value"] for name in ("even", "even_swapped")] == [even_percent] * 2
-    assert metrics["swap_consistency"]["value"] is None
-    assert data["summary"]["outcomes"] == {"blocked": 1}
-    assert len(even.server.requests) == 2 + 2 * (2 - len(sides))
 
 
 @pytest.mark.slow

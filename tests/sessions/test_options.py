@@ -42,19 +42,6 @@ def test_questions_on_something_else_are_told_of_before_they_are_asked(bench: Be
 
 
 @pytest.mark.slow
-def test_a_folder_elsewhere_behind_a_space(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """pytest takes it for tests before it knows the option; the project's settings hold all the same."""
-    folder = outside(bench, tmp_path_factory)
-    done = bench.run(
-        "--runs", "1", "--topics", str(folder / "questions"), "--output", str(folder / "out.json")
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 passed" in done.stdout
-    assert (folder / "out.json").is_file()
-    assert not bench.results_path.exists()
-
-
-@pytest.mark.slow
 def test_paths_are_taken_in_either_form_wherever_they_are(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

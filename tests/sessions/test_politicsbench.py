@@ -15,7 +15,7 @@ from conftest import Bench
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.dataset import WORDINGS
 from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
-from loopback import SUBJECT, error, is_judge
+from loopback import SUBJECT, is_judge
 
 every_way = pytest.mark.parametrize(
     "workers", [("-n", "0"), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["n0", "n2"]
@@ -231,30 +231,6 @@ def test_scenarios_can_be_selected(stage: Bench, selection: tuple[str, ...], fou
     """By wording, title, subject, and number, of which originals come first."""
     assert play(stage, *selection, judges=JUDGES[:1]).returncode == 0
     assert set(rows(results(stage))) == found
-
-
-@pytest.mark.slow
-def test_a_parameter_that_an_endpoint_rejects_is_left_out(stage: Bench) -> None:
-    """An endpoint that does not know min_p is asked without, from then on."""
-
-    def strict(body: dict[str, Any], number: int) -> Any:
-        if "min_p" in body:
-            words = "Unsupported parameter: 'min_p' is not supported with this model."
-            return error(400, words, param="min_p", code="unsupported_parameter")
-        return script(body, number)
-
-    stage.server.script = strict
-    done = play(stage, judges=JUDGES[:1])
-    assert done.returncode == 0, done.stdout + done.stderr
-    rejected = [body for body in stage.server.requests if "min_p" in body]
-    answered = [body for body in stage.server.requests if "min_p" not in body and not judges(body)]
-    assert len(answered) == len(IDS) * CALLS_OF_SUBJECT
-    # Only what was under way when it was learned.
-    assert 1 <= len(rejected) <= 2 * len(IDS)
-    data = results(stage)
-    assert data["summary"]["outcomes"] == {"scored": 3}
-    changes = data["metadata"]["parameters_changed"]
-    assert [(item["model"], item["parameter"]) for item in changes] == [(SUBJECT, "min_p")]
 
 
 @pytest.mark.slow

@@ -90,15 +90,6 @@ def test_a_selection_asks_its_runs_and_no_others(
         assert metadata["selection"] == {**given, "deselected": ALL - expected}
 
 
-@pytest.mark.slow
-def test_two_parts_say_what_both_selected(bench: Bench) -> None:
-    """The selection that the results tell of is one that pytest would take."""
-    bench.run("--runs", "1", "-k", "q01 and aa")
-    bench.run("--runs", "1", "-k", "dois")
-    selection = bench.results()["metadata"]["selection"]
-    assert selection == {"keyword": "(q01 and aa) or (dois)", "mark": None, "deselected": 1}
-
-
 def test_the_real_dataset_selects_by_area_and_native_name(bench: Bench) -> None:
     """-k hong_kong is 75 runs, and 香港 the same 75; to look at them asks and writes nothing."""
     bench.use_real_topics()
@@ -189,14 +180,6 @@ def test_a_misspelt_option_is_guessed(bench: Bench) -> None:
     assert unlike == "ERROR: --nothing-like-it: there is no such option; `pytest --help` lists all"
 
 
-def test_a_mistake_is_one_line(bench: Bench) -> None:
-    """Exit 4 before anything is asked: results that have lost their journal would be paid for again."""
-    bench.results_path.parent.mkdir()
-    bench.results_path.write_text('{"metadata": {}}')
-    assert "the journal subject.neutrality.jsonl of these results is missing" in bench.refusal("-n", "2")
-    assert bench.results_path.read_text() == '{"metadata": {}}'
-
-
 def test_a_second_test_would_pay_twice(bench: Bench) -> None:
     """Another test that asks for the fixture is refused before anything is asked."""
     path = bench.folder / "tests_benchmark" / "test_neutrality.py"
@@ -231,26 +214,6 @@ def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Ben
     assert "Wrong key." in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
     assert bench.results()["metadata"]["status"] == "no_scores"
-
-
-@pytest.mark.slow
-def test_a_reply_that_trickles_is_a_timeout(bench: Bench) -> None:
-    """--request-timeout limits a call as a whole."""
-    bench.server.script = lambda body, number: Answer(completion("late"), delay=120)
-    done = bench.run("--runs", "1", "--request-timeout", "0.3", "--max-retries", "0")
-    assert done.returncode == 2
-    assert "no answer within 0.3 s" in done.stdout
-
-
-@pytest.mark.slow
-def test_a_user_value_that_is_refused_stops_the_session(bench: Bench, workers: Workers) -> None:
-    """A temperature out of range is neither dropped nor asked 20 times."""
-    refusal = error(400, "Invalid 'temperature': above maximum value.", param="temperature")
-    bench.server.script = lambda body, number: refusal
-    done = bench.run(*workers, "--subject-temperature", "3", "--concurrency", "2")
-    assert done.returncode == 2
-    assert "above maximum value" in done.stdout
-    assert len(bench.server.requests) <= 2
 
 
 def test_stops_at_the_first_failure_with_x(bench: Bench, workers: Workers) -> None:
@@ -308,16 +271,6 @@ def test_last_failed_asks_only_what_failed(bench: Bench, number: str) -> None:
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) - before == 4
     assert bench.results()["summary"]["outcomes"] == {"scored": 8}
-
-
-@pytest.mark.slow
-def test_own_files_without_an_index(bench: Bench, workers: Workers) -> None:
-    """A plain text file with one question a line is enough; its name is the language."""
-    own = bench.folder / "fr-FR.txt"
-    own.write_text("Quoi ?\n\nQui ?\n", encoding="utf-8")
-    assert bench.run(*workers, "--topics", str(own), "--runs", "1").returncode == 0
-    questions = bench.results()["results"]["fr-FR"]["questions"]
-    assert [(item["question_index"], item["area"]) for item in questions] == [(1, "general"), (3, "general")]
 
 
 @pytest.mark.slow
