@@ -27,6 +27,7 @@ import numpy as np
 from equipoise import suites
 from equipoise.core.records import Cell
 from equipoise.core.rows import QuestionRow, RunRow
+from equipoise.runner.estimate import of_session
 from equipoise.runner.plan import Plan
 from equipoise.runner.settings import settings_of
 from equipoise.stats import fixed
@@ -186,7 +187,7 @@ def widths_of_neutrality(sessions: int) -> Mapping[str, float]:
 def spent(name: str) -> tuple[float, float]:
     """Tokens in and out of a default session, as it is estimated."""
     plan = Plan(settings_of({"model": "m"}, {}, {}, [name]), ROOT)
-    items = plan.estimate(name, {run.id for run in plan.runs(name)}).items
+    items = of_session(plan, name, {run.id for run in plan.runs(name)}).items
     return sum(item.use.input.value for item in items), sum(item.use.output.value for item in items)
 
 

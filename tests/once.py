@@ -20,7 +20,7 @@ import httpcore2
 
 from equipoise.report.page import page
 from equipoise.results import intents
-from equipoise.runner import plan
+from equipoise.runner import metadata
 
 ROUNDS, Drawing = intents.ROUNDS, page.ProcessPoolExecutor
 """What they are outside of tests."""
@@ -63,5 +63,5 @@ def _parsed(text: str) -> bytes:
 
 
 tomllib.loads = lambda text, /, **_: pickle.loads(_parsed(text))  # noqa: S301 - our own
-plan.versions = cache(plan.versions)
+metadata.versions = cache(metadata.versions)
 intents.ROUNDS = 1

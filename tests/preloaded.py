@@ -43,6 +43,6 @@ PathDistribution.read_text = lambda package, name: _read(package._path, name)
 entry_points()
 inspect.getmodule(entry_points)  # the files of all modules, of which the traceback of an interrupt tells
 httpcore2.default_ssl_context()
-import_module("equipoise.runner.plan").versions(import_module("equipoise.suites.resources").SHIPPED)
+import_module("equipoise.runner.metadata").versions(import_module("equipoise.suites.resources").SHIPPED)
 gc.collect()
 gc.freeze()  # the collector of a session need not look at any of it

@@ -31,6 +31,7 @@ def suites(names: tuple[str, ...]) -> None:
 
 
 def _lines(name: str) -> Iterator[str]:
+    from equipoise.runner import estimate
     from equipoise.runner.plan import Plan
     from equipoise.runner.settings import settings_of
 
@@ -43,7 +44,7 @@ def _lines(name: str) -> Iterator[str]:
         yield from _row("datasets", suite.datasets)
     yield from _row("languages", (case.language for case in cases))
     yield from _row("areas", (case.area for case in cases))
-    foreseen = [call.role for calls in plan.foreseen(name, runs) for call in calls]
+    foreseen = [call.role for calls in estimate.foreseen(plan.load(name), runs) for call in calls]
     calls = f"{foreseen.count('subject'):,} calls of the model"
     if judged := foreseen.count("evaluator") * len(panel):
         calls += f", {judged:,} of {' + '.join(panel)}"

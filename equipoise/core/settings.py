@@ -172,6 +172,10 @@ class Settings:
         """Where a model in this role is reached (built-in models aside)."""
         return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
 
+    def base_url(self, number: int) -> str:
+        """The base URL of the model with this index in `models`."""
+        return self.endpoint("evaluator" if number else "subject").base_url
+
     @property
     def price_in_batches(self) -> Discounted:
         """The price of calls in batches."""

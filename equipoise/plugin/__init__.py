@@ -194,11 +194,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     if _only_looks(config):
         if config.option.collectonly or config.option.setupplan:
-            _as_usage_error(config.stash[SESSION].plan.check, names)
+            _check_plan(config, names)
         return
     _refuse_without_model(config)
     if config.stash[SESSION].settings.estimate:
-        _as_usage_error(config.stash[SESSION].plan.check, names)
+        _check_plan(config, names)
         _warn_of_rubrics(config, names)
         return
     _as_usage_error(config.stash[SESSION].check, names, _workers(config))
@@ -210,10 +210,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _serve_workers(config)
 
 
+def _check_plan(config: pytest.Config, names: Sequence[str]) -> None:
+    from equipoise.runner import preflight
+
+    _as_usage_error(preflight.check, config.stash[SESSION].plan, names)
+
+
 def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
     """Say at once, and not at the end as pytest's warnings, which questions a rubric is not about."""
-    for text in filter(None, map(config.stash[SESSION].plan.misjudged, names)):
-        _say(config, f"WARNING: {text}")
+    for name in names:
+        if text := config.stash[SESSION].plan.load(name).rubric_warning():
+            _say(config, f"WARNING: {text}")
 
 
 def _serve_workers(config: pytest.Config) -> None:
@@ -354,11 +361,13 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
     from equipoise.runner import estimate
 
     plan = config.stash[SESSION].plan
-    found = {name: _as_usage_error(plan.estimate, name, set(runs)) for name, runs in selected.items()}
-    for name, item in found.items():
+    estimates = {
+        name: _as_usage_error(estimate.of_session, plan, name, set(runs)) for name, runs in selected.items()
+    }
+    for name, item in estimates.items():
         _show_lines(config, f"{name}: an estimate; no calls are made", item.lines())
-    if len(found) > 1:
-        _show_lines(config, f"all {len(found)} suites", estimate.together(found.values()).total())
+    if len(estimates) > 1:
+        _show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
 
 
 def _show_lines(config: pytest.Config, title: str, lines: Iterable[str]) -> None:

@@ -31,6 +31,7 @@ from equipoise.runner.estimate import (
     Item,
     Range,
     SessionEstimate,
+    of_session,
     seconds,
     together,
 )
@@ -247,7 +248,7 @@ def _session(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _Session
     """What a whole session of a suite takes, or why there can be none."""
     waits = {(role, item.model): item.support.latency for item in checked for role in item.roles}
     try:
-        found = plan.estimate(name, {run.id for run in plan.runs(name)})
+        found = of_session(plan, name, {run.id for run in plan.runs(name)})
     except UserError as error:
         return error
     spans = [

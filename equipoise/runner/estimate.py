@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from equipoise.core.errors import UserError
 from equipoise.core.settings import Settings, is_local
-from equipoise.core.types import Foreseen, Role, Usage
-from equipoise.results import totals
+from equipoise.core.types import Cue, Foreseen, Role, Run, Usage
+from equipoise.models import prices
+from equipoise.results import history, totals
+from equipoise.results.history import History
 from equipoise.results.lines import AnchorLine, RecordLine
+from equipoise.runner import anchors, metadata, resume
+from equipoise.runner.loading import LoadedSuite
+from equipoise.runner.plan import Plan
 from equipoise.stats import mean
 
 Z = 1.96
@@ -347,3 +354,88 @@ def _figure(range_: Range) -> str:
 
 def _dollars(range_: Range) -> str:
     return f"{range_.value:,.2f} USD ({range_.low:,.2f} to {range_.high:,.2f})"
+
+
+# The estimate of a session that is planned.
+
+
+def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimate:
+    """What these runs of a suite would use. Raises UserError if they could not resume its journal.
+
+    Earlier runs at another endpoint are no reason: what a session there costs is about the same.
+    """
+    loaded = plan.load(name)
+    settings = loaded.settings
+    past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
+    notes = [] if settings.fresh else _refuse_other_settings(plan, name, past)
+    done = set(filter(past.has_score, wanted))
+    runs = [run for run in plan.runs(name) if run.id in wanted and run.id not in done]
+    models = uses(settings, foreseen(loaded, runs), samples(_journals(plan, name), name))
+    items = [_item(settings, role(number), number, use) for number, use in models.items()]
+    items += [
+        _item(settings, AUDIT, settings.models.index(model, 1), use)
+        for model, use in _audit_uses(plan, name, past)
+    ]
+    if cues := sum(run.asker is not None for run in runs):
+        notes = [*notes, f"of these runs {cues:,} are of somebody who asks (--asker)"]
+    return SessionEstimate(runs=len(runs), done=len(done), items=items, notes=notes)
+
+
+def _refuse_other_settings(plan: Plan, name: str, past: History) -> list[str]:
+    """What to know of the endpoint of earlier runs. Raises UserError if other settings differ."""
+    identity, loaded = metadata.identity(plan, name), plan.load(name)
+    if not past.sessions or "endpoints" not in past.settings:
+        resume.refuse(past, identity, loaded.files, loaded.data_files)
+        return []
+    same = {**identity, "endpoints": past.settings["endpoints"]}
+    resume.refuse(past, same, loaded.files, loaded.data_files)
+    try:
+        resume.refuse(past, identity, loaded.files, loaded.data_files)
+    except UserError as error:
+        return [str(error)]
+    return []
+
+
+def foreseen(loaded: LoadedSuite, runs: Sequence[Run]) -> list[Sequence[Foreseen]]:
+    """The calls that each of these runs will likely make."""
+    return [_with_cue(run.asker, loaded.suite.foresee(run.case, loaded.rubric)) for run in runs]
+
+
+def _with_cue(cue: Cue | None, calls: Sequence[Foreseen]) -> Sequence[Foreseen]:
+    if cue is None:
+        return calls
+    return [
+        replace(call, prompt=cue.before(call.prompt)) if call.role == "subject" else call for call in calls
+    ]
+
+
+def _journals(plan: Plan, name: str) -> list[Path]:
+    """The journals of earlier sessions of a suite, oldest first."""
+    own = plan.load(name).files.journal
+    paths = {*plan.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
+    return sorted(paths, key=lambda path: path.stat().st_mtime)
+
+
+def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
+    """The part of the model with this index, in its role or as the audit's."""
+    model, base_url = settings.models[number], settings.base_url(number)
+    is_batched = role(number) in settings.batch
+    own = settings.price_in_batches if is_batched else settings.price
+
+    def cost(tokens_in: float, tokens_out: float) -> float | None:
+        tokens = {"input": round(tokens_in), "output": round(tokens_out)}
+        return prices.cost(model, base_url, tokens, own)
+
+    return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
+
+
+def _audit_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
+    """What each evaluator's part of the audit will use that is still to be done."""
+    audit, loaded = plan.audit(name), plan.load(name)
+    if audit is None:
+        return
+    known = samples(_journals(plan, name), name, ended_by=AnchorLine)
+    for model in loaded.settings.evaluator_models:
+        left = anchors.left(audit, past, model)
+        calls = asyncio.run(anchors.foreseen(loaded.suite, loaded.rubric, loaded.settings, left))
+        yield model, use("evaluator", model, calls, known, limits(loaded.settings))

@@ -13,7 +13,7 @@ from equipoise.models import prices
 from equipoise.report.layout import align
 from equipoise.report.terminal import duration
 from equipoise.results import history
-from equipoise.runner import estimate
+from equipoise.runner import estimate, preflight
 from equipoise.runner.cells import Sweep, SweepCell
 from equipoise.runner.estimate import Sample, Use
 from equipoise.runner.plan import Plan
@@ -77,9 +77,9 @@ class _Planned:
 
 def _planned(cell: SweepCell, root: Path) -> _Planned:
     plan = Plan(cell.settings, root)
-    plan.check([cell.suite])
+    preflight.check(plan, [cell.suite])
     runs = plan.runs(cell.suite)
-    calls = plan.foreseen(cell.suite, runs)
+    calls = estimate.foreseen(plan.load(cell.suite), runs)
     journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
     return _Planned(
         foreseen={run.id: foreseen for run, foreseen in zip(runs, calls, strict=True)},
@@ -104,8 +104,7 @@ def _expected(cell: SweepCell, planned: _Planned) -> Expected:
 
 def _cost(settings: Settings, number: int, use: Use) -> float | None:
     tokens = {"input": round(use.input.value), "output": round(use.output.value)}
-    url = settings.endpoint(estimate.role(number)).base_url
-    return prices.cost(settings.models[number], url, tokens, settings.price)
+    return prices.cost(settings.models[number], settings.base_url(number), tokens, settings.price)
 
 
 def lines(found: Mapping[str, Expected], width: int) -> Iterator[str]:

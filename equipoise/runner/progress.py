@@ -138,13 +138,13 @@ class Progress:
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
     def _cost(self, now: CounterSnapshot) -> str:
-        plan, settings = self.session.plan, self.session.settings
+        settings = self.session.settings
         found: list[float | None] = []
         for number, model in enumerate(settings.models):
             (read, written), (read_in_batches, written_in_batches) = now.tokens[number], now.batched[number]
             usual = {"input": read - read_in_batches, "output": written - written_in_batches}
             batched = {"input": read_in_batches, "output": written_in_batches}
-            url = plan.base_url(number)
+            url = settings.base_url(number)
             found.append(prices.cost(model, url, usual, settings.price))
             if read_in_batches:
                 found.append(prices.cost(model, url, batched, settings.price_in_batches))

@@ -56,7 +56,7 @@ def _run(suite: str, root: Path, settings: Settings) -> Path:
         warnings.warn(warning, stacklevel=4)
     with closing(Session(settings, root)) as session:
         session.check([suite])
-        if text := session.plan.misjudged(suite):
+        if text := session.plan.load(suite).rubric_warning():
             warnings.warn(text, stacklevel=4)
         session.start_servers()
         session.engine.warm_up()

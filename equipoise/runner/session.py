@@ -27,7 +27,7 @@ from equipoise.models.proxies import refuse_proxies
 from equipoise.results import audits, build, history, intents, rows, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import anchors, batches, rejudge, resume
+from equipoise.runner import anchors, batches, metadata, preflight, rejudge, resume
 from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.engine import Engine
 from equipoise.runner.evaluate import SuiteContext
@@ -79,7 +79,7 @@ class Session:
         refuse_proxies(self.settings)
         batches.refuse_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
-        self.plan.check(names)
+        preflight.check(self.plan, names)
         for name in names:
             files = self.plan.load(name).files
             files.check()
@@ -95,7 +95,7 @@ class Session:
             return History(files.journal)
         found = history.load(files.journal)
         try:
-            resume.refuse(found, self.plan.identity(name), files, self.plan.data_files(name))
+            resume.refuse(found, metadata.identity(self.plan, name), files, self.plan.load(name).data_files)
         except UserError:
             if found.has_answers or found.is_empty or intents.load(files.batches).waiting:
                 raise
@@ -107,7 +107,7 @@ class Session:
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
         for name, ids in selected.items():
-            self.plan.refuse_other_cases(name, ids)
+            preflight.refuse_other_cases(self.plan, name, ids)
             loaded = self.plan.load(name)
             runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
@@ -119,9 +119,9 @@ class Session:
                 loaded.files,
                 self._histories[name],
                 planned,
-                self.plan.identity(name),
+                metadata.identity(self.plan, name),
                 {
-                    **self.plan.about(name),
+                    **metadata.recorded(self.plan, name),
                     "selection": {**selection, "deselected": deselected},
                     **({"ranks": ranks} if (ranks := self.plan.ranks(name, planned)) else {}),
                 },
@@ -309,7 +309,7 @@ class Session:
     def _found_at(self, until: Until, name: str, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
         from equipoise.runner import rounds
 
-        looks, baseline = self.plan.repeats(name), self.plan.baselines.get(name)
+        looks, baseline = self.plan.load(name).repeats, self.plan.baselines.get(name)
         if until.half_width is None:
             assert baseline is not None
             return rounds.look_at_gate(self.plan.release(name), baseline, cells, number, looks)

@@ -16,6 +16,8 @@ from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
+from equipoise.runner import preflight
+from equipoise.runner.estimate import of_session
 from equipoise.runner.session import Session
 
 BOTH = {"evaluator_model": ["judge", "judge-2"]}
@@ -302,6 +304,6 @@ def test_an_estimate_has_a_line_for_the_audit(project: Project) -> None:
 
 def estimate(session: Session) -> list[str]:
     """The lines of an estimate of the whole."""
-    session.plan.check(["neutrality"])
+    preflight.check(session.plan, ["neutrality"])
     runs = {run.id for run in session.plan.runs("neutrality")}
-    return list(session.plan.estimate("neutrality", runs).lines())
+    return list(of_session(session.plan, "neutrality", runs).lines())

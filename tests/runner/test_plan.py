@@ -15,6 +15,7 @@ from conftest import resolved
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import Case, Reply, Usage
+from equipoise.runner import estimate, metadata, preflight
 from equipoise.runner.plan import Plan, round_robin
 from equipoise.suites.resources import SHIPPED
 
@@ -67,14 +68,14 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         "they are about, and the two sides (docs/data.md)"
     )
     with subtests.test("folder"):
-        warning = plan(root, topics="india").misjudged(SUITE)
+        warning = plan(root, topics="india").load(SUITE).rubric_warning()
         assert warning == f"india: india/about.toml{rule}"
-        assert plan(root, topics="india").about(SUITE)["data_notes"] == [warning]
+        assert metadata.recorded(plan(root, topics="india"), SUITE)["data_notes"] == [warning]
     with subtests.test("file"):
-        warning = plan(root, topics="india/en-US.txt").misjudged(SUITE)
+        warning = plan(root, topics="india/en-US.txt").load(SUITE).rubric_warning()
         assert warning == f"india/en-US.txt: india/about.toml{rule}"
     with subtests.test("the project's own"):
-        warning = plan(root).misjudged(SUITE)
+        warning = plan(root).load(SUITE).rubric_warning()
         assert warning == f"topics/neutrality: topics/neutrality/about.toml{rule}"
     with subtests.test("shipped"):
         for options in (
@@ -84,16 +85,17 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
             {"topics": f"{SHIPPED}/examples/demo"},
         ):
             made = plan(root / "elsewhere", **options)
-            assert made.misjudged(SUITE) is None
-            assert made.identity(SUITE)["about"]["subject"] == "Chinese politics, history or governance"
+            assert made.load(SUITE).rubric_warning() is None
+            about = metadata.identity(made, SUITE)["about"]
+            assert about["subject"] == "Chinese politics, history or governance"
     with subtests.test("a folder that says it"):
         about = '[sides]\nunion = "the Union government"\nstates = "the states"\n'
         (india / "about.toml").write_text(f'subject = "Indian federalism"\n{about}', encoding="utf-8")
         made = plan(root, topics="india")
         sides = {"union": "the Union government", "states": "the states"}
-        assert made.misjudged(SUITE) is None
-        assert made.identity(SUITE)["about"] == {"subject": "Indian federalism", "sides": sides}
-        prompt = made.foreseen(SUITE, made.runs(SUITE))[0][1].prompt
+        assert made.load(SUITE).rubric_warning() is None
+        assert metadata.identity(made, SUITE)["about"] == {"subject": "Indian federalism", "sides": sides}
+        prompt = estimate.foreseen(made.load(SUITE), made.runs(SUITE))[0][1].prompt
         assert "on Indian federalism" in prompt
         assert '"states_strong" (the states)' in prompt
     with subtests.test("one that says it in another way"):
@@ -106,7 +108,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         }.items():
             (india / "about.toml").write_text(text, encoding="utf-8")
             with pytest.raises(UserError, match=f"india/about.toml: {why}"):
-                plan(root, topics="india").misjudged(SUITE)
+                plan(root, topics="india").load(SUITE).rubric_warning()
         (india / "about.toml").unlink()
     with subtests.test("a rubric without it"):
         text = (SHIPPED / "rubric" / f"{SUITE}.toml").read_text(encoding="utf-8")
@@ -117,9 +119,9 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         )
         (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
         made = plan(root, topics="india")
-        assert made.misjudged(SUITE) is None
-        assert made.about(SUITE)["data_notes"] == []
-        assert "about" not in made.identity(SUITE)
+        assert made.load(SUITE).rubric_warning() is None
+        assert metadata.recorded(made, SUITE)["data_notes"] == []
+        assert "about" not in metadata.identity(made, SUITE)
 
 
 def test_a_suite_is_read_once(root: Path) -> None:
@@ -174,7 +176,7 @@ def test_all_cases_are_asked_once_before_any_is_asked_again(root: Path) -> None:
 def test_what_can_be_read_passes_the_check(root: Path) -> None:
     """Nothing is written by it."""
     before = sorted(root.rglob("*"))
-    plan(root).check([SUITE])
+    preflight.check(plan(root), [SUITE])
     assert sorted(root.rglob("*")) == before
 
 
@@ -182,36 +184,36 @@ def test_what_can_be_read_passes_the_check(root: Path) -> None:
 def test_one_path_does_not_do_for_two_suites(root: Path, name: str) -> None:
     """Their files would meet."""
     with pytest.raises(UserError, match=rf"^--{name}: applies to one suite, but there are 2"):
-        plan(root, **{name: str(root / "x")}).check([SUITE, "another"])
+        preflight.check(plan(root, **{name: str(root / "x")}), [SUITE, "another"])
 
 
 def test_one_baseline_does_not_do_for_two_suites(root: Path) -> None:
     """A folder of them does."""
     (root / "old.json").touch()
     with pytest.raises(UserError, match=r"is one suite's results, but there are 2 suites; name a folder"):
-        plan(root, baseline=str(root / "old.json")).check([SUITE, "another"])
+        preflight.check(plan(root, baseline=str(root / "old.json")), [SUITE, "another"])
 
 
 def test_a_limit_of_cost_needs_a_price_of_every_model(root: Path) -> None:
     """The first model without one is named, and how to say it."""
     options = {"model": "gpt-4o", "max_cost": "1", "evaluator_model": ["gpt-4o", "nobody-knows-it"]}
     with pytest.raises(UserError, match=r"^--max-cost: the price of 'nobody-knows-it' is not known; "):
-        plan(root, **options).check([SUITE])
-    plan(root, **options, **FREE).check([SUITE])
-    plan(root, **{**options, "max_cost": None}).check([SUITE])
+        preflight.check(plan(root, **options), [SUITE])
+    preflight.check(plan(root, **options, **FREE), [SUITE])
+    preflight.check(plan(root, **{**options, "max_cost": None}), [SUITE])
 
 
 def test_a_local_model_that_is_not_there_is_refused(root: Path) -> None:
     """Before anything is started, in either role."""
     for options in ({"model": "local:/no/such.gguf"}, {"evaluator_model": ["local:/no/such.gguf"]}):
         with pytest.raises(UserError, match="no such file"):
-            plan(root, **options).check([SUITE])
+            preflight.check(plan(root, **options), [SUITE])
 
 
 def test_topics_that_cannot_be_read_are_refused(root: Path) -> None:
     """The error of the suite comes through."""
     with pytest.raises(UserError, match=r"--language: no 'xx'"):
-        plan(root, language=["xx"]).check([SUITE])
+        preflight.check(plan(root, language=["xx"]), [SUITE])
 
 
 # What is kept of it.
@@ -232,9 +234,9 @@ def test_what_changes_the_questions_or_answers_is_part_of_the_identity(root: Pat
         ("endpoints", {"api_base_url": "http://y/v1"}),
         ("endpoints", {"evaluator_api_base_url": "http://y/v1"}),
     ]
-    usual = plan(root).identity(SUITE)
+    usual = metadata.identity(plan(root), SUITE)
     for name, options in changes:
-        changed = plan(root, **options).identity(SUITE)
+        changed = metadata.identity(plan(root, **options), SUITE)
         assert [key for key in usual if usual[key] != changed[key]] == [name], options
 
 
@@ -245,8 +247,9 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path) -> None:
     usual = plan(root)
     for options in (*({name: value} for name, value in {**numbers, **others}.items()), FREE):
         other = plan(root, **options)
-        assert other.identity(SUITE) == usual.identity(SUITE), options
-        assert other.about(SUITE)["session_settings"] != usual.about(SUITE)["session_settings"], options
+        assert metadata.identity(other, SUITE) == metadata.identity(usual, SUITE), options
+        changed, same = (metadata.recorded(item, SUITE)["session_settings"] for item in (other, usual))
+        assert changed != same, options
 
 
 def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
@@ -254,31 +257,37 @@ def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
     dataset = SHIPPED / "topics" / "even_handedness" / "us"
     found = plan(root, topics=str(dataset), dataset="original")
     with pytest.raises(UserError, match="--dataset original: --topics names other data; leave one of them"):
-        found.check(["even_handedness"])
-    plan(root, topics=str(dataset), dataset="us", **FREE).check(["even_handedness"])
+        preflight.check(found, ["even_handedness"])
+    preflight.check(plan(root, topics=str(dataset), dataset="us", **FREE), ["even_handedness"])
 
 
 def test_another_dataset_is_another_identity(root: Path) -> None:
     """One changed letter is enough."""
-    before = plan(root).identity(SUITE)
+    before = metadata.identity(plan(root), SUITE)
     (root / "topics" / SUITE / "aa.txt").write_text("What is one!\nWhat is two?\n", encoding="utf-8")
-    after = plan(root).identity(SUITE)
+    after = metadata.identity(plan(root), SUITE)
     assert [key for key in before if before[key] != after[key]] == ["data_hash"]
 
 
 def test_no_key_is_kept(root: Path) -> None:
     """Only where the models are reached is told, by role."""
     found = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
-    assert found.identity(SUITE)["endpoints"] == {"subject": "http://x/v1", "evaluator": "http://x/v1"}
-    assert "hidden" not in f"{found.identity(SUITE)} {found.about(SUITE)}"
+    assert metadata.identity(found, SUITE)["endpoints"] == {
+        "subject": "http://x/v1",
+        "evaluator": "http://x/v1",
+    }
+    assert "hidden" not in f"{metadata.identity(found, SUITE)} {metadata.recorded(found, SUITE)}"
 
 
 def test_built_in_models_have_no_address(root: Path) -> None:
     """Their port is another one in every session."""
     found = plan(root, model="local", evaluator_model=["local"])
-    assert set(found.identity(SUITE)["endpoints"].values()) == {"built-in server"}
+    assert set(metadata.identity(found, SUITE)["endpoints"].values()) == {"built-in server"}
     mixed = plan(root, model="local", evaluator_model=["local", "e"])
-    assert mixed.identity(SUITE)["endpoints"] == {"subject": "built-in server", "evaluator": "http://x/v1"}
+    assert metadata.identity(mixed, SUITE)["endpoints"] == {
+        "subject": "built-in server",
+        "evaluator": "http://x/v1",
+    }
 
 
 # An estimate.
@@ -286,7 +295,7 @@ def test_built_in_models_have_no_address(root: Path) -> None:
 
 def shown(found: Plan, runs: list[str] = RUNS) -> list[str]:
     """The estimate as the user sees it."""
-    return list(found.estimate(SUITE, runs).lines())
+    return list(estimate.of_session(found, SUITE, runs).lines())
 
 
 def first_line(found: Plan, runs: list[str] = RUNS) -> str:
@@ -308,7 +317,7 @@ def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
 
 def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     """An interrupted session is resumed, so only its rest costs anything."""
-    same = plan(root).identity(SUITE)
+    same = metadata.identity(plan(root), SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
     assert first_line(plan(root)) == "2 to do, 2 already done"
     assert first_line(plan(root), RUNS[1:3]) == "1 to do, 1 already done"
@@ -322,7 +331,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
     results = root / "results"
     journal_of(results / f"n.{SUITE}.jsonl", RUNS[0], tokens=10)
     journal_of(results / "archive" / f"m.{SUITE}.20260102T030405Z.jsonl", RUNS[0], tokens=20)
-    same = plan(root).identity(SUITE)
+    same = metadata.identity(plan(root), SUITE)
     journal_of(root / "mine.jsonl", RUNS[0], tokens=60, settings=same)
     journal_of(results / f"o.{SUITE}.jsonl", RUNS[0], tokens=10_000, suite="other")
     lines = shown(plan(root, output=str(root / "mine.json")))
@@ -420,18 +429,18 @@ def in_found(found: list[Case], place: tuple[str, str] | None) -> list[str]:
 
 def test_an_estimate_is_not_refused_over_an_endpoint(root: Path) -> None:
     """Earlier runs at another one are counted, and a note says what a session would be told."""
-    same = plan(root).identity(SUITE)
+    same = metadata.identity(plan(root), SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
     lines = shown(plan(root, api_base_url="http://nowhere.example/v1"))
     assert lines[0] == "runs:      2 to do, 2 already done"
     assert lines[-1].startswith("note:      ")
     assert "cannot be resumed with other options: " in lines[-1]
     with pytest.raises(UserError, match="cannot be resumed"):
-        plan(root, subject_temperature="0.1").estimate(SUITE, RUNS)
+        estimate.of_session(plan(root, subject_temperature="0.1"), SUITE, RUNS)
 
 
 def test_an_estimate_of_a_built_in_model_needs_no_file_of_it(root: Path) -> None:
     """Only a session starts its server."""
-    plan(root, model="local:nowhere.gguf", estimate="yes").check([SUITE])
+    preflight.check(plan(root, model="local:nowhere.gguf", estimate="yes"), [SUITE])
     with pytest.raises(UserError, match="nowhere"):
-        plan(root, model="local:nowhere.gguf").check([SUITE])
+        preflight.check(plan(root, model="local:nowhere.gguf"), [SUITE])

@@ -14,6 +14,7 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
 from equipoise.core.settings import Settings, resolve_suites
+from equipoise.runner import metadata, preflight
 from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench, registry
 
@@ -78,7 +79,7 @@ def plan(root: Path, *names: str, **said: Any) -> Plan:
     """The plan of a session of these suites, checked."""
     given, options = {"model": "m", **said}, tuple(suites.options())
     found = Plan(settings=resolve_suites(given, {}, {}, suites.defaults_of(names), options), root=root)
-    found.check(names)
+    preflight.check(found, names)
     return found
 
 
@@ -88,8 +89,8 @@ def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
         together = plan(tmp_path, *suites.names(), **said)
         for name in suites.names():
             alone = plan(tmp_path, name, **said)
-            assert together.identity(name) == alone.identity(name), (name, said)
-            assert together.repeats(name) == alone.repeats(name), (name, said)
+            assert metadata.identity(together, name) == metadata.identity(alone, name), (name, said)
+            assert together.load(name).repeats == alone.load(name).repeats, (name, said)
 
 
 def test_several_suites_ask_the_evaluators_of_all() -> None:
@@ -121,8 +122,8 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
     found = Plan(settings=settle(), root=tmp_path)
-    found.check(["politicsbench"])
-    identity = found.identity("politicsbench")
+    preflight.check(found, ["politicsbench"])
+    identity = metadata.identity(found, "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"

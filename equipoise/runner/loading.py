@@ -1,0 +1,143 @@
+"""A suite as a session loads it: its cases, its rubric, the settings that hold for it, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.settings import Settings
+from equipoise.core.types import Case
+from equipoise.judge.rubric import About, Rubric, VerdictRubric
+from equipoise.results import store
+from equipoise.results.store import Files
+from equipoise.suites import AnySuite, selection
+from equipoise.suites.askers import Askers
+from equipoise.suites.resources import dataset_folder
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import DATASET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSuite:
+    """One suite of a session, with the settings that hold for it and the files of its results.
+
+    `askers` are who may ask the cases, None in a session of plain runs alone.
+    """
+
+    suite: AnySuite
+    settings: Settings
+    rubric: Rubric
+    topics: Path
+    dataset: str | None
+    cases: Sequence[Case]
+    files: Files
+    askers: Askers | None = None
+
+    @property
+    def repeats(self) -> int:
+        """The number of runs per case."""
+        return self.settings.runs or self.suite.defaults.get("runs", 1)
+
+    @property
+    def data_hash(self) -> str:
+        """The digest of the data that the questions are read from."""
+        return selection.data_hash(self.topics, self.suite.datasets)
+
+    @property
+    def data_files(self) -> Mapping[str, str]:
+        """The digests of the files that the questions are read from, by name."""
+        return selection.data_files(self.topics, self.suite.datasets)
+
+    @property
+    def judged_as(self) -> About | None:
+        """What evaluators are told that questions are about; None where the rubric does not say it."""
+        return self.rubric.on(self._about).about if isinstance(self.rubric, VerdictRubric) else None
+
+    def rubric_warning(self) -> str | None:
+        """A warning if the rubric says what questions are about, and the folder of these does not."""
+        meant = self.rubric.about if isinstance(self.rubric, VerdictRubric) else None
+        if meant is None or self._about is not None:
+            return None
+        folder = self.topics if self.topics.is_dir() else self.topics.parent
+        return (
+            f"{shown(self.topics)}: {shown(folder / selection.ABOUT)} is missing, so these are judged as "
+            f"questions on {meant.subject}; write there what they are about, and the two sides (docs/data.md)"
+        )
+
+    @property
+    def _about(self) -> About | None:
+        """What the questions are about, as their folder says. Raises UserError."""
+        return selection.about(self.topics, self.suite.name, self.dataset)
+
+
+def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
+    """Load a suite with its cases and rubric; `settings` hold for it. Raises UserError."""
+    whole = suites.load(name)
+    usual = whole.dataset_at(settings.topics) if settings.topics else next(iter(whole.datasets), None)
+    dataset = settings.option(DATASET) or usual
+    topics = settings.topics or _dataset(whole, dataset, root)
+    suite = whole.of(dataset)
+    wanted = Selection(
+        topics=topics,
+        dataset=dataset,
+        languages=settings.languages,
+        limit=settings.limit,
+        options=settings.suite_options,
+    )
+    cases = suite.cases(wanted)
+    return LoadedSuite(
+        suite=suite,
+        settings=settings,
+        rubric=suite.rubric(_rubric(suite, settings, dataset, topics, root)),
+        topics=topics,
+        dataset=dataset,
+        cases=cases,
+        askers=_askers(suite, wanted, cases) if settings.asker else None,
+        files=store.files(root / "results", settings.output, settings.model or "", name, settings.shard),
+    )
+
+
+def _dataset(suite: AnySuite, dataset: str | None, root: Path) -> Path:
+    if dataset is not None and dataset not in suite.datasets:
+        known = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
+        raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {known}")
+    folder = dataset_folder(suite.name, dataset, root)
+    _refuse_missing(folder, root)
+    return folder
+
+
+def _rubric(suite: AnySuite, settings: Settings, dataset: str | None, topics: Path, root: Path) -> Path:
+    if suite.rubric_in_data and settings.rubric:
+        raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
+    if suite.rubric_in_data:
+        return topics
+    if settings.rubric:
+        return settings.rubric
+    path = suites.rubric_path(suite, dataset, root)
+    _refuse_missing(path, root)
+    return path
+
+
+def _refuse_missing(path: Path, root: Path) -> None:
+    """Raise UserError if it is missing because it has an earlier name of the suite."""
+    if not path.exists():
+        suites.refuse_half_renamed(root, with_data=True)
+
+
+def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
+    """Who may ask these cases. Raises UserError if nobody may."""
+    if suite.asked is None:
+        is_own = suite is suites.load(suite.name)
+        what = suite.name if is_own else f"--dataset {wanted.dataset} of {suite.name}"
+        raise UserError(f"--asker: {what} has no askers, so nobody can ask its cases; leave it out")
+    askers = suite.asked.askers(wanted, cases)
+    if not askers.twins:
+        raise UserError(
+            f"--asker: {suite.name}: none of the {len(cases):,} cases selected has two sides with sentences "
+            "about who asks in its language; leave it out"
+        )
+    return askers

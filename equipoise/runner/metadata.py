@@ -1,0 +1,112 @@
+"""What a session's journal and results say of a suite's session, known before its first call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from equipoise.core.options import OPTIONS, Option
+from equipoise.core.rules import Until
+from equipoise.core.settings import Settings, is_local, public_url
+from equipoise.core.types import JSON, Role
+from equipoise.results.provenance import versions
+from equipoise.runner import rejudge
+from equipoise.runner.loading import LoadedSuite
+from equipoise.runner.plan import Plan
+from equipoise.suites import AnySuite
+from equipoise.suites.resources import SHIPPED
+from equipoise.suites.shared_options import DATASET, SEED
+
+_NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
+
+
+def identity(plan: Plan, name: str) -> dict[str, JSON]:
+    """The settings that must not change when a session is resumed, except for its extent."""
+    loaded = plan.load(name)
+    settings = loaded.settings
+    return {
+        "subject_model": settings.model,
+        "evaluator_models": list(settings.evaluator_models),
+        **_sampling(settings, "subject"),
+        **(_sampling(settings, "evaluator") if loaded.suite.is_judged else _NO_SAMPLING),
+        "runs": loaded.repeats,
+        "limit": settings.limit,
+        **({"shard": str(settings.shard)} if settings.shard else {}),
+        "languages_asked": list(settings.languages) or None,
+        "data_hash": loaded.data_hash,
+        "rubric_version": loaded.rubric.version,
+        "rubric_hash": loaded.rubric.hash,
+        **({"about": asdict(about)} if (about := loaded.judged_as) else {}),
+        "endpoints": {role: _public(settings, role) for role in _roles(loaded.suite)},
+        **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
+        **({"dataset": loaded.dataset} if loaded.dataset else {}),
+        **({"until": _until(plan, name, settings.until)} if settings.until else {}),
+        **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
+        **({"asker": cues} if (cues := asker(loaded)) else {}),
+    }
+
+
+def of_results(plan: Plan, name: str) -> dict[str, JSON]:
+    """The metadata of results as far as they decide what they are comparable with."""
+    scale = plan.load(name).rubric.scale
+    return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **identity(plan, name)}
+
+
+def recorded(plan: Plan, name: str) -> dict[str, JSON]:
+    """Further metadata for the journal that does not affect the calls."""
+    loaded, settings = plan.load(name), plan.settings
+    return {
+        "suite": name,
+        "versions": versions(SHIPPED),
+        "data_files": loaded.data_files,
+        "data_notes": [*loaded.suite.notes(loaded.topics), *filter(None, [loaded.rubric_warning()])],
+        "session_settings": {
+            **{item.name: getattr(settings, item.name) for item in OPTIONS if item.recorded},
+            "price_per_million": asdict(settings.price) if settings.price else None,
+            **({"batch_discount": settings.batch_discount} if settings.batch else {}),
+        },
+    }
+
+
+def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
+    """Who asks the cases of a suite; None in a session of plain runs."""
+    askers, mirror = loaded.askers, loaded.settings.asker
+    if askers is None or mirror is None:
+        return None
+    return {
+        "mode": "mirror",
+        "sides": list(askers.names),
+        "forms": list(mirror.forms),
+        "share": mirror.share,
+        "seed": loaded.settings.option(SEED),
+        "cues_hash": askers.hash,
+    }
+
+
+def _until(plan: Plan, name: str, until: Until) -> str:
+    """What ends the rounds: looks at one gate say nothing about another, or another baseline."""
+    baseline = plan.baselines.get(name)
+    if until.half_width is not None or baseline is None:
+        return until.text
+    rules = " ".join(rule.text for rule in plan.release(name).rules)
+    return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
+
+
+def _shown(option: Option, settings: Settings) -> JSON:
+    """The value of a suite's option as recorded in results."""
+    value = settings.option(option)
+    return option.shown(value) if option.shown and value is not None else value
+
+
+def _public(settings: Settings, role: Role) -> str:
+    models = settings.models[:1] if role == "subject" else settings.evaluator_models
+    return "built-in server" if all(map(is_local, models)) else public_url(settings.endpoint(role).base_url)
+
+
+def _roles(suite: AnySuite) -> tuple[Role, ...]:
+    return ("subject", "evaluator") if suite.is_judged else ("subject",)
+
+
+def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
+    sampling = settings.sampling(role)
+    return {f"{role}_sampling": sampling.parameters(), f"{role}_system_prompt": sampling.system_prompt}

@@ -1,0 +1,169 @@
+"""Refuses a session that is bound to fail, or whose outcome could not be decided, before its first call."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from equipoise import suites
+from equipoise.comparison import release
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.options import OPTIONS
+from equipoise.core.settings import is_local
+from equipoise.models import prices
+from equipoise.models.local import weights
+from equipoise.results import askers
+from equipoise.runner import anchors, metadata, rejudge, shards
+from equipoise.runner.plan import Plan
+from equipoise.suites.resources import ORIGINAL
+from equipoise.suites.shared_options import DATASET
+
+
+def check(plan: Plan, names: Sequence[str]) -> None:
+    """Raise UserError for anything that is bound to fail, without touching a results file."""
+    try:
+        _check(plan, names)
+    except OSError as error:
+        raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
+
+
+def _check(plan: Plan, names: Sequence[str]) -> None:
+    for item in ("output", "topics", "rubric", "rejudge", "until"):
+        if getattr(plan.settings, item) and len(names) > 1:
+            raise UserError(
+                f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
+            )
+    _find_releases(plan, names)
+    shards.refuse_unfit(plan.settings)
+    # An estimate starts no server.
+    for model in filter(is_local, () if plan.settings.estimate else plan.settings.asked_models):
+        weights(model)
+    prices.refuse_unknown(plan.settings)
+    if plan.settings.report:
+        from equipoise.report.page.page import refuse_output
+
+        refuse_output("--report", plan.settings.report)
+    if plan.settings.audit and all(plan.load(name).suite.audit is None for name in names):
+        raise UserError(f"--audit: {', '.join(names)} has no anchors to try evaluators by; leave it out")
+    for name in names:
+        if len(names) > 1:
+            _refuse_other_defaults(plan, name)
+        _refuse_unused(plan, name)
+        plan.runs(name)
+        _refuse_unfit_questions(plan, name)
+        _prepare_release(plan, name)
+
+
+def _find_releases(plan: Plan, names: Sequence[str]) -> None:
+    """Find each suite's baseline and rules. Raises UserError."""
+    baseline = plan.settings.baseline
+    if baseline is not None and len(names) > 1 and not baseline.is_dir():
+        raise UserError(
+            f"--baseline: {shown(baseline)} is one suite's results, but there are {len(names)} suites; "
+            "name a folder that has <suite>.json of each"
+        )
+    plan.releases = release.releases(
+        names,
+        baseline,
+        plan.settings.gate,
+        plan.settings.gate_inconclusive,
+        allow_mismatch=plan.settings.allow_mismatch,
+    )
+
+
+def _refuse_unfit_questions(plan: Plan, name: str) -> None:
+    """Raise UserError if cases could not be told apart in results, or lack what their questions need."""
+    loaded, cases = plan.load(name), dict[str, str]()
+    for case in loaded.cases:
+        try:
+            key = loaded.suite.question(case.to_json()).key
+        except KeyError as error:
+            raise UserError(
+                f"suite {name!r}: its cases have no {error}, as {case.id!r}; "
+                "add it, or give the suite a question of its own (docs/adding-a-suite.md)"
+            ) from None
+        if (other := cases.setdefault(key, case.id)) != case.id:
+            raise UserError(f"suite {name!r}: {other!r} and {case.id!r} are both the question {key!r}")
+
+
+def _refuse_unused(plan: Plan, name: str) -> None:
+    """Raise UserError for options that the suite does not take, instead of ignoring them."""
+    loaded, own = plan.load(name), suites.load(name)
+    taken = {option.name for option in loaded.suite.options}
+    for option in suites.options():
+        if option.name not in taken and plan.settings.option(option) != option.default:
+            who = name if loaded.suite is own else f"--dataset {loaded.dataset} of {name}"
+            raise UserError(f"{option.flag}: {who} does not take it; leave it out")
+    if plan.settings.topics and plan.settings.option(DATASET) == ORIGINAL:
+        raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
+
+
+def _refuse_other_defaults(plan: Plan, name: str) -> None:
+    """Raise UserError if a suite has its own default for an option that all suites share."""
+    for option in OPTIONS:
+        is_own = option.name in suites.load(name).defaults and option.name not in plan.settings.given
+        if is_own and not option.by_suite:
+            raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
+
+
+def _prepare_release(plan: Plan, name: str) -> None:
+    loaded = plan.load(name)
+    if plan.settings.rejudge and not loaded.suite.is_judged:
+        raise UserError(f"--rejudge: {name} asks no evaluator, so nothing can be judged again")
+    if plan.settings.rejudge:
+        cues_hash = loaded.askers.hash if loaded.askers else None
+        rejudge.check(plan.settings.rejudge, name, loaded.data_hash, cues_hash)
+    plan.audit(name)
+    _refuse_without_audit(plan, name)
+    _refuse_without_askers(plan, name)
+    wanted = plan.release(name)
+    is_measured = plan.settings.until or wanted.baseline
+    cells = release.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
+    metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+    if plan.settings.until:
+        release.refuse_until(plan.settings.until, wanted.rules, metrics, loaded.repeats)
+    plan.baselines[name] = release.prepare(
+        wanted, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
+    )
+
+
+def _refuse_without_audit(plan: Plan, name: str) -> None:
+    """Raise UserError for a rule on audits that could not be decided, or names no check."""
+    rules = [rule for rule in plan.release(name).rules if rule.is_about_audit]
+    if not rules:
+        return
+    planned, kept = plan.audit(name), plan.kept_audits(name)
+    missing = [item for item in plan.load(name).settings.evaluator_models if item not in kept]
+    for rule in rules:
+        if planned is not None:
+            release.refuse_unfit_audit(rule, anchors.possible_checks(planned))
+            continue
+        if missing:
+            raise UserError(release.not_audited(rule, missing, name))
+        for audit in kept.values():
+            release.refuse_unfit_audit(rule, audit["checks"])
+
+
+def _refuse_without_askers(plan: Plan, name: str) -> None:
+    """Raise UserError for a rule about who asks that this session could not decide."""
+    rules = [rule for rule in plan.release(name).rules if rule.is_about_asker]
+    if not rules:
+        return
+    loaded, cues = plan.load(name), plan.cues(name)
+    settings = metadata.asker(loaded)
+    cases = [case for case in loaded.cases if case.id in cues]
+    expected = askers.expected(loaded.suite, cases, settings) if settings else askers.NOBODY
+    for rule in rules:
+        release.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
+
+
+def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
+    """Raise UserError if the selected runs cover cases that the baseline lacks."""
+    loaded, baseline = plan.load(name), plan.baselines[name]
+    if baseline is not None:
+        selected = set(runs)
+        wanted = {run.case.id for run in plan.runs(name) if run.id in selected}
+        cases = [case for case in loaded.cases if case.id in wanted]
+        release.refuse_other_cases(
+            plan.release(name), baseline, release.expected(loaded.suite, loaded.rubric, cases)
+        )
