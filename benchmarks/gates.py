@@ -9,8 +9,8 @@ on the very questions that were asked, in `population` that of all questions lik
 candidate up to ten rounds, against a baseline of ten runs, and stops as soon as the rule is decided; else
 both have five runs. Then a release of nine rules on nine figures of their own, `these`, of which each may
 fall by 2 points: how often any rule fails and all pass, where each is decided by itself and where a FAIL
-allows for all nine (`equipoise.comparison.family`). Last the share of 95 % intervals that hold the truth, of
-one model and of the difference of two.
+allows for all nine (`equipoise.comparison.gate.family`). Last the share of 95 % intervals that hold the
+truth, of one model and of the difference of two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.comparison.family import ALONE, failing, family_of
+from equipoise.comparison.gate.family import ALONE, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats import fixed

@@ -50,6 +50,11 @@ class MetricChange:
         """The difference with the interval of that scope."""
         return self.these if scope == "these" else self.difference
 
+    def worsening(self, sign: int) -> float | None:
+        """By how much the figure is worse than the baseline's, where a rise (1) or a fall (-1) is worse."""
+        value = self.difference.value
+        return None if value is None else -value if sign < 0 else value
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceLevels:

@@ -20,7 +20,7 @@ from equipoise.comparison.baseline import (
     side,
     unknown_cells,
 )
-from equipoise.comparison.family import NO_RULES, Family, family_of, tests
+from equipoise.comparison.gate.family import NO_RULES, Family, family_of, tests
 from equipoise.comparison.pool import pooled
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
@@ -475,7 +475,7 @@ def _parts(
     *,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
-    from equipoise.comparison.gate import judge_all
+    from equipoise.comparison.gate.verdict import judge_all
 
     found: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:

@@ -9,7 +9,7 @@ from pathlib import Path
 from equipoise.comparison import release
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.compare import compare as compare_sides
-from equipoise.comparison.gate import Ruling
+from equipoise.comparison.gate.ruling import Ruling
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in

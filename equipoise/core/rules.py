@@ -69,6 +69,11 @@ class Rule:
         )
 
     @property
+    def better(self) -> Literal["higher", "lower"]:
+        """On which side of its bound the figure is better."""
+        return "higher" if self.sign < 0 else "lower"
+
+    @property
     def needs_baseline(self) -> bool:
         """Whether it compares."""
         return self.name != UNSCORED and not self.is_about_audit and not self.is_about_asker

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from equipoise.comparison import gate
 from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import common, levels, measured
-from equipoise.comparison.family import ALONE, failing
+from equipoise.comparison.gate.family import ALONE, failing
+from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.release import Release, decided_by_runs
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
@@ -67,7 +67,7 @@ def look_at_gate(
         metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * error)
         if metric is None:
             return "inconclusive"
-        return gate.decide(rule, measured(metric, older, newer, suite.clusters, confidence))
+        return decide(rule, measured(metric, older, newer, suite.clusters, confidence))
 
     failed = failing(rules, lambda rule, error: decided(rule, error) == "fail", wanted.family)
     verdicts = {rule.text: _together(decided(rule), rule in failed) for rule in rules}

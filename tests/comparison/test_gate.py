@@ -13,8 +13,9 @@ from sides import Run, Runs, alike, by_chance, side_of
 
 from equipoise.comparison.baseline import RunCounts
 from equipoise.comparison.compare import Comparison, MetricChange, compare
-from equipoise.comparison.family import Family, failing
-from equipoise.comparison.gate import Ruling, judge, judge_all, unscored, verdict
+from equipoise.comparison.gate.family import Family, failing
+from equipoise.comparison.gate.ruling import Ruling, verdict
+from equipoise.comparison.gate.verdict import judge, judge_all, unscored
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Decision, Difference
 

@@ -21,7 +21,7 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import Comparison, MetricChange
-from equipoise.comparison.gate import judge
+from equipoise.comparison.gate.verdict import judge
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
 from equipoise.stats import fixed

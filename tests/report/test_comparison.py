@@ -10,7 +10,7 @@ from sides import Runs, alike, by_chance, side_of
 
 from equipoise.comparison.baseline import RunCounts
 from equipoise.comparison.compare import compare
-from equipoise.comparison.gate import judge_all
+from equipoise.comparison.gate.verdict import judge_all
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing

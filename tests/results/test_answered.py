@@ -11,7 +11,7 @@ from fake_client import USAGE, Answer, Project, plain
 
 from equipoise.comparison.baseline import RunCounts, load
 from equipoise.comparison.compare import compare
-from equipoise.comparison.gate import judge_all
+from equipoise.comparison.gate.verdict import judge_all
 from equipoise.comparison.release import compare_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply

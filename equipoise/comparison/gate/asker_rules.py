@@ -1,0 +1,57 @@
+"""Rules about who asks: how far the candidate's own answers may move with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from equipoise.comparison.compare import ROUNDING
+from equipoise.comparison.gate import needed
+from equipoise.comparison.gate.family import ALONE
+from equipoise.comparison.gate.ruling import Ruling, about, inconclusive, interval, is_constant, within
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import Rule
+from equipoise.results.askers import Asking
+from equipoise.stats import fixed
+from equipoise.stats.intervals import Estimate
+from equipoise.stats.metrics import measure
+
+
+def judge(
+    rule: Rule, asking: Asking, clusters: str, error: float = ALONE, *, planned_error: float = ALONE
+) -> Ruling:
+    """The ruling on a rule about who asks, which bounds the candidate's own figure.
+
+    Errors are as in `metric_rules.judge`; `clusters` is the suite's word for its questions.
+    """
+    metric = asking.metrics.get(rule.name)
+    if metric is None:
+        return inconclusive(rule, "there is no such figure")
+    figure = _estimate(rule, metric, asking.cells, 1 - 2 * error)
+    least = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
+    most = math.inf if rule.sign < 0 else rule.amount + ROUNDING
+    low, high = figure.low, figure.high
+    if low is None and is_constant(figure, rule.scope):
+        low = high = figure.value
+    decision = within(low, high, least, most)
+    why = _words(rule, metric, _estimate(rule, metric, asking.cells, 0.95), clusters)
+    if decision == "inconclusive":
+        is_outside = figure.value is not None and not least <= figure.value <= most
+        planned = _estimate(rule, metric, asking.cells, 1 - 2 * planned_error if is_outside else 0.95)
+        why += f"; {needed.to_bound(rule, planned, metric, metric.chosen(asking.cells), clusters)}"
+    return Ruling(rule=rule.text, verdict=decision, why=why)
+
+
+def _estimate(rule: Rule, metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
+    if rule.scope == "these":
+        return fixed.estimate(metric, cells, confidence=confidence)
+    return measure(metric, cells, confidence=confidence)
+
+
+def _words(rule: Rule, metric: Metric, figure: Estimate, clusters: str) -> str:
+    if figure.value is None:
+        return f"no figure could be measured ({figure.reason})"
+    limits = interval(figure.low, figure.high, figure.reason)
+    sign = {1: "+", -1: "-"}.get(rule.sign, "±")
+    bound = f"bound {sign}{rule.amount:.2f}"
+    return f"{figure.value:+.2f} {metric.unit}, {limits}, {bound}, {about(rule, figure.n, clusters)}"

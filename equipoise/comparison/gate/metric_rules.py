@@ -1,0 +1,112 @@
+"""Rules about a metric: each a non-inferiority test against the baseline.
+
+A rule passes where the whole 95 % interval of the difference lies inside the margin, fails where it lies
+wholly outside, and is inconclusive otherwise. Unless it says otherwise it is about these very questions, of
+which only the runs vary.
+"""
+
+from __future__ import annotations
+
+from equipoise.comparison.compare import ROUNDING, Comparison, MetricChange
+from equipoise.comparison.gate import needed
+from equipoise.comparison.gate.family import ALONE
+from equipoise.comparison.gate.ruling import FEWEST, Ruling, about, inconclusive, interval, is_constant
+from equipoise.core.rules import Rule
+from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
+from equipoise.stats.paired import Decision, Difference, noninferiority
+
+
+def judge(
+    rule: Rule, comparison: Comparison, error: float = ALONE, *, planned_error: float | None = None
+) -> Ruling:
+    """The ruling on a rule about a metric.
+
+    `error` is the one-sided error of a FAIL, and `planned_error` the one with which numbers of runs that
+    would decide are reckoned, if it is another.
+    """
+    if rule.people:
+        return _by_people(rule, comparison, error)
+    change = comparison.changes.get(rule.name)
+    if change is not None and error != ALONE:
+        change = comparison.at(rule.name, 1 - 2 * error)
+    clusters = comparison.after.suite.clusters
+    if change is None:
+        why = f"the two have nothing of it in common; {needed.enough(clusters)}"
+        return inconclusive(rule, why)
+    margin = _margin(rule, change)
+    if margin is None:
+        return inconclusive(rule, f"the baseline has no figure; {needed.enough(clusters)}")
+    decision = _verdict(rule, change, margin)
+    why = _words(change, rule, margin, comparison)
+    if decision == "inconclusive":
+        confidence = 1 - 2 * (planned_error or error)
+        why += f"; {needed.to_decide(rule, change, margin, comparison, confidence)}"
+    return Ruling(rule=rule.text, verdict=decision, why=why)
+
+
+def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
+    """The ruling on figures that people's labels correct, of which more labels decide more."""
+    corrected = comparison.by_people(rule.name, 1 - 2 * error)
+    change, judged = corrected or (None, 0.0)
+    margin = None if change is None else _margin(rule, change)
+    if change is None or margin is None:
+        return inconclusive(
+            rule, f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
+        )
+    decision = noninferiority(change.of(rule.scope), margin, rule.better)
+    why = f"{_words(change, rule, margin, comparison)}, by people's labels"
+    why += f"; uncorrected, the judge says {judged:+.2f}"
+    if decision == "inconclusive":
+        why += f"; {needed.labels_to_decide(rule, change, margin)}"
+    return Ruling(rule=rule.text, verdict=decision, why=why)
+
+
+def decide(rule: Rule, change: MetricChange) -> Decision:
+    """What becomes of a rule about this metric."""
+    margin = _margin(rule, change)
+    return "inconclusive" if margin is None else _verdict(rule, change, margin)
+
+
+def _margin(rule: Rule, change: MetricChange) -> float | None:
+    """The margin in percentage points; a percentage is relative to the baseline's figure."""
+    if rule.unit == "pp" or not rule.amount:
+        return rule.amount
+    return None if change.before is None else abs(change.before) * rule.amount / 100
+
+
+def _verdict(rule: Rule, change: MetricChange, margin: float) -> Decision:
+    figure, worse = change.of(rule.scope), change.worsening(rule.sign)
+    if worse is not None and is_constant(figure, rule.scope):
+        return "pass" if worse <= margin + ROUNDING else "fail"
+    if not margin and worse is not None and worse <= ROUNDING and _has_enough(rule, figure):
+        # No number of runs could show that there is no change at all: not being worse is enough.
+        return "pass"
+    return noninferiority(figure, margin, rule.better)
+
+
+def _has_enough(rule: Rule, figure: Difference) -> bool:
+    """Whether there are runs, or questions, enough for the observed difference to count."""
+    return figure.low is not None if rule.scope == "these" else figure.n >= FEWEST
+
+
+def _words(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
+    """Both figures, their difference, its interval and the margin."""
+    figure, value = change.of(rule.scope), change.difference.value
+    if value is None:
+        return f"no difference could be measured ({change.difference.reason})"
+    looks = comparison.levels.looks
+    limits = interval(figure.low, figure.high, figure.reason, f" over {looks} looks" if looks > 1 else "")
+    edge = margin if rule.sign > 0 or not margin else -margin
+    sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
+    return (
+        f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: {value:+.2f} {unit}, {limits}, "
+        f"margin {edge:+.2f}, {_about(rule, figure, comparison.after.suite.clusters)}"
+    )
+
+
+def _about(rule: Rule, figure: Difference, noun: str) -> str:
+    """What the interval is about, and how many cases, questions or labels there are."""
+    if rule.people:
+        where = "on these replies" if rule.scope == "these" else f"for {noun} like these"
+        return f"{where}, {figure.n} labels"
+    return about(rule, figure.n, noun)

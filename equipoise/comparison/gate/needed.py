@@ -1,0 +1,155 @@
+"""How many runs, questions or labels would decide a rule that is not decided, in words.
+
+A suite has its own word for its questions (`noun`, `clusters`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from equipoise.comparison.compare import ROUNDING, Comparison, MetricChange
+from equipoise.comparison.gate.ruling import FEWEST
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rules import Rule
+from equipoise.stats.fixed import NOTHING_VARIED
+from equipoise.stats.intervals import Estimate
+from equipoise.stats.metrics import valid
+from equipoise.stats.paired import (
+    Better,
+    Difference,
+    needed_clusters,
+    needed_runs,
+    needed_runs_fixed,
+)
+from equipoise.stats.sequential import run_variance
+from equipoise.stats.shared import shared
+
+_MOST_LABELS = 100_000
+_MOST_TIMES = 1000.0
+"""How many times as many runs or questions are worth naming."""
+
+
+def enough(noun: str) -> str:
+    """What is needed where there is almost no data."""
+    return f"{FEWEST} {noun} or more are needed to decide it"
+
+
+def to_decide(
+    rule: Rule, change: MetricChange, margin: float, comparison: Comparison, failing_at: float
+) -> str:
+    """How many runs or questions would decide a rule with this margin (percentage points).
+
+    A FAIL takes an interval of the confidence `failing_at`, a PASS one of 95 %.
+    """
+    before, after = comparison.before, comparison.after
+    figure, noun = change.of(rule.scope), after.suite.clusters
+    cells = shared(change.metric, before.cells, after.cells).after
+    worse = change.worsening(rule.sign) or 0.0
+    confidence = failing_at if worse > margin else 0.95
+    if rule.scope == "these":
+        return _runs_to_decide(change, worse, margin, cells, confidence)
+    if figure.n < FEWEST and (figure.se is None or figure.low is None or (not margin and worse <= ROUNDING)):
+        # As soon as there are enough, what was observed decides.
+        return enough(noun)
+    if figure.low is None:
+        return f"without an interval no number of runs or {noun} can be named"
+    numbers = _Test(figure, margin, rule.better, confidence).numbers(change.metric, cells, noun)
+    if not margin:
+        return _with_no_margin(f"about {numbers}" if numbers else "")
+    if not numbers:
+        return f"no number of runs or {noun} would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {numbers} would decide it"
+
+
+def _with_no_margin(number: str) -> str:
+    would = f"; if it stays as it is, {number} would show it" if number else ""
+    return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
+
+
+def _runs_to_decide(
+    change: MetricChange, worse: float, margin: float, cells: Sequence[Cell], confidence: float
+) -> str:
+    """How many runs a rule on these very questions needs; more questions are another matter."""
+    figure = change.these
+    if figure.low is None:
+        return _why_no_runs_are_named(figure)
+    each = _runs_each(change.metric, cells)
+    runs = needed_runs_fixed(figure, worse - margin, runs=each, confidence=confidence)
+    if not margin:
+        return _with_no_margin(f"about {runs:,} runs of each" if runs else "")
+    if runs is None:
+        return "no number of runs would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {runs:,} runs of each, before and after, would decide it"
+
+
+def _why_no_runs_are_named(figure: Difference) -> str:
+    if figure.reason == NOTHING_VARIED:
+        return f"from {FEWEST} cases on that would decide it as observed"
+    if figure.n:
+        return "the scope @population can do with one"
+    return "without an interval no number of runs can be named"
+
+
+def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
+    """How many runs these cases have on average."""
+    lengths = [len(runs) for cell in cells if (runs := valid(cell.of(metric.of)))]
+    return sum(lengths) / len(lengths) if lengths else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """A difference held against its margin, on one side, at this confidence."""
+
+    figure: Difference
+    margin: float
+    better: Better
+    confidence: float
+
+    def numbers(self, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
+        """The number of runs, or of questions; empty if no number would be enough."""
+        parts = []
+        if metric.kind in ("mean", "balance") and (runs := self._runs(metric, cells)):
+            parts.append(f"{runs:,} runs of each question")
+        questions = needed_clusters(self.figure, self.margin, self.better, confidence=self.confidence)
+        if questions:
+            parts.append(f"{max(questions, FEWEST):,} {noun}")
+        return " or ".join(parts)
+
+    def _runs(self, metric: Metric, cells: Sequence[Cell]) -> int | None:
+        values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
+        noise, runs = run_variance(values), _runs_each(metric, cells)
+        if noise is None or not runs:
+            return None
+        return needed_runs(
+            self.figure, self.margin, self.better, runs=runs, noise=noise, confidence=self.confidence
+        )
+
+
+def to_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
+    """How many runs, or questions, would decide a rule that bounds a figure of the candidate alone."""
+    if figure.value is None or figure.low is None or figure.high is None:
+        return f"{FEWEST} {noun} or more, with two runs of each, are needed to decide it"
+    bounds = [bound for bound, sign in ((rule.amount, 1), (-rule.amount, -1)) if rule.sign in (0, sign)]
+    distance = min(abs(figure.value - bound) for bound in bounds)
+    half = (figure.high - figure.low) / 2
+    if not distance or (times := (half / distance) ** 2) > _MOST_TIMES:
+        return f"no number of runs or {noun} would decide it where the figure stands now"
+    if rule.scope == "these":
+        runs = math.ceil(times * _runs_each(metric, cells))
+        return f"if it stays as it is, about {runs:,} runs of each would decide it"
+    questions = max(math.ceil(times * figure.n), FEWEST)
+    return f"if it stays as it is, about {questions:,} {noun} would decide it"
+
+
+def labels_to_decide(rule: Rule, change: MetricChange, margin: float) -> str:
+    """How many labels would decide a rule: they narrow its interval by the root of their number."""
+    figure, worse = change.of(rule.scope), change.worsening(rule.sign)
+    if figure.low is None or figure.high is None or worse is None:
+        return "more labels are needed to decide it"
+    distance, half = abs(margin - worse), (figure.high - figure.low) / 2
+    labels = math.ceil(figure.n * (half / distance) ** 2) if distance else 0
+    if not 0 < labels <= _MOST_LABELS:
+        return "no number of labels would decide it where the figures stand now"
+    return f"if the difference stays as it is, about {labels:,} labels on each side would decide it"

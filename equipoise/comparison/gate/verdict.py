@@ -1,0 +1,96 @@
+"""Whether a candidate may be released: the verdict on all rules, of which a FAIL allows for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+
+from equipoise.comparison.baseline import RunCounts
+from equipoise.comparison.compare import Comparison
+from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
+from equipoise.comparison.gate.family import ALONE, Family, failing, family_of
+from equipoise.comparison.gate.ruling import Ruling, verdict
+from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
+from equipoise.core.types import JSON
+from equipoise.results.askers import NOBODY, Asking
+
+_NO_AUDITS: Mapping[str, JSON] = {}
+
+
+def judge_all(
+    rules: Sequence[Rule],
+    comparison: Comparison | None,
+    runs: RunCounts,
+    *,
+    audits: Mapping[str, JSON] = _NO_AUDITS,
+    asking: Asking = NOBODY,
+    clusters: str = "questions",
+    family: Family | None = None,
+    doubts: Sequence[str] = (),
+) -> dict[str, JSON]:
+    """The verdict and the ruling on each rule, as plain data, with how many runs have no score.
+
+    `audits` are those of the candidate's evaluators, as in results, and `asking` is what its figures about
+    who asks are made of; `clusters` is the suite's word for its questions. `family` is that of the rules of
+    all suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse:
+    nothing passes.
+    """
+    whole = family or family_of(rules)
+
+    def judged(rule: Rule, error: float = ALONE) -> Ruling:
+        if rule.is_about_audit:
+            return audit_rules.judge(rule, audits, error)
+        if rule.is_about_asker:
+            return asker_rules.judge(rule, asking, clusters, error, planned_error=whole.error())
+        if comparison is None or rule.name == UNSCORED:
+            return unscored(rule, runs)
+        return _doubted(judge(rule, comparison, error, planned_error=whole.error()), doubts)
+
+    failed = failing(rules, lambda rule, error: judged(rule, error).verdict == "fail", whole)
+    alone = [replace(judged(rule), required=rule.required) for rule in rules]
+    rulings = [
+        ruling if rule in failed else _corrected(ruling, whole)
+        for rule, ruling in zip(rules, alone, strict=True)
+    ]
+    rows = [ruling.to_json() for ruling in rulings]
+    return {"verdict": verdict(rulings), "tests": whole.rules, **asdict(runs), "rules": rows}
+
+
+def judge(
+    rule: Rule, comparison: Comparison, error: float = ALONE, *, planned_error: float | None = None
+) -> Ruling:
+    """The ruling on a rule that needs a baseline. Errors are as in `metric_rules.judge`."""
+    if rule.name == VERIFIED:
+        return _verified(rule, comparison)
+    if rule.name == QUESTION:
+        return question_rule.judge(rule, comparison, error, planned_error or error)
+    return metric_rules.judge(rule, comparison, error, planned_error=planned_error)
+
+
+def unscored(rule: Rule, runs: RunCounts) -> Ruling:
+    """The ruling on the share of planned runs without a score."""
+    share = 100 * runs.missing / runs.planned if runs.planned else 0.0
+    why = f"{runs.missing} of {runs.planned} runs have no score ({share:.1f} %)"
+    return Ruling(rule=rule.text, verdict="pass" if share <= rule.amount else "fail", why=why)
+
+
+def _verified(rule: Rule, comparison: Comparison) -> Ruling:
+    doubts = [f"{side.file}: {side.doubt}" for side in (comparison.before, comparison.after) if side.doubt]
+    why = "; ".join(doubts) or "both results are what their journals say"
+    return Ruling(rule=rule.text, verdict="fail" if doubts else "pass", why=why)
+
+
+def _corrected(ruling: Ruling, family: Family) -> Ruling:
+    """The ruling on a rule that does not fail together with all others, though it may by itself."""
+    if ruling.verdict != "fail":
+        return ruling
+    level = f"a {100 * (1 - 2 * family.error()):.1f} % interval"
+    why = f"{ruling.why}; but of {family.rules} rules one may lie there by chance: a FAIL takes {level}"
+    return replace(ruling, verdict="inconclusive", why=why)
+
+
+def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
+    if ruling.verdict != "pass" or not doubts:
+        return ruling
+    why = f"{ruling.why}; but {'; '.join(doubts)}: --allow-mismatch judges all the same"
+    return replace(ruling, verdict="inconclusive", why=why)
