@@ -222,16 +222,17 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     """Raise UserError for a rule that names no metric, or that bounds the better side."""
     if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.is_about_asker:
         return
-    if rule.name == QUESTION:
-        if next(iter(metrics.values())).kind != "mean":
-            raise UserError(f"{rule}: no question of this suite has a score in points")
-        return
-    metric = metrics.get(rule.name)
+    # A single question is held to the headline's scale.
+    is_question = rule.name == QUESTION
+    metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
         raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_known(metrics)}")
+    if is_question and metric.kind != "mean":
+        raise UserError(f"{rule}: no question of this suite has a score in points")
     if metric.higher_is_better is (rule.sign > 0):
         worse, sign = ("lower", "-") if metric.higher_is_better else ("higher", "+")
-        raise UserError(f"{rule}: {rule.name} is worse when it is {worse}; bound that: {rule.name}:{sign}2pp")
+        bound = f"{rule.name}:{sign}{'2' if is_question else '2pp'}"
+        raise UserError(f"{rule}: {metric.name} is worse when it is {worse}; bound that: {bound}")
 
 
 def decided_by_runs(rules: Sequence[Rule]) -> list[Rule]:

@@ -142,9 +142,9 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")
     if name == QUESTION:
-        if sign != "-" or unit or not amount:
-            raise ValueError("is a fall in points of the scale, without a unit: question:-2.0")
-        return Rule(text=text, name=name, sign=-1, amount=amount, unit="points")
+        if not sign or unit or not amount:
+            raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
+        return Rule(text=text, name=name, sign=_sign(sign), amount=amount, unit="points")
     if not sign:
         raise ValueError("needs a sign: - for how far it may fall, + for how far it may rise")
     if not unit and amount:
@@ -152,7 +152,7 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     return Rule(
         text=text,
         name=name,
-        sign=1 if sign == "+" else -1,
+        sign=_sign(sign),
         amount=amount,
         unit="%" if unit == "%" else "pp",
         scope=_scope(found["scope"] if found["scope"] != PEOPLE else None, scope),
@@ -168,8 +168,8 @@ def _audit_rule(text: str) -> Rule:
             "audit.order:-0.5"
         )
     unit: Unit = "pp" if found["unit"] else "points"
-    sign = {"+": 1, "-": -1}.get(found["sign"], 0)
-    return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=float(found["amount"]), unit=unit)
+    amount, sign = float(found["amount"]), _sign(found["sign"])
+    return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=amount, unit=unit)
 
 
 def _asker_rule(text: str, scope: Scope) -> Rule:
@@ -182,11 +182,16 @@ def _asker_rule(text: str, scope: Scope) -> Rule:
     return Rule(
         text=text,
         name=found["name"],
-        sign={"+": 1, "-": -1}.get(found["sign"], 0),
+        sign=_sign(found["sign"]),
         amount=float(found["amount"]),
         unit="pp",
         scope=_scope(found["scope"], scope),
     )
+
+
+def _sign(text: str) -> int:
+    """0 for a bound on both sides."""
+    return {"+": 1, "-": -1}.get(text, 0)
 
 
 def _scope(given: str | None, default: Scope = SCOPES[0]) -> Scope:

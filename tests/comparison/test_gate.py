@@ -385,6 +385,16 @@ def test_a_fall_counts_from_the_bound_on() -> None:
         assert between(before, after, "question:-2.0").verdict == expected
 
 
+def test_a_rise_is_worse_where_the_rule_says_so() -> None:
+    """Of a headline that is better when it is lower a question may not rise; a fall, however deep, passes."""
+    before = alike(4, 4, 4, 4, questions=6, languages=["aa"])
+    risen, fallen = {**before, "aa/q3/x": [5] * 4}, {**before, "aa/q3/x": [1] * 4}
+    found = between(before, risen, "question:+1.0")
+    assert (found.verdict, found.why) == ("fail", "1 of 6 questions rose by 1 points or more: aa/q3 by 1.00")
+    found = between(before, fallen, "question:+1.0")
+    assert (found.verdict, found.why) == ("pass", "of 6 questions none rose")
+
+
 def test_a_fall_that_chance_explains_decides_nothing() -> None:
     """Two runs that differ by up to four points cannot tell."""
     before = alike(1, 5, languages=["aa"])

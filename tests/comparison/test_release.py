@@ -203,11 +203,23 @@ def test_a_rule_that_bounds_the_better_side_is_refused(subtests: pytest.Subtests
         "overall:+2pp": "overall is worse when it is lower; bound that: overall:-2pp",
         "aa:+5%": "aa is worse when it is lower; bound that: aa:-2pp",
         "refused:-3pp": "refused is worse when it is higher; bound that: refused:+2pp",
+        "question:+2.0": "overall is worse when it is lower; bound that: question:-2",
     }.items():
         with subtests.test(rule):
             with pytest.raises(UserError) as found:
                 refuse_unfit(parse_rule(rule), METRICS, "this session")
             assert str(found.value) == f"--gate {rule}: {words}"
+
+
+def test_a_single_question_is_worse_as_the_headline_is() -> None:
+    """Of a headline that is better when it is lower no question may rise, and any may fall."""
+    errors = {"errors": Metric(name="errors", of="errors", higher_is_better=False)}
+    refuse_unfit(parse_rule("question:+2.0"), errors, "it")
+    with pytest.raises(UserError) as found:
+        refuse_unfit(parse_rule("question:-2.0"), errors, "it")
+    assert str(found.value) == (
+        "--gate question:-2.0: errors is worse when it is higher; bound that: question:+2"
+    )
 
 
 def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:

@@ -12,7 +12,7 @@ from equipoise.core.exit_status import GATE_FAILED, GATE_INCONCLUSIVE, of_verdic
 from equipoise.core.rules import Rule, Unit, Until, parse_rule, parse_until
 
 NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
-NO_QUESTION = "is a fall in points of the scale, without a unit: question:-2.0"
+NO_QUESTION = "is in points of the scale, with a sign and without a unit: question:-2.0"
 NO_SIGN = "needs a sign: - for how far it may fall, + for how far it may rise"
 NO_UNIT = "needs a unit: pp for percentage points, % for percent of the baseline's figure"
 NO_SHARE = "is a share of this session's runs, without a sign: unscored:1%"
@@ -76,6 +76,7 @@ RULES: list[tuple[str, str, int, float, Unit]] = [
     ("unscored:100%", "unscored", 0, 100.0, "%"),
     ("question:-2.0", "question", -1, 2.0, "points"),
     ("question:-1", "question", -1, 1.0, "points"),
+    ("question:+1", "question", 1, 1.0, "points"),
     ("Question:-1pp", "Question", -1, 1.0, "pp"),
 ]
 
@@ -119,7 +120,6 @@ NO_RULES = [
     ("overall:-2", NO_UNIT),
     ("refused:+.1", NO_UNIT),
     ("question:2", NO_QUESTION),
-    ("question:+2", NO_QUESTION),
     ("question:-2pp", NO_QUESTION),
     ("question:-2%", NO_QUESTION),
     ("question:-0", NO_QUESTION),
