@@ -9,41 +9,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 
 import pytest
+from fakes import FreeSlot
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Endpoint
-from equipoise.core.types import Call, Message, Reply, Role
+from equipoise.core.types import Call, Message, Role
 from equipoise.models.client import Client
-from equipoise.models.failures import Failure
 from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, error, plain_script
 
 KEY = "sk-planted-subject-Zq81"
 OTHERS_KEY = "sk-planted/judge+Xw52"
-
-
-class OpenSlot:
-    """Leave for any number of attempts."""
-
-    async def __aenter__(self) -> None:
-        pass
-
-    def succeed(self, reply: Reply) -> None:
-        """Nothing is kept."""
-
-    def fail(self, failure: Failure) -> None:
-        """As above."""
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        pass
 
 
 def ask(url: str, *roles: Role, others_url: str | None = None, hidden: tuple[str, ...] = ()) -> list[str]:
@@ -70,7 +48,7 @@ def ask(url: str, *roles: Role, others_url: str | None = None, hidden: tuple[str
             role=role, model="m", messages=(Message(role="user", content="What is one?"),), parameters={}
         )
         try:
-            return (await client.complete(call, OpenSlot())).text
+            return (await client.complete(call, FreeSlot())).text
         except CallFailed as failed:
             return str(failed)
 

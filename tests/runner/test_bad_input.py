@@ -60,12 +60,10 @@ def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subte
     """A language or topics that there are not, a limit of cost without a price, a model without a file."""
     for options, said in (
         ({"language": ["xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
-        ({"language": ["aa", "xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
         ({"language": ["AA"]}, "--language: no 'AA' in topics; there are aa, bb"),
         ({"topics": "nowhere"}, "nowhere"),
         ({"topics": "x" * 300}, "--topics"),
         ({"topics": "a\nb"}, r"a\nb"),
-        ({"max_cost": "1"}, "--max-cost: the price of 'subject' is not known"),
         ({"max_cost": "1", "model": "gpt-4o"}, "--max-cost: the price of 'judge' is not known"),
         ({"model": "local:none.gguf"}, "no such file 'none.gguf'"),
         ({"evaluator_model": ["local:none.gguf"]}, "no such file 'none.gguf'"),
@@ -78,12 +76,9 @@ def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subte
 def test_a_dataset_that_is_broken_is_refused(root: Path, subtests: pytest.Subtests) -> None:
     """The line names the folder, or file and line."""
     for content, said in (
-        ({}, "no question files"),
         ({"index.csv": SMALL_DATASET["index.csv"]}, "no question files"),
         ({"aa.txt": "\n \n"}, "aa.txt:1: no question in this file"),
-        ({"a a.txt": "One?\n"}, "must be a language code"),
         ({"aa.txt": "One?\n", "index.csv": ""}, "index.csv:1: the columns must be"),
-        ({"aa.txt": "One?\nTwo?\n", "index.csv": "line,id,area,slug,keywords\n1,q,a,s,\n"}, "aa.txt:2:"),
     ):
         with subtests.test(said):
             write_topics(root, content)
@@ -108,15 +103,8 @@ def test_a_rubric_that_is_broken_is_refused(root: Path, subtests: pytest.Subtest
     path.parent.mkdir()
     for text, said in (
         (RUBRIC.replace("$code", "code"), "needs the placeholder $code"),
-        (RUBRIC.replace("$levels", "$stairs"), "unknown placeholder $stairs"),
-        (RUBRIC.replace('version = "', "version = "), "not valid TOML"),
         (without("version"), "version is missing"),
-        (RUBRIC.replace("high = 5", "high = 1"), "must be above scale.low"),
-        (without("3 = "), "must describe every level from 1 to 5"),
-        (RUBRIC.replace('"flag"', '"flags"'), "verdict.refused is 'flags'"),
-        (without('score = "scale"'), "score"),
         (without('refused = "flag"'), "refused"),
-        ("", "verdict is missing"),
     ):
         with subtests.test(said):
             path.write_text(text, encoding="utf-8")

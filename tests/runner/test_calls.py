@@ -127,38 +127,27 @@ def test_a_run_is_ended_at_its_limit_and_not_later() -> None:
     assert run(story()) == pytest.approx(110)
 
 
-def test_a_deadline_that_has_passed_may_be_paused_and_resumed() -> None:
-    """Whoever cleans up after it does not run into an error of another kind."""
+def test_a_deadline_may_be_paused_and_resumed_at_any_time() -> None:
+    """Before the time limit holds, once it no longer does, and after it has passed: that is no error."""
 
-    async def story() -> None:
+    async def story(seconds: float) -> None:
         deadline = Deadline(1)
+        deadline.resume()
+        deadline.pause()
         async with deadline:
             deadline.resume()
             try:
-                await asyncio.sleep(10)
+                await asyncio.sleep(seconds)
             finally:
                 deadline.pause()
                 deadline.resume()
                 deadline.pause()
-
-    with pytest.raises(TimeoutError):
-        run(story())
-
-
-def test_a_call_that_outlives_its_run_moves_no_clock() -> None:
-    """Before the time limit holds, and once it no longer does, resume and pause are no errors."""
-
-    async def story() -> None:
-        deadline = Deadline(1)
-        deadline.resume()
-        deadline.pause()
-        async with deadline:
-            deadline.resume()
-        deadline.pause()
         deadline.resume()
         await asyncio.sleep(10)
 
-    run(story())
+    run(story(0))
+    with pytest.raises(TimeoutError):
+        run(story(10))
 
 
 def test_a_deadline_knows_whether_the_time_was_up() -> None:
@@ -535,9 +524,16 @@ def test_no_other_failure_makes_a_pause(world: World) -> None:
 
 
 def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
-    """With when and why, and from what to what."""
-    slot = world.slot()
-    run(visit(slot, lambda: slot.fail(BUSY)))
+    """With when and why, and from what to what; the second of two together adds a pause, and no line."""
+    later = Failure(message="too many", status=429, retry_after=1000.0)
+
+    async def story() -> None:
+        first, second = world.slot(), world.slot()
+        async with first, second:
+            first.fail(BUSY)
+            second.fail(later)
+
+    run(story())
     (line,) = world.lines("limit")
     assert 0 <= line.pop("second") < 60
     assert line == {
@@ -549,20 +545,6 @@ def test_a_level_that_is_cut_is_kept_in_the_journal(world: World) -> None:
         "after": 1,
         "sustained": 1,
     }
-
-
-def test_calls_that_were_refused_together_are_one_cut(world: World) -> None:
-    """The second adds a pause of its own, and no line."""
-    later = Failure(message="too many", status=429, retry_after=1000.0)
-
-    async def story() -> None:
-        first, second = world.slot(), world.slot()
-        async with first, second:
-            first.fail(BUSY)
-            second.fail(later)
-
-    run(story())
-    assert [line["pause"] for line in world.lines("limit")] == [5.0]
     assert world.counters.paused_until(0) - time.monotonic() > 900
     assert all_slots_are_free(world)
 
@@ -702,25 +684,17 @@ def test_a_reply_is_counted_for_the_model_that_gave_it(world: World) -> None:
 
 
 def test_what_the_journal_has_is_not_asked_again(world: World) -> None:
-    """The reply is replayed with its id, is not written a second time, and is counted as replayed."""
-    kept = keep(world.log, CALL, REPLY)
-    client = FakeClient()
-    calls = world.run_calls(client)
-    assert run(calls(CALL)) == REPLY
-    assert (client.calls, calls.exchanges) == ([], [kept])
-    assert len(world.lines("call")) == 1
-    assert counts(world) == (0, 1, ((3, 7), (0, 0)))
-    assert world.counters.totals().sent == 0
-
-
-def test_every_kept_reply_is_replayed_once(world: World) -> None:
-    """In their order; once they are used up, the same call is asked."""
-    for text in ("first", "second"):
-        keep(world.log, CALL, text)
+    """Each reply is replayed once with its id, and counted as replayed; then the same call is asked."""
+    kept = [keep(world.log, CALL, REPLY), keep(world.log, CALL, "second")]
     client = FakeClient(Reply(text="third"))
     calls = world.run_calls(client)
-    assert run(ask_all(calls, CALL, CALL, CALL)) == ["first", "second", "third"]
-    assert len(client.calls) == 1
+    assert run(calls(CALL)) == REPLY
+    assert counts(world) == (0, 1, ((3, 7), (0, 0)))
+    assert run(ask_all(calls, CALL)) == ["second"]
+    assert (client.calls, calls.exchanges) == ([], kept)
+    assert len(world.lines("call")) == 2
+    assert world.counters.totals().sent == 0
+    assert run(ask_all(calls, CALL)) == ["third"]
     assert len({exchange.id for exchange in calls.exchanges}) == 3
 
 

@@ -21,6 +21,7 @@ from fake_client import SUITE, Project, plain
 
 import equipoise
 from conftest import ROOT, Bench, resolved
+from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call
@@ -82,17 +83,16 @@ def differences(figures: Any, one: Path, merged: Path) -> list[str]:
 # Dealing.
 
 
-ITEMS = {
+FIELDS = {
     "borderlines": "territory",
-    "chinese_simpleqa": "item",
     "even_handedness": "pair",
-    "neutrality": "item",
     "politicsbench": "scenario",
+    "turnabout": "template",
 }
-"""The field of a suite's cases that its languages, templates, wordings and twins have in common."""
+"""What the languages, wordings and twins of a suite's cases share, where that is not their `item`."""
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", suites.names())
 def test_every_question_is_in_one_shard(name: str) -> None:
     """In all its languages, wordings and runs; a shard asks in the order of the whole session."""
     plans = [Plan(resolved({"model": "m", "shard": text}), ROOT) for text in (None, "1/2", "2/2")]
@@ -102,7 +102,7 @@ def test_every_question_is_in_one_shard(name: str) -> None:
         assert [whole[rank].id for rank in ranks] == [run.id for run in part]
         assert ranks == sorted(ranks)
     assert sorted(run.id for part in parts for run in part) == sorted(run.id for run in whole)
-    first, second = ({getattr(run.case, ITEMS[name]) for run in part} for part in parts)
+    first, second = ({getattr(run.case, FIELDS.get(name, "item")) for run in part} for part in parts)
     assert not first & second
 
 
@@ -238,17 +238,15 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
         yield server
 
 
-SMALL = {
-    "borderlines": {"limit": 16},
+MORE = {
     "chinese_simpleqa": {"limit": 20, "runs": 2},
-    "even_handedness": {"limit": 16},
     "neutrality": {"limit": 16, "runs": 2},
     "politicsbench": {"limit": 16, "language": "en-US"},
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suite", SMALL)
+@pytest.mark.parametrize("suite", suites.names())
 def test_sixteen_shards_are_one_session_in_every_suite(
     suite: str, scripted: Loopback, figures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,7 +254,7 @@ def test_sixteen_shards_are_one_session_in_every_suite(
     monkeypatch.chdir(tmp_path)
     given: dict[str, Any] = {
         **{"model": "subject", "evaluator_model": ["judge-a", "judge-b"], "api_base_url": scripted.url},
-        **SMALL[suite],
+        **MORE.get(suite, {"limit": 16}),
     }
     equipoise.run(suite, **given)
     for number in range(1, 17):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import ModuleType
 
 import pytest
+from known_anchors import SOUND
 
 from conftest import ROOT
 from equipoise.judge.anchors import Design
@@ -18,6 +19,8 @@ from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS
 from equipoise.suites.neutrality.anchors import DESIGNS
 
+JUDGED_OTHERWISE = sorted({*SOUND} - {"neutrality"})
+"""The suites whose anchors have no levels."""
 ORDER = (("exemplary", "state_aligned"), ("exemplary", "critic_aligned"))
 
 
@@ -166,7 +169,7 @@ def test_what_chance_would_do_as_well_is_said() -> None:
     assert not named(of_grades(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
-@pytest.mark.parametrize("suite", ["even_handedness", "chinese_simpleqa", "politicsbench", "borderlines"])
+@pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
 def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> None:
     """In two simulated sessions each; a sound evaluator is accused of nothing."""
     design = simulated.suite_audits.designs(suite)["quick"]
@@ -177,7 +180,7 @@ def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> N
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("suite", ["even_handedness", "chinese_simpleqa", "politicsbench", "borderlines"])
+@pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
 def test_a_suites_audit_finds_each_fault_in_95_of_100_sessions(simulated: ModuleType, suite: str) -> None:
     """And accuses of anything else in at most 5."""
     design = simulated.suite_audits.designs(suite)["full"]
