@@ -80,14 +80,14 @@ class Evaluator(Model):
             )
             try:
                 tokens = () if reply.blocked else reply.tokens or ()
-                found = label_probabilities(tokens, prompt.options)
+                probabilities = label_probabilities(tokens, prompt.options)
             except ImpossibleProbabilities as error:
                 return self._no_choice([*raw, reply.text], str(error))
-            if found is not None:
-                mass = min(1.0, sum(found.values()))
+            if probabilities is not None:
+                mass = min(1.0, sum(probabilities.values()))
                 return Choice(
                     evaluator=self.name,
-                    probabilities=found,
+                    probabilities=probabilities,
                     method="logprobs",
                     mass=mass,
                     attempts=len(raw) + 1,
@@ -138,7 +138,7 @@ class Evaluator(Model):
         self, prompt: ChoicePrompt, messages: tuple[Message, ...], first: str, raw: list[str]
     ) -> Choice:
         """A choice from the first answer alone, or from several sampled at temperature 1."""
-        found = [first]
+        labels = [first]
         if self._label_samples > 1:
             answers = [
                 (
@@ -150,8 +150,8 @@ class Evaluator(Model):
                 ).text
                 for _ in range(self._label_samples)
             ]
-            found = [label for text in answers if (label := label_in_text(text, prompt.options))] or found
-        shares = {label: found.count(label) / len(found) for label in prompt.options}
+            labels = [label for text in answers if (label := label_in_text(text, prompt.options))] or labels
+        shares = {label: labels.count(label) / len(labels) for label in prompt.options}
         return Choice(
             evaluator=self.name, probabilities=shares, method="samples", attempts=len(raw) + 1, raw=tuple(raw)
         )
@@ -164,8 +164,8 @@ class Evaluator(Model):
     ) -> Reply | CallFailed:
         """A reply of at most `room` tokens, or why no more tokens than the user's limit are available."""
         is_stretched = room != self.sampling.max_tokens
-        asked = {"response_format": rubric.response_format(), "max_tokens": room}
-        extra = {name: value for name, value in asked.items() if value is not None}
+        parameters = {"response_format": rubric.response_format(), "max_tokens": room}
+        extra = {name: value for name, value in parameters.items() if value is not None}
         try:
             return await self.complete(messages, is_stretched=is_stretched, **extra)
         except CallFailed as failure:
@@ -176,9 +176,9 @@ class Evaluator(Model):
 
 def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
     """The label in a reply and how it was read, or None. Raises ImpossibleProbabilities."""
-    found = label_probabilities(reply.tokens or (), options)
-    if found is not None:
-        return {"grade": max(options, key=found.__getitem__), "how": "probabilities"}
+    probabilities = label_probabilities(reply.tokens or (), options)
+    if probabilities is not None:
+        return {"grade": max(options, key=probabilities.__getitem__), "how": "probabilities"}
     label = label_in_text(reply.text, options)
     return None if label is None else {"grade": label, "how": "strict"}
 
@@ -195,8 +195,8 @@ def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[M
     """The conversation with the reply and what is wrong with it; unchanged if the reply is blank."""
     if not reply.text.strip():
         return messages
-    said = Message(role="assistant", content=reply.text[:MOST_QUOTED])
-    return (*messages, said, Message(role="user", content=why.strip()))
+    answer = Message(role="assistant", content=reply.text[:MOST_QUOTED])
+    return (*messages, answer, Message(role="user", content=why.strip()))
 
 
 def _read(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
@@ -228,28 +228,28 @@ class Panel:
 
     async def judge(self, rubric: VerdictPrompt, **material: str) -> tuple[Verdict, ...]:
         """Every evaluator's verdict, in order. Raises CallFailed if there is none."""
-        asked = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
+        calls = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
         """Every evaluator's grade, in order. Raises CallFailed if there is none."""
-        asked = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(asked))
+        calls = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
         """Every evaluator's choice, in order. Raises CallFailed if there is none."""
-        asked = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
+        calls = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer
             if isinstance(answer, Choice)
             else Choice(evaluator=name, probabilities=None, attempts=0, error=str(answer))
-            for name, answer in await self._gather(asked)
+            for name, answer in await self._gather(calls)
         )
 
-    async def _gather(self, asked: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
+    async def _gather(self, calls: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
         """Each evaluator's answer, or its failure if the others can stand in for it. Raises CallFailed."""
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
-        answers = await asyncio.gather(*asked, return_exceptions=True)
+        answers = await asyncio.gather(*calls, return_exceptions=True)
         for item, answer in zip(self.evaluators, answers, strict=True):
             if isinstance(answer, Verdict | Choice):
                 self.given.setdefault(item.name, []).append(answer)

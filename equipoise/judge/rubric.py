@@ -201,10 +201,10 @@ class VerdictRubric(Rubric):
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     """A JSON object without duplicate keys: with two scores, the intended one is unknown."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise InvalidVerdict("an object with a duplicate field")
-    return found
+    return fields
 
 
 def _unfence(text: str) -> str:
@@ -257,11 +257,11 @@ def part(
     shared = {key: data[key] for key in ("version", "again") if key in data}
     table = {**shared, **take(data, name, dict)}
     try:
-        found = _build(table, digest, set(material), has_all_levels=False)
-        _refuse_other_fields(found, verdict)
+        rubric = _build(table, digest, set(material), has_all_levels=False)
+        _refuse_other_fields(rubric, verdict)
     except ValueError as error:
         raise ValueError(f"{name}.{error}") from None
-    return found
+    return rubric
 
 
 def _build(
@@ -327,15 +327,15 @@ def template(
     table: dict[str, JSON], name: str, *, known: set[str], needed: set[str], where: str = "prompt."
 ) -> Template:
     """The template under a key. Raises ValueError for an unknown or missing placeholder."""
-    found = Template(take(table, name, str, where))
-    if not found.is_valid():
+    template = Template(take(table, name, str, where))
+    if not template.is_valid():
         raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")
-    names = set(found.get_identifiers())
+    names = set(template.get_identifiers())
     for unknown in sorted(names - known):
         raise ValueError(f"{where}{name} has an unknown placeholder ${unknown}")
     for missing in sorted(needed - names):
         raise ValueError(f"{where}{name} needs the placeholder ${missing}")
-    return found
+    return template
 
 
 def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
@@ -343,9 +343,9 @@ def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where:
 
     Raises ValueError for an unknown or missing placeholder.
     """
-    for place, path in ((table, where), (data, "")):
-        if "again" in place:
-            return template(place, "again", known=names, needed=names, where=path)
+    for source, path in ((table, where), (data, "")):
+        if "again" in source:
+            return template(source, "again", known=names, needed=names, where=path)
     return None
 
 

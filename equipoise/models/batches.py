@@ -228,15 +228,15 @@ class BatchEndpoint:
             rows = data if isinstance(data, list) else _dict(data).get("data")
             if not isinstance(rows, list):
                 raise BatchFailed(Failure(message="the list of batches cannot be read", status=200))
-            found = [batch for row in rows if (batch := read_batch(row)) is not None]
-            if any(not batch.label and not batch.input_file for batch in found):
+            batches = [batch for row in rows if (batch := read_batch(row)) is not None]
+            if any(not batch.label and not batch.input_file for batch in batches):
                 raise BatchFailed(Failure(message="the list of batches names no files", status=200))
-            for batch in found:
+            for batch in batches:
                 if batch.label == label or batch.input_file == file:
                     return batch
-            if not found or not _dict(data).get("has_more"):
+            if not batches or not _dict(data).get("has_more"):
                 return None
-            after = f"&after={found[-1].id}"
+            after = f"&after={batches[-1].id}"
         return None
 
     async def lines(self, file: str) -> AsyncGenerator[bytes]:
@@ -245,8 +245,8 @@ class BatchEndpoint:
         while True:
             failure: Failure | None = None
             left = number
-            async with aclosing(self._download(f"files/{file}/content")) as found:
-                async for line in found:
+            async with aclosing(self._download(f"files/{file}/content")) as stream:
+                async for line in stream:
                     if isinstance(line, Failure):
                         failure = line
                         break
@@ -281,12 +281,12 @@ class BatchEndpoint:
     async def _rest(self, retries: Retries, failure: Failure) -> None:
         """Wait until the next attempt. Raises BatchFailed if there is none."""
         wait = retries.wait(failure)
-        asked = failure.retry_after or 0.0
-        if wait is None or asked > self._max_wait:
+        retry_after = failure.retry_after or 0.0
+        if wait is None or retry_after > self._max_wait:
             raise BatchFailed(failure)
         begun = time.monotonic()
         await retries.rest()
-        await asyncio.sleep(max(0.0, asked - (time.monotonic() - begun)))
+        await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 
 
 def _batch(data: JSON) -> Batch:

@@ -135,9 +135,9 @@ def usage_of(call: Call, reply: Reply) -> Usage:
     if reply.is_metered:
         return reply.usage or Usage()
     # An echoed prompt was not written by the model.
-    given = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
-    said = reply.text.removeprefix(given) + (reply.reasoning or "")
-    return Usage(input=prompt_tokens(call), output=-(-_bytes(said) // BYTES_PER_TOKEN))
+    prefix = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
+    text = reply.text.removeprefix(prefix) + (reply.reasoning or "")
+    return Usage(input=prompt_tokens(call), output=-(-_bytes(text) // BYTES_PER_TOKEN))
 
 
 def prompt_tokens(call: Call) -> int:

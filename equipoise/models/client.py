@@ -328,17 +328,17 @@ class Client:
             sdk.organization = sdk.project = None
             # There is no public API for this: every new client reads them from the environment.
             sdk._custom_headers = {}
-        found: dict[str, str] = {}
-        for name, said in {**sdk.auth_headers, **sdk.default_headers}.items():
+        headers: dict[str, str] = {}
+        for name, value in {**sdk.auth_headers, **sdk.default_headers}.items():
             # One by one: a user's header in lower case replaces the SDK's own.
-            if isinstance(said, str):
-                found[name.lower()] = said
-        found["connection"] = "keep-alive"
-        found["content-type"] = "application/json"
-        found["accept-encoding"] = ", ".join(ENCODINGS)
-        found["x-stainless-retry-count"] = "0"
-        found["x-stainless-read-timeout"] = str(self._timeout)
-        return found
+            if isinstance(value, str):
+                headers[name.lower()] = value
+        headers["connection"] = "keep-alive"
+        headers["content-type"] = "application/json"
+        headers["accept-encoding"] = ", ".join(ENCODINGS)
+        headers["x-stainless-retry-count"] = "0"
+        headers["x-stainless-read-timeout"] = str(self._timeout)
+        return headers
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
         parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
@@ -388,10 +388,10 @@ def _about_key(endpoint: Endpoint) -> str:
 
 def _causes(error: Exception) -> list[Exception]:
     """The error and its chain of causes, the root cause last."""
-    found = [error]
-    while isinstance(found[-1].__cause__, Exception):
-        found.append(found[-1].__cause__)
-    return found
+    errors = [error]
+    while isinstance(errors[-1].__cause__, Exception):
+        errors.append(errors[-1].__cause__)
+    return errors
 
 
 def _said(error: Exception) -> str:
@@ -491,8 +491,8 @@ def _text(response: Response) -> str:
     """The body as text. Valid UTF-8, which JSON requires, is decoded as such whatever the headers say."""
     with suppress(UnicodeDecodeError):
         return response.content.decode()
-    said = _charset(response.headers.get("content-type", ""))
-    return response.content.decode(said if said in _CHARSETS else "utf-8", "replace")
+    charset = _charset(response.headers.get("content-type", ""))
+    return response.content.decode(charset if charset in _CHARSETS else "utf-8", "replace")
 
 
 def _charset(content_type: str) -> str:
@@ -520,10 +520,10 @@ def _complaint(response: Response) -> JSON:
     """The body of an error response, JSON or not."""
     text = _text(response).strip()
     try:
-        found = json_io.loads(text.encode())
+        body = json_io.loads(text.encode())
     except ValueError:
         return as_json(text)
-    return text if found is None else as_json(found)
+    return text if body is None else as_json(body)
 
 
 def _retry_after(response: Response, body: JSON) -> float | None:

@@ -241,11 +241,11 @@ def _with_password(proxy: httpx2.Proxy | None) -> str | None:
 
 def _combined(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers, with the values of a repeated one as a list (RFC 9110, section 5.3)."""
-    found: dict[str, str] = {}
+    combined: dict[str, str] = {}
     for name, value in headers.items():
-        before = found.get(name.lower())
-        found[name.lower()] = value if before is None else f"{before}, {value}"
-    return found
+        before = combined.get(name.lower())
+        combined[name.lower()] = value if before is None else f"{before}, {value}"
+    return combined
 
 
 async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
@@ -284,11 +284,11 @@ def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
         return lambda piece, most: piece
     if encoding not in ENCODINGS:
         raise aiohttp.ClientPayloadError(f"it is compressed with {encoding!r}, which was not asked for")
-    found = ENCODINGS[encoding]()
+    decompressor = ENCODINGS[encoding]()
 
     def decompress(piece: bytes, most: int) -> bytes:
         try:
-            data: bytes = found.decompress(piece, most)
+            data: bytes = decompressor.decompress(piece, most)
         except zlib.error as error:
             raise aiohttp.ClientPayloadError(f"it is not compressed with {encoding}: {error}") from None
         return data
@@ -386,12 +386,12 @@ class _Response(aiohttp.ClientResponse):
             raise aiohttp.ClientConnectionError(_EARLY)
         self._source = protocol
         protocol.is_asked = True
-        found = await super().start(connection)
+        response = await super().start(connection)
         # A small response is complete by now, and its connection back in the pool.
         if protocol.is_early and self.ok:
             connection.close()
             raise aiohttp.ClientConnectionError(_EARLY)
-        return found
+        return response
 
     def repeats(self, body: bytes) -> int:
         """How many bodies ago the same one came on this connection, which then closes; 0 if it is new.
@@ -401,11 +401,11 @@ class _Response(aiohttp.ClientResponse):
         if self._source is None or not self.ok:
             return 0
         digest, before = hash(body), self._source.bodies
-        found = before.index(digest) + 1 if digest in before else 0
+        distance = before.index(digest) + 1 if digest in before else 0
         before.appendleft(digest)
-        if found:
+        if distance:
             self._source.force_close()
-        return found
+        return distance
 
 
 _EARLY = "a response came before the request was sent"

@@ -45,10 +45,10 @@ def weights(model: str) -> Path:
 def _built_in_weights() -> Path:
     _require("xllamacpp")
     folder = _require(WEIGHTS_PACKAGE)
-    found = sorted(folder.glob("*.gguf"))
-    if not found:
+    files = sorted(folder.glob("*.gguf"))
+    if not files:
         raise UserError(f"the built-in model: no weights in the package {WEIGHTS_PACKAGE}; run: {INSTALL}")
-    return found[0]
+    return files[0]
 
 
 def _require(package: str) -> Path:

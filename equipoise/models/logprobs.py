@@ -73,16 +73,16 @@ def label_probabilities(
     texts = [nfkc(token.text) for token in tokens]
     opening = _OPENING.match("".join(texts))
     before = opening.end() if opening else 0
-    for place, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
+    for index, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
         is_past = end > before
-        if not is_past and re.search(r"\w", texts[place]):
+        if not is_past and re.search(r"\w", texts[index]):
             continue
-        found = _shares(token, options)
+        shares = _shares(token, options)
         if is_past and _label(token.text, options) is not None:
-            is_answer = _begins_with_label("".join(texts[place:]), options)
-            return found if is_answer and len(token.top) > 1 else None
-        if sum(found.values()) > least:
-            return found if len(token.top) > 1 else None
+            is_answer = _begins_with_label("".join(texts[index:]), options)
+            return shares if is_answer and len(token.top) > 1 else None
+        if sum(shares.values()) > least:
+            return shares if len(token.top) > 1 else None
         if is_past:
             return None
     return None
@@ -93,12 +93,12 @@ def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
     total = sum(math.exp(min(logprob, 0.0)) for logprob in token.top.values())
     if total > 1 + ROUNDING:
         raise ImpossibleProbabilities(total)
-    found = dict.fromkeys(options, 0.0)
+    shares = dict.fromkeys(options, 0.0)
     for text, logprob in token.top.items():
         label = _label(text, options)
         if label is not None:
-            found[label] += math.exp(min(logprob, 0.0))
-    return found
+            shares[label] += math.exp(min(logprob, 0.0))
+    return shares
 
 
 def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
@@ -114,7 +114,7 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
     Tokens that the model added are not counted. They are the last `added` tokens if the ending cannot be
     recognised because tokens are parts of characters. None if no token is left, or one has no probability.
     """
-    colons = [place for place, token in enumerate(tokens) if ":" in token.text]
+    colons = [index for index, token in enumerate(tokens) if ":" in token.text]
     behind = list(tokens[colons[-1] + 1 :]) if colons else []
     count = _spelling([token.text for token in behind], ending)
     count = len(behind) - added if count is None else count
@@ -153,5 +153,5 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     label = _label(listed[1], options) if listed else None
     if listed is None or label is None:
         return None
-    meaning, said = (" ".join(item.split()).casefold() for item in (options[label], listed[2]))
-    return label if said and meaning.startswith(said.strip(" *_`\"'")) else None
+    meaning, rest = (" ".join(item.split()).casefold() for item in (options[label], listed[2]))
+    return label if rest and meaning.startswith(rest.strip(" *_`\"'")) else None

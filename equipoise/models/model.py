@@ -24,9 +24,9 @@ from equipoise.models.logprobs import (
 T = TypeVar("T")
 
 
-async def together(*asked: Awaitable[T]) -> list[T]:
+async def together(*calls: Awaitable[T]) -> list[T]:
     """Await all and return their results. An exception is raised once all paid calls have finished."""
-    answers = await asyncio.gather(*asked, return_exceptions=True)
+    answers = await asyncio.gather(*calls, return_exceptions=True)
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     if failures:
         # A bug, or the end of the session, takes precedence over a failed call.
@@ -96,11 +96,11 @@ class Subject(Model):
 
     def _from_asker(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The messages, with who asks before the first one of the user."""
-        first = next((place for place, item in enumerate(messages) if item["role"] == "user"), None)
+        first = next((index for index, item in enumerate(messages) if item["role"] == "user"), None)
         if self._asker is None or first is None:
             return messages
-        told = Message(role="user", content=self._asker.before(messages[first]["content"]))
-        return (*messages[:first], told, *messages[first + 1 :])
+        message = Message(role="user", content=self._asker.before(messages[first]["content"]))
+        return (*messages[:first], message, *messages[first + 1 :])
 
     async def ask_each(self, *questions: str) -> list[Reply]:
         """The reply to each question, asked concurrently. Raises CallFailed once all have finished."""
@@ -138,8 +138,8 @@ class Subject(Model):
             if failure.is_declined:
                 return None
             raise
-        found = [_likelihood(reply, ending) for reply, ending in zip(replies, endings, strict=True)]
-        return [value for value in found if value is not None] if None not in found else None
+        sums = [_likelihood(reply, ending) for reply, ending in zip(replies, endings, strict=True)]
+        return [value for value in sums if value is not None] if None not in sums else None
 
     async def rank(self, question: str, instruction: str, options: Mapping[str, str]) -> Ranked:
         """The option label that the model would begin its answer with. Raises CallFailed.
@@ -150,12 +150,12 @@ class Subject(Model):
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
         # Only the order of the labels matters, however little probability they have together.
         try:
-            found = label_probabilities(reply.tokens or (), options, least=0.0)
+            probabilities = label_probabilities(reply.tokens or (), options, least=0.0)
         except ImpossibleProbabilities as error:
             return Ranked(reply=reply, label=None, method="logprobs", error=str(error))
-        if found is None or reply.blocked:
+        if probabilities is None or reply.blocked:
             return Ranked(reply=reply, label=label_in_text(reply.text, options), method="samples")
-        return Ranked(reply=reply, label=max(options, key=found.__getitem__), method="logprobs")
+        return Ranked(reply=reply, label=max(options, key=probabilities.__getitem__), method="logprobs")
 
 
 def _likelihood(reply: Reply, ending: str) -> float | None:

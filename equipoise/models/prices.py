@@ -53,8 +53,8 @@ def _listed(
     # The endpoint's own price comes first; if its address is unknown (a proxy), the model's name decides.
     for address in (base_url, None):
         try:
-            found = calc_price(usage, model, provider_api_url=address, price_context=context)
-            return float(found.total_price)
+            price = calc_price(usage, model, provider_api_url=address, price_context=context)
+            return float(price.total_price)
         except (LookupError, ValueError):
             continue
     return None

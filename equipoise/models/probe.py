@@ -88,43 +88,43 @@ class Support:
 class _Asking:
     """The calls of one model, with the sampling parameters of the session."""
 
-    def __init__(self, ask: Send, sampling: Sampling, seen: EndpointReport) -> None:
+    def __init__(self, ask: Send, sampling: Sampling, report: EndpointReport) -> None:
         self._ask = ask
         self._sampling = sampling.parameters()
-        self._seen = seen
+        self._report = report
         self.replies: list[Reply] = []
 
     async def reply(self, name: str, instruction: str = "", **parameters: JSON) -> Reply:
         """The reply to one of the questions. Raises CallFailed."""
         system = [Message(role="system", content=instruction)] if instruction else []
         messages = (*system, Message(role="user", content=_probes()[name]["prompt"]))
-        found = await self._ask(messages, {**self._sampling, **parameters})
-        self.replies.append(found)
-        return found
+        reply = await self._ask(messages, {**self._sampling, **parameters})
+        self.replies.append(reply)
+        return reply
 
     async def feature(
         self, name: str, judge: Callable[[Reply], Feature], instruction: str = "", **parameters: JSON
     ) -> Feature:
         """What the reply to one of the questions says; a parameter that was rejected is not supported."""
-        known = len(self._seen.changes)
+        known = len(self._report.changes)
         try:
-            found = await self.reply(name, instruction, **parameters)
+            reply = await self.reply(name, instruction, **parameters)
         except CallFailed as failure:
             return Feature(state="no", seen=f"rejected: {failure}")
-        dropped = [item for item in self._seen.changes[known:] if item.rename is None]
+        dropped = [item for item in self._report.changes[known:] if item.rename is None]
         if rejected := next((item for item in dropped if item.parameter in parameters), None):
             reason = f"{rejected.parameter} was {rejected.action}: {rejected.reason}"
             return Feature(state="no", seen=reason)
-        return judge(found)
+        return judge(reply)
 
 
-async def probe(ask: Send, sampling: Sampling, seen: EndpointReport) -> Support:
-    """Ask a model, which may answer nothing at all; `seen` is filled by the client meanwhile."""
-    asking = _Asking(ask, sampling, seen)
+async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Support:
+    """Ask a model, which may answer nothing at all; `report` is filled by the client meanwhile."""
+    asking = _Asking(ask, sampling, report)
     try:
         first = await asking.reply("answer")
     except CallFailed as failure:
-        return Support(error=str(failure), rate_limits=seen.rate_limits)
+        return Support(error=str(failure), rate_limits=report.rate_limits)
     probes = _probes()
     schema = await asking.feature("schema", _schema, response_format=_form(probes["schema"]["labels"]))
     options = probes["probabilities"]["options"]
@@ -146,8 +146,8 @@ async def probe(ask: Send, sampling: Sampling, seen: EndpointReport) -> Support:
         probabilities=probabilities,
         system_prompt=system_prompt,
         token_limit=token_limit,
-        changes=tuple(seen.changes),
-        rate_limits=seen.rate_limits,
+        changes=tuple(report.changes),
+        rate_limits=report.rate_limits,
     )
 
 
@@ -162,11 +162,11 @@ def _form(labels: Sequence[str]) -> dict[str, JSON]:
 
 def _schema(reply: Reply) -> Feature:
     try:
-        found = json.loads(reply.text)
+        answer = json.loads(reply.text)
     except (ValueError, RecursionError):
         return Feature(state="no", seen="accepted, but not kept to")
     labels = _probes()["schema"]["labels"]
-    is_kept = isinstance(found, dict) and [*found] == ["weather"] and found["weather"] in labels
+    is_kept = isinstance(answer, dict) and [*answer] == ["weather"] and answer["weather"] in labels
     return Feature(state="yes", seen="kept to") if is_kept else Feature(state="no", seen="not kept to")
 
 
@@ -174,12 +174,12 @@ def _probabilities(reply: Reply) -> Feature:
     if reply.tokens is None:
         return Feature(state="no", seen="none returned")
     try:
-        found = label_probabilities(reply.tokens, _probes()["probabilities"]["options"])
+        probabilities = label_probabilities(reply.tokens, _probes()["probabilities"]["options"])
     except ImpossibleProbabilities as error:
         return Feature(state="no", seen=str(error))
-    if found is None:
+    if probabilities is None:
         return Feature(state="unknown", seen="returned, but the answer began with no label")
-    return Feature(state="yes", seen=f"{100 * sum(found.values()):.0f} % on the labels")
+    return Feature(state="yes", seen=f"{100 * sum(probabilities.values()):.0f} % on the labels")
 
 
 def _system_prompt(reply: Reply) -> Feature:

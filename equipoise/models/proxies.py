@@ -23,9 +23,9 @@ def refuse_proxies(settings: Settings) -> None:
     endpoints = (settings.subject_endpoint, settings.evaluator_endpoint)
     needed = {_kind(endpoint.base_url, proxies) for endpoint in endpoints}
     for kind in ("http", "https", "all"):
-        given = proxies.get(kind, "")
-        proxy = given if "://" in given else f"http://{given}"
-        if given and not _is_supported(proxy) and (kind in needed or not proxy.startswith(_SOCKS)):
+        value = proxies.get(kind, "")
+        proxy = value if "://" in value else f"http://{value}"
+        if value and not _is_supported(proxy) and (kind in needed or not proxy.startswith(_SOCKS)):
             raise UserError(
                 f"{kind.upper()}_PROXY: {_shown(proxy)} is not the URL of an HTTP proxy, and no other is "
                 "supported; unset it, or name the endpoint's host in NO_PROXY"

@@ -168,8 +168,8 @@ class AdaptiveLimit:
             is_doubtful = self._refused_of_those == 1 and self.cuts % DOUBTS == 0
             self.sustained = max(1, self.sustained - is_doubtful)
             return
-        found = max(1, self._in_flight_at_cut - self._refused_of_those)
-        self.sustained = min(found, self.last_good or self.sustained or found)
+        accepted = max(1, self._in_flight_at_cut - self._refused_of_those)
+        self.sustained = min(accepted, self.last_good or self.sustained or accepted)
         if self.last_good:
             self._patience = min(MOST_PATIENCE, 2 * self._patience)
         self.last_good = self._answers = self._credit = 0
@@ -275,7 +275,7 @@ class Limiter:
 
     def _next_queue(self) -> EndpointQueue | None:
         ready = [(rank, queue) for queue in self._queues if (rank := queue.next_rank()) is not None]
-        return min(ready, key=lambda found: found[0])[1] if ready else None
+        return min(ready, key=lambda item: item[0])[1] if ready else None
 
     def _admit_after_pause(self) -> None:
         if self._timer is not None:

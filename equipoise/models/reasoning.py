@@ -160,11 +160,11 @@ def _tags(content: str) -> list[re.Match[str]]:
     """
     tags: list[re.Match[str]] = []
     depth = position = 0
-    while found := (_IN_THOUGHTS if depth else _IN_ANSWER).search(content, position):
-        position = found.end()
-        if found["code"] is None:
-            tags.append(found)
-            depth = depth + 1 if found["opens"] else max(0, depth - 1)
+    while tag := (_IN_THOUGHTS if depth else _IN_ANSWER).search(content, position):
+        position = tag.end()
+        if tag["code"] is None:
+            tags.append(tag)
+            depth = depth + 1 if tag["opens"] else max(0, depth - 1)
     return tags
 
 

@@ -44,10 +44,10 @@ class Secrets:
     """The texts to mask: keys, or others such as headers, each with its longer words."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        found = {text for text in texts if len(text) >= LEAST and text != NO_KEY}
-        found |= {word for text in found for word in text.split() if len(word) >= REAL}
-        self._real = sorted(text for text in found if len(text) >= REAL)
-        self._words = found.difference(self._real)
+        secrets = {text for text in texts if len(text) >= LEAST and text != NO_KEY}
+        secrets |= {word for text in secrets for word in text.split() if len(word) >= REAL}
+        self._real = sorted(text for text in secrets if len(text) >= REAL)
+        self._words = secrets.difference(self._real)
         forms = {form for key in self._real for form in (key, json.dumps(key)[1:-1], *_in_base64(key))}
         self._forms = [(form[:REAL], form) for form in sorted(forms)]
         self._patterns = [_as_whole(word) for word in sorted(self._words, key=len, reverse=True)]
@@ -93,7 +93,7 @@ class Secrets:
 
     def _mask_real(self, text: str) -> str:
         if self._forms:
-            text = self._cut_out(text, text, lambda place: place)
+            text = self._cut_out(text, text, lambda position: position)
             if any(hint.search(text) for hint in _HINTS):
                 text = self._cut_out(text, *_plain(text))
         return text
@@ -128,9 +128,9 @@ class Secrets:
 
     def masked_reply(self, reply: Reply) -> Reply:
         """The reply with everything secret in its texts replaced."""
-        said = {name: value for name in (*_PROSE, *_CODES) if (value := getattr(reply, name))}
-        clean = {name: (self.mask if name in _PROSE else self._mask_real)(said[name]) for name in said}
-        changed: dict[str, JSON] = {name: text for name, text in clean.items() if text != said[name]}
+        texts = {name: value for name in (*_PROSE, *_CODES) if (value := getattr(reply, name))}
+        clean = {name: (self.mask if name in _PROSE else self._mask_real)(texts[name]) for name in texts}
+        changed: dict[str, JSON] = {name: text for name, text in clean.items() if text != texts[name]}
         tokens = self._masked_tokens(reply.tokens or (), is_said=bool(changed))
         if reply.tokens and tokens != reply.tokens:
             changed["tokens"] = tokens
@@ -138,8 +138,8 @@ class Secrets:
 
     def _masked_tokens(self, tokens: Sequence[Token], *, is_said: bool) -> tuple[Token, ...] | None:
         """The masked tokens; None if they contain a key, since its pieces could not be masked."""
-        said = "".join(token.text for token in tokens)
-        if is_said or self.mask(said) != said:
+        text = "".join(token.text for token in tokens)
+        if is_said or self.mask(text) != text:
             return None
         # The alternatives are texts of the model too.
         return tuple(replace(token, top=self.mask(dict(token.top))) for token in tokens)
@@ -164,12 +164,12 @@ class Secrets:
 
 def _in_base64(key: str) -> set[str]:
     """The base64 digits that depend on the key alone, for each offset at which it can begin."""
-    found, content = set(), key.encode("utf-8", "surrogatepass")
+    forms, content = set(), key.encode("utf-8", "surrogatepass")
     for before in range(3):
         digits = b64encode(bytes(before) + content).decode()
         own = digits[-(-8 * before // 6) : 8 * (before + len(content)) // 6]
-        found |= {own, own.replace("+", "-").replace("/", "_")}
-    return found
+        forms |= {own, own.replace("+", "-").replace("/", "_")}
+    return forms
 
 
 def _as_whole(word: str) -> re.Pattern[str]:
@@ -184,17 +184,17 @@ def _as_whole(word: str) -> re.Pattern[str]:
 
 def _plain(text: str) -> tuple[str, Callable[[int], int]]:
     """The unescaped text, and a function that maps its positions to those in the given text."""
-    said: list[str] = []
+    pieces: list[str] = []
     behind, shifts = [0], [0]
     end = 0
-    for found in _ESCAPE.finditer(text):
-        spelled = _spelled(found)
-        said += [text[end : found.start()], spelled]
-        end = found.end()
-        shifts.append(shifts[-1] + len(found[0]) - len(spelled))
+    for match in _ESCAPE.finditer(text):
+        spelled = _spelled(match)
+        pieces += [text[end : match.start()], spelled]
+        end = match.end()
+        shifts.append(shifts[-1] + len(match[0]) - len(spelled))
         behind.append(end - shifts[-1])
-    plain = "".join([*said, text[end:]])
-    return plain, lambda place: place + shifts[bisect_right(behind, place) - 1]
+    plain = "".join([*pieces, text[end:]])
+    return plain, lambda position: position + shifts[bisect_right(behind, position) - 1]
 
 
 def _spelled(escape: re.Match[str]) -> str:
@@ -202,15 +202,15 @@ def _spelled(escape: re.Match[str]) -> str:
     return chr(int(digits, 16)) if digits else escape["mark"] or html.unescape(escape[0])
 
 
-def _merged(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans in order, with overlapping ones merged."""
-    found: list[tuple[int, int]] = []
-    for start, end in sorted(places):
-        if found and start < found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
-            found.append((start, end))
-    return found
+            merged.append((start, end))
+    return merged
 
 
 NOTHING = Secrets(())

@@ -28,10 +28,10 @@ def as_json(answer: object) -> object:
     if not isinstance(answer, str):
         return answer
     try:
-        found = json_io.loads(answer.removeprefix("\ufeff").encode("utf-8", "replace"))
+        value = json_io.loads(answer.removeprefix("\ufeff").encode("utf-8", "replace"))
     except ValueError:
         return answer
-    return found if isinstance(found, dict) else answer
+    return value if isinstance(value, dict) else answer
 
 
 def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
@@ -45,12 +45,12 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         return Failure(message=why, status=200, body=data, usage=usage)
     if failure := _reported_error(data, choice) or _no_answer(choice):
         return replace(failure, usage=usage)
-    text, *found = _answer_and_thoughts(choice["message"])
+    text, *thoughts = _answer_and_thoughts(choice["message"])
     finish_reason = _text(choice, "finish_reason")
     is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
     reply = Reply(
         text=text,
-        reasoning="\n\n".join(filter(None, found)) or None,
+        reasoning="\n\n".join(filter(None, thoughts)) or None,
         finish_reason=finish_reason,
         usage=usage,
         model=_text(data, "model"),
@@ -124,14 +124,14 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
     return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in places) or None
 
 
-def _likeliest(place: Mapping[str, Any]) -> dict[str, float]:
-    rows = place.get("top_logprobs")
-    found: dict[str, float] = {}
+def _likeliest(position: Mapping[str, Any]) -> dict[str, float]:
+    rows = position.get("top_logprobs")
+    likeliest: dict[str, float] = {}
     for row in rows if isinstance(rows, list) else ():
         token, logprob = (row.get("token"), row.get("logprob")) if isinstance(row, dict) else (None, None)
         if isinstance(token, str) and _is_logprob(logprob):
-            found[token] = max(float(logprob), found.get(token, LEAST_LOGPROB))
-    return found
+            likeliest[token] = max(float(logprob), likeliest.get(token, LEAST_LOGPROB))
+    return likeliest
 
 
 def _is_logprob(value: object) -> TypeGuard[float]:
@@ -180,9 +180,9 @@ def _unreadable_part(part: Any) -> str | None:
         return "has a part without a type"
     if kind not in _SPOKEN:
         return f"has a part of the unknown type {kind[:100]!r}"[:200]
-    said = part.get(_SPOKEN[kind])
-    is_text = said is None or isinstance(said, str)
-    return None if is_text else f"has a part of the type {kind!r} whose text is {_kind(said)}"
+    text = part.get(_SPOKEN[kind])
+    is_text = text is None or isinstance(text, str)
+    return None if is_text else f"has a part of the type {kind!r} whose text is {_kind(text)}"
 
 
 def _kind(value: Any) -> str:

@@ -13,38 +13,38 @@ INDENT = " " * 11
 
 def lines(data: Mapping[str, JSON]) -> Iterator[str]:
     """The lines of all sections that results have."""
-    if found := data.get("backtranslation"):
-        yield from backtranslation(found)
-    if found := data.get("people"):
-        yield from people(found)
+    if section := data.get("backtranslation"):
+        yield from backtranslation(section)
+    if section := data.get("people"):
+        yield from people(section)
 
 
-def backtranslation(found: Mapping[str, JSON]) -> Iterator[str]:
+def backtranslation(section: Mapping[str, JSON]) -> Iterator[str]:
     """What was done, and for each evaluator the two parts of the gap between each pair of languages."""
-    yield f"gap:       {sampled(found)}"
-    for item in found["evaluators"]:
+    yield f"gap:       {sampled(section)}"
+    for item in section["evaluators"]:
         missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
         yield f"{INDENT}judged by {item['evaluator']}{missing}:"
         for pair in item["pairs"]:
             yield f"{INDENT}{pair['first']} - {pair['second']}: {_pair(pair)}"
-    yield f"{INDENT}{caveat(found)}"
+    yield f"{INDENT}{caveat(section)}"
 
 
-def caveat(found: Mapping[str, JSON]) -> str:
+def caveat(section: Mapping[str, JSON]) -> str:
     """What a reader of these figures must know."""
-    is_both_ways = set(found["languages"]) <= set(found["targets"])
+    is_both_ways = set(section["languages"]) <= set(section["targets"])
     return f"{CAVEAT}{'; what it changes alike in both directions cancels out' if is_both_ways else ''}."
 
 
-def sampled(found: Mapping[str, JSON]) -> str:
+def sampled(section: Mapping[str, JSON]) -> str:
     """The sample and its translations, in a phrase."""
     failed = "none of which failed"
-    if found["failed"]:
-        share = 100 * found["failed"] / found["translations"]
-        failed = f"of which {found['failed']:,} failed ({share:.0f} %; {found['declined']:,} declined)"
+    if section["failed"]:
+        share = 100 * section["failed"] / section["translations"]
+        failed = f"of which {section['failed']:,} failed ({share:.0f} %; {section['declined']:,} declined)"
     return (
-        f"{found['replies']:,} replies to {found['questions']:,} questions, judged in every language; "
-        f"{found['translations']:,} translations by {found['translator']}, {failed}"
+        f"{section['replies']:,} replies to {section['questions']:,} questions, judged in every language; "
+        f"{section['translations']:,} translations by {section['translator']}, {failed}"
     )
 
 
@@ -52,16 +52,18 @@ def _pair(pair: Mapping[str, JSON]) -> str:
     gap = pair["gap"]
     if gap["value"] is None:
         return f"unknown ({gap['reason']})"
-    said, judged = estimate(pair["said"]), estimate(pair["judged"])
-    return f"{gap['value']:+.2f} pp = what was said {said}; how it was judged {judged}; {gap['n']} questions"
+    content, judged = estimate(pair["said"]), estimate(pair["judged"])
+    return (
+        f"{gap['value']:+.2f} pp = what was said {content}; how it was judged {judged}; {gap['n']} questions"
+    )
 
 
-def people(found: Mapping[str, JSON]) -> Iterator[str]:
+def people(section: Mapping[str, JSON]) -> Iterator[str]:
     """Who scored how many replies, and the agreement of every two."""
-    yield f"people:    {'; '.join(map(sheet, found['sheets']))}"
-    for item in found["agreement"]:
+    yield f"people:    {'; '.join(map(sheet, section['sheets']))}"
+    for item in section["agreement"]:
         yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
-    yield from corrected(found)
+    yield from corrected(section)
 
 
 _HEAD = ("", "judge", "people", "95 % these", "population", "n")
@@ -69,28 +71,27 @@ MOST_CORRECTED = 24
 """How many corrected figures are shown, the broadest, whose names have fewest parts; results have all."""
 
 
-def corrected(found: Mapping[str, JSON]) -> Iterator[str]:
+def corrected(section: Mapping[str, JSON]) -> Iterator[str]:
     """The figures that people's labels correct, beside the judge's own."""
-    if why := found.get("not_corrected"):
+    if why := section.get("not_corrected"):
         yield f"corrected: no figure: {why}"
-    if not found.get("corrected"):
+    if not section.get("corrected"):
         return
-    yield f"corrected: {labelled(found)}"
-    rows = {name: item for name, item in found["corrected"].items() if item["these"]["low"] is not None}
+    yield f"corrected: {labelled(section)}"
+    rows = {name: item for name, item in section["corrected"].items() if item["these"]["low"] is not None}
     most = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
     table = [_HEAD, *(_corrected(name, item) for name, item in rows.items() if name in most)]
     yield from (f"  {line}" for line in align(table))
     if (more := len(rows) - MOST_CORRECTED) > 0:
         yield f"{INDENT}... and {more} more in the results JSON"
-    yield from (f"{INDENT}{line}" for line in remarks(found["corrected"]))
+    yield from (f"{INDENT}{line}" for line in remarks(section["corrected"]))
 
 
-def labelled(found: Mapping[str, JSON]) -> str:
+def labelled(section: Mapping[str, JSON]) -> str:
     """Whose labels, of how many replies, drawn from how many."""
-    draw, names = found["draw"], ", ".join(found["people"])
-    return (
-        f"{len(found['labels']):,} labels by {names}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
-    )
+    draw, names = section["draw"], ", ".join(section["people"])
+    labels = f"{len(section['labels']):,} labels by {names}"
+    return f"{labels}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
 
 
 def remarks(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
@@ -120,11 +121,11 @@ def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
     )
 
 
-def sheet(found: Mapping[str, JSON]) -> str:
+def sheet(row: Mapping[str, JSON]) -> str:
     """How many labels a person gave."""
     names = ("scores", "outcomes", "leans", "blank", "invalid")
-    counts = [f"{found[name]:,} {name}" for name in names if found.get(name)]
-    return f"{found['name']}: {', '.join(counts)}"
+    counts = [f"{row[name]:,} {name}" for name in names if row.get(name)]
+    return f"{row['name']}: {', '.join(counts)}"
 
 
 def _agreement(item: Mapping[str, JSON]) -> str:
@@ -137,12 +138,12 @@ def _agreement(item: Mapping[str, JSON]) -> str:
     return f"{', '.join(parts)}; {same}"
 
 
-def kappa(found: Mapping[str, JSON] | None) -> str:
+def kappa(agreement: Mapping[str, JSON] | None) -> str:
     """A kappa with its interval, or with the reason why there is none."""
-    if found is None:
+    if agreement is None:
         return "-"
-    if found["value"] is None:
-        return f"unknown ({found['reason']})"
-    if found["low"] is None:
-        return f"{found['value']:.2f} (no interval: {found['reason']})"
-    return f"{found['value']:.2f} ({found['low']:.2f} to {found['high']:.2f})"
+    if agreement["value"] is None:
+        return f"unknown ({agreement['reason']})"
+    if agreement["low"] is None:
+        return f"{agreement['value']:.2f} (no interval: {agreement['reason']})"
+    return f"{agreement['value']:.2f} ({agreement['low']:.2f} to {agreement['high']:.2f})"

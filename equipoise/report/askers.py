@@ -20,22 +20,22 @@ FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implie
 
 def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
     """The figures over all cases and by form, what was asked, and which runs are still to be done."""
-    section, found = data.get("askers"), data["summary"].get("asker")
-    if found and found["cases"]:
-        rows = [_HEAD, *(_row(name, said) for name, said in overall(found).items())]
+    section, summary = data.get("askers"), data["summary"].get("asker")
+    if summary and summary["cases"]:
+        rows = [_HEAD, *(_row(name, metric) for name, metric in overall(summary).items())]
         yield ""
         yield from align(rows, width)
         yield ""
-    if found:
-        yield f"askers:    {asked(found)}"
-        yield f"{INDENT}{naming(found)}"
+    if summary:
+        yield f"askers:    {asked(summary)}"
+        yield f"{INDENT}{naming(summary)}"
     if section:
         yield from _unfinished(section)
 
 
-def overall(found: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
+def overall(summary: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
     """The metrics over all languages and areas."""
-    return {name: said for name, said in found["metrics"].items() if is_overall(name)}
+    return {name: metric for name, metric in summary["metrics"].items() if is_overall(name)}
 
 
 def is_overall(name: str) -> bool:
@@ -43,38 +43,42 @@ def is_overall(name: str) -> bool:
     return name.startswith(ASKER) and not _GROUP.search(name)
 
 
-def _row(name: str, said: Mapping[str, JSON]) -> tuple[str, ...]:
+def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
     limits = (
-        "-" if part["low"] is None else f"{part['low']:{_sign(said)}.1f} to {part['high']:{_sign(said)}.1f}"
-        for part in (said["these"], said)
+        "-"
+        if part["low"] is None
+        else f"{part['low']:{_sign(metric)}.1f} to {part['high']:{_sign(metric)}.1f}"
+        for part in (metric["these"], metric)
     )
-    return (name, figure(said), *limits, str(said["n"]))
+    return (name, figure(metric), *limits, str(metric["n"]))
 
 
-def _sign(said: Mapping[str, JSON]) -> str:
+def _sign(metric: Mapping[str, JSON]) -> str:
     """Shares have none."""
-    return "" if said["unit"] == "%" else "+"
+    return "" if metric["unit"] == "%" else "+"
 
 
-def figure(said: Mapping[str, JSON]) -> str:
+def figure(metric: Mapping[str, JSON]) -> str:
     """A metric's value with its unit."""
-    if said["value"] is None:
+    if metric["value"] is None:
         return "-"
-    return f"{said['value']:{_sign(said)}.1f}{'%' if said['unit'] == '%' else ' pp'}"
+    return f"{metric['value']:{_sign(metric)}.1f}{'%' if metric['unit'] == '%' else ' pp'}"
 
 
-def asked(found: Mapping[str, JSON]) -> str:
+def asked(summary: Mapping[str, JSON]) -> str:
     """How many cases both sides have asked, and how."""
-    first, second = map(_called, found["sides"])
-    forms = " and ".join(FORMS[form] for form in found["forms"])
-    without = f"; {found['cases_without']:,} others asked by nobody alone" if found["cases_without"] else ""
-    cases = "1 case" if found["cases"] == 1 else f"{found['cases']:,} cases"
+    first, second = map(_called, summary["sides"])
+    forms = " and ".join(FORMS[form] for form in summary["forms"])
+    without = (
+        f"; {summary['cases_without']:,} others asked by nobody alone" if summary["cases_without"] else ""
+    )
+    cases = "1 case" if summary["cases"] == 1 else f"{summary['cases']:,} cases"
     return f"{cases} asked as from {first} and as from {second}, {forms}{without}"
 
 
-def naming(found: Mapping[str, JSON]) -> str:
+def naming(summary: Mapping[str, JSON]) -> str:
     """How many replies repeat who asks."""
-    counts = (f"{side} {said['naming']:,} of {said['runs']:,}" for side, said in found["names_asker"].items())
+    counts = (f"{side} {row['naming']:,} of {row['runs']:,}" for side, row in summary["names_asker"].items())
     return f"replies that name who asks: {', '.join(counts)}"
 
 
@@ -92,14 +96,14 @@ def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
 # In plain words, and drawn.
 
 
-def sentences(found: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
+def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
     """What moves with who asks, by the main scale."""
-    if not found["cases"] or not scales:
+    if not summary["cases"] or not scales:
         return
-    metrics, scale = found["metrics"], scales[0]
-    slugs, sides = found["sides"], [_called(side) for side in found["sides"]]
+    metrics, scale = summary["metrics"], scales[0]
+    slugs, sides = summary["sides"], [_called(side) for side in summary["sides"]]
     # Verdicts by another rubric may say nothing that could move.
-    known = {name: said for name, said in metrics.items() if said["value"] is not None}
+    known = {name: metric for name, metric in metrics.items() if metric["value"] is not None}
     wanted = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
     if not known.keys() >= {*wanted}:
         return
@@ -128,12 +132,12 @@ def _changed(value: float) -> str:
     return f"changes by {value:+.1f} points"
 
 
-def _difference(said: Mapping[str, JSON], sides: Sequence[str], *, is_directed: bool) -> str:
-    value, low, high = said["value"], said["low"], said["high"]
+def _difference(metric: Mapping[str, JSON], sides: Sequence[str], *, is_directed: bool) -> str:
+    value, low, high = metric["value"], metric["low"], metric["high"]
     limits = (
-        f"no interval ({said['reason']})"
+        f"no interval ({metric['reason']})"
         if low is None
-        else f"95 % interval {low:+.1f} to {high:+.1f} over {said['n']:,} {said['clusters']}"
+        else f"95 % interval {low:+.1f} to {high:+.1f} over {metric['n']:,} {metric['clusters']}"
     )
     if low is None or low <= 0 <= high:
         return f"No difference between the two can be told from chance ({value:+.1f} points; {limits})."
@@ -143,18 +147,26 @@ def _difference(said: Mapping[str, JSON], sides: Sequence[str], *, is_directed: 
     return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
 
 
-def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
+def drawn(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
     """The shifts with their intervals, and asymmetry by language and by area where that has one.
 
     `name` writes the name of a metric as people do.
     """
-    told = {key: said for key, said in found["metrics"].items() if said["unit"] == "pp"}
-    groups = {key: said for key, said in told.items() if _is_asymmetry(key) and said["low"] is not None}
+    shifts = {key: metric for key, metric in summary["metrics"].items() if metric["unit"] == "pp"}
+    groups = {
+        key: metric for key, metric in shifts.items() if _is_asymmetry(key) and metric["low"] is not None
+    }
     rows = [
-        {"name": name(key.removeprefix("asker.")), **{part: said[part] for part in ("value", "low", "high")}}
-        for key, said in {**{key: told[key] for key in told if not _GROUP.search(key)}, **groups}.items()
+        {
+            "name": name(key.removeprefix("asker.")),
+            **{part: metric[part] for part in ("value", "low", "high")},
+        }
+        for key, metric in {
+            **{key: shifts[key] for key in shifts if not _GROUP.search(key)},
+            **groups,
+        }.items()
     ]
-    if rows and found["cases"]:
+    if rows and summary["cases"]:
         yield Plot(
             name="askers",
             title="Who asks: how far answers move, with 95 % intervals",
@@ -163,7 +175,7 @@ def drawn(found: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plo
             unit="pp",
             zero=0.0,
             note="A shift is towards who asks where a scale has two ends. Asymmetry is above 0 where "
-            "{} moves answers further than {}.".format(*map(_called, found["sides"])),
+            "{} moves answers further than {}.".format(*map(_called, summary["sides"])),
         )
 
 

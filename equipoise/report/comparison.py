@@ -74,16 +74,16 @@ def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
 
 def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
     """The first MOST_ROWS of all, with those about who asks over all cases behind them."""
-    asked = {name: found for name, found in metrics.items() if askers.is_overall(name)}
-    plain = {name: found for name, found in metrics.items() if not name.startswith(ASKER)}
-    first = {**dict([*plain.items()][: MOST_ROWS - len(asked)]), **asked}
-    rest = {name: found for name, found in metrics.items() if name not in first}
+    by_asker = {name: metric for name, metric in metrics.items() if askers.is_overall(name)}
+    plain = {name: metric for name, metric in metrics.items() if not name.startswith(ASKER)}
+    first = {**dict([*plain.items()][: MOST_ROWS - len(by_asker)]), **by_asker}
+    rest = {name: metric for name, metric in metrics.items() if name not in first}
     return {**first, **dict([*rest.items()][: MOST_ROWS - len(first)])}
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
     """What the two intervals say, and why those of these questions are missing, if any are."""
-    known = [found["these"] for found in comparison["metrics"].values() if "these" in found]
+    known = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
     if not known:
         return
     yield _SCOPES
@@ -95,9 +95,9 @@ def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
 def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
     """Why so many of these figures have no interval, a line for each kind of reason."""
     reasons: dict[str, list[str]] = {}
-    for found in known:
-        if found["low"] is None:
-            reasons.setdefault(found["reason"].partition(":")[0], []).append(found["reason"])
+    for row in known:
+        if row["low"] is None:
+            reasons.setdefault(row["reason"].partition(":")[0], []).append(row["reason"])
     for same in reasons.values():
         yield f"no interval on {what} for {len(same)} of {len(known)} metrics: {same[0]}"
 
@@ -132,7 +132,7 @@ def _mark(comparison: Mapping[str, JSON]) -> str:
 def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     """The table of metrics, header first."""
     head = ("", *names(comparison), *_HEAD)
-    return [head, *(_row(name, found) for name, found in comparison["metrics"].items())]
+    return [head, *(_row(name, metric) for name, metric in comparison["metrics"].items())]
 
 
 def names(comparison: Mapping[str, JSON]) -> tuple[str, str]:
@@ -167,42 +167,42 @@ def _short(labels: Sequence[str]) -> Sequence[str]:
     return tails if all(tails) and len(set(tails)) == len(tails) else labels
 
 
-def _row(name: str, found: Mapping[str, JSON]) -> tuple[str, ...]:
+def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
     return (
         name,
-        figure(found["before"], found["unit"]),
-        figure(found["after"], found["unit"]),
-        "-" if found["value"] is None else f"{found['value']:+.2f}{difference_unit(found['unit'])}",
-        _these(found, 2),
-        interval(found),
-        _p(found["p"]),
-        _p(found["p_adjusted"]),
+        figure(metric["before"], metric["unit"]),
+        figure(metric["after"], metric["unit"]),
+        "-" if metric["value"] is None else f"{metric['value']:+.2f}{difference_unit(metric['unit'])}",
+        _these(metric, 2),
+        interval(metric),
+        _p(metric["p"]),
+        _p(metric["p_adjusted"]),
     )
 
 
-def _narrow_row(name: str, found: Mapping[str, JSON], digits: int) -> tuple[str, ...]:
+def _narrow_row(name: str, metric: Mapping[str, JSON], digits: int) -> tuple[str, ...]:
     """Limits have so many digits, but for figures in other units than percent, which are small."""
-    digits = digits if found["unit"] == "%" else 1
+    digits = digits if metric["unit"] == "%" else 1
     difference = "-"
-    if found["value"] is not None:
-        difference = f"{found['value']:+.2f}{difference_unit(found['unit'])}{_star(found)}"
-    sample = _limits(found, digits) if found["low"] is not None else "-"
-    figures = (figure(found[when], found["unit"]) for when in ("before", "after"))
-    return (name, *figures, difference, _these(found, digits), sample)
+    if metric["value"] is not None:
+        difference = f"{metric['value']:+.2f}{difference_unit(metric['unit'])}{_star(metric)}"
+    sample = _limits(metric, digits) if metric["low"] is not None else "-"
+    figures = (figure(metric[when], metric["unit"]) for when in ("before", "after"))
+    return (name, *figures, difference, _these(metric, digits), sample)
 
 
-def _star(found: Mapping[str, JSON]) -> str:
-    return "*" if found["p_adjusted"] is not None and found["p_adjusted"] < 0.05 else ""
+def _star(metric: Mapping[str, JSON]) -> str:
+    return "*" if metric["p_adjusted"] is not None and metric["p_adjusted"] < 0.05 else ""
 
 
-def _these(found: Mapping[str, JSON], digits: int) -> str:
+def _these(metric: Mapping[str, JSON], digits: int) -> str:
     """The limits on these questions; why there are none stands below the table."""
-    these = found.get("these")
+    these = metric.get("these")
     return "-" if these is None or these["low"] is None else _limits(these, digits)
 
 
-def _limits(found: Mapping[str, JSON], digits: int) -> str:
-    return f"{found['low']:+.{digits}f} to {found['high']:+.{digits}f}"
+def _limits(row: Mapping[str, JSON], digits: int) -> str:
+    return f"{row['low']:+.{digits}f} to {row['high']:+.{digits}f}"
 
 
 def figure(value: float | None, unit: str) -> str:
@@ -215,9 +215,9 @@ def difference_unit(unit: str) -> str:
     return " pp" if unit == "%" else f" {unit}"
 
 
-def interval(found: Mapping[str, JSON]) -> str:
+def interval(row: Mapping[str, JSON]) -> str:
     """The limits of the interval of a difference, or the reason why there are none."""
-    return _limits(found, 2) if found["low"] is not None else f"({found['reason']})"
+    return _limits(row, 2) if row["low"] is not None else f"({row['reason']})"
 
 
 def _p(value: float | None) -> str:
@@ -226,13 +226,13 @@ def _p(value: float | None) -> str:
 
 def _headline_unit(comparison: Mapping[str, JSON]) -> str:
     """The unit of the metric by which questions rose and fell."""
-    return next((str(found["unit"]) for found in comparison["metrics"].values()), "%")
+    return next((str(metric["unit"]) for metric in comparison["metrics"].values()), "%")
 
 
 def movers(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
     """The questions that fell most, or rose most, as far as they are shown."""
-    found: Sequence[Mapping[str, JSON]] = comparison[way]
-    return found[:MOST_MOVES]
+    moves: Sequence[Mapping[str, JSON]] = comparison[way]
+    return moves[:MOST_MOVES]
 
 
 def moves(comparison: Mapping[str, JSON], way: Way) -> list[str]:
@@ -254,20 +254,20 @@ def _move(move: Mapping[str, JSON], unit: str) -> str:
 
 def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
     """Several candidates against one baseline: a row per metric, header first."""
-    metrics = dict.fromkeys(name for found in comparisons for name in found["metrics"])
-    candidates = [found["candidate"] for found in comparisons]
+    metrics = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
+    candidates = [comparison["candidate"] for comparison in comparisons]
     head = ("", *_labels([comparisons[0]["baseline"], *candidates]))
     return [head, *(_beside(name, comparisons) for name in metrics)]
 
 
 def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
     cells = []
-    for found in (comparison["metrics"].get(name) for comparison in comparisons):
-        if found is None or found["value"] is None:
+    for metric in (comparison["metrics"].get(name) for comparison in comparisons):
+        if metric is None or metric["value"] is None:
             cells.append("-")
         else:
-            change = f"{found['value']:+.2f}{_star(found)}"
-            cells.append(f"{figure(found['after'], found['unit'])} ({change})")
+            change = f"{metric['value']:+.2f}{_star(metric)}"
+            cells.append(f"{figure(metric['after'], metric['unit'])} ({change})")
     known = (comparison["metrics"].get(name) for comparison in comparisons)
     first: Mapping[str, JSON] = next(filter(None, known), {"before": None, "unit": "%"})
     return (name, figure(first["before"], first["unit"]), *cells)
@@ -280,9 +280,9 @@ def report(parts: Sequence[Mapping[str, JSON]], width: int | None = None) -> Ite
 
 def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[str]:
     if len(parts) > 1:
-        found = [part["comparison"] for part in parts]
-        mark = next(filter(None, map(_mark, found)), "")
-        yield from (f"{line}{mark}" for line in align(side_by_side(found), width and width - len(mark)))
+        comparisons = [part["comparison"] for part in parts]
+        mark = next(filter(None, map(_mark, comparisons)), "")
+        yield from (f"{line}{mark}" for line in align(side_by_side(comparisons), width and width - len(mark)))
         yield "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
         yield ""
     for part in parts:
@@ -297,10 +297,10 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
             yield ""
 
 
-def _trend(found: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+def _trend(trend: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     """The headline of each release, and its change from the one before in both scopes."""
-    head = (found["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
-    yield from align([head, *(_release(item, found["unit"]) for item in found["releases"])], width)
+    head = (trend["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
+    yield from align([head, *(_release(item, trend["unit"]) for item in trend["releases"])], width)
 
 
 def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
@@ -315,7 +315,7 @@ def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
 
 
 def rankings(
-    found: Mapping[str, Mapping[str, float]],
+    scores: Mapping[str, Mapping[str, float]],
     correlations: Sequence[Mapping[str, JSON]],
     within: Sequence[Mapping[str, JSON]],
     width: int | None = None,
@@ -324,9 +324,9 @@ def rankings(
 
     The arguments are the results of `panels.rankings`, `panels.rank_correlations` and `panels.within_panels`.
     """
-    models = dict.fromkeys(model for values in found.values() for model in values)
-    columns = [(model, *(_percent(values.get(model)) for values in found.values())) for model in models]
-    yield from align([("", *found), *columns], width)
+    models = dict.fromkeys(model for values in scores.values() for model in values)
+    columns = [(model, *(_percent(values.get(model)) for values in scores.values())) for model in models]
+    yield from align([("", *scores), *columns], width)
     yield ""
     for row in correlations:
         value = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"

@@ -43,10 +43,10 @@ def markdown(suites: Suites) -> str:
 def _suite(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
     for gate in gates_of({title: parts}):
-        found = [("rule", "verdict", "why")]
-        found += [(_rule(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
+        table = [("rule", "verdict", "why")]
+        table += [(_rule(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
-        yield markdown_table(found)
+        yield markdown_table(table)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
     if comparison := parts.get("comparison"):
         yield from _comparison(comparison)
@@ -58,8 +58,8 @@ def _rule(ruling: Mapping[str, JSON]) -> str:
 
 def _comparison(comparison: Mapping[str, JSON]) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    said = (newer["subject_model"], older["subject_model"], older["file"])
-    names = [markdown_cell(str(item)) for item in said]
+    plain = (newer["subject_model"], older["subject_model"], older["file"])
+    names = [markdown_cell(str(item)) for item in plain]
     yield f"{names[0]} against {names[1]} ({names[2]}){restricted(comparison)}"
     yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])

@@ -83,8 +83,8 @@ def _describe_release(settings: Settings) -> list[str]:
         "audit": settings.audit,
         "rejudge": settings.rejudge and shown(settings.rejudge),
     }
-    found = [f"{name}={value}" for name, value in about.items() if value]
-    return ["release: " + " ".join(found)] if found else []
+    parts = [f"{name}={value}" for name, value in about.items() if value]
+    return ["release: " + " ".join(parts)] if parts else []
 
 
 def _describe_role(settings: Settings, role: Role) -> str:

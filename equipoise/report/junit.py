@@ -36,14 +36,14 @@ def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) ->
             yield from outcomes.of_gate(suite, gate, inconclusive)
 
 
-def _add(root: Element, model: str, found: list[ReportedCase]) -> None:
+def _add(root: Element, model: str, cases: list[ReportedCase]) -> None:
     counts = {
-        f"{name}s" if name != "skipped" else name: str(sum(case.outcome == outcome for case in found))
+        f"{name}s" if name != "skipped" else name: str(sum(case.outcome == outcome for case in cases))
         for outcome, name in _ELEMENTS.items()
     }
-    about = {"name": printable(model), "tests": str(len(found)), **counts}
+    about = {"name": printable(model), "tests": str(len(cases)), **counts}
     suite = SubElement(root, "testsuite", about)
-    for case in found:
+    for case in cases:
         item = SubElement(suite, "testcase", classname=case.suite, name=printable(case.name))
         if case.outcome in _ELEMENTS:
             SubElement(item, _ELEMENTS[case.outcome], message=printable(case.why))

@@ -55,10 +55,10 @@ def cut(text: str, width: int) -> str:
     if text.isascii():
         return text[:width]
     taken = 0
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         taken += max(0, wcwidth(character))
         if taken > width:
-            return text[:place]
+            return text[:index]
     return text
 
 
@@ -89,7 +89,7 @@ def align(rows: Sequence[Sequence[str]], width: int | None = None, *, only_head:
         if (excess := _total(cells) - (width or 0)) > 0:
             step(cells, excess)
     widths = _widths(cells)
-    is_left = [_is_left(place, rows) for place in range(len(widths))]
+    is_left = [_is_left(column, rows) for column in range(len(widths))]
     return [line for row in cells for line in _lines(row, widths, is_left)]
 
 
@@ -106,9 +106,9 @@ def _total(cells: Cells) -> int:
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
-def _is_left(place: int, rows: Sequence[Sequence[str]]) -> bool:
-    is_last = place == len(rows[0]) - 1
-    return place == 0 or (is_last and not all(_FIGURE.fullmatch(row[place]) for row in rows[1:]))
+def _is_left(column: int, rows: Sequence[Sequence[str]]) -> bool:
+    is_last = column == len(rows[0]) - 1
+    return column == 0 or (is_last and not all(_FIGURE.fullmatch(row[column]) for row in rows[1:]))
 
 
 def _fold_head(cells: Cells, excess: int) -> None:
@@ -132,19 +132,19 @@ def _fold_last(cells: Cells, excess: int) -> None:
 
 
 def _fold_words(cells: Cells, excess: int) -> None:
-    for place in range(1, len(cells[0]) - 1):
-        _fold(cells, place, excess, _SPACE)
+    for column in range(1, len(cells[0]) - 1):
+        _fold(cells, column, excess, _SPACE)
 
 
 def _fold_names(cells: Cells, excess: int) -> None:
     _fold(cells, 0, excess, _PART)
 
 
-def _fold(cells: Cells, place: int, excess: int, separator: re.Pattern[str]) -> None:
-    room = max(LEAST, _widths(cells)[place] - excess)
+def _fold(cells: Cells, column: int, excess: int, separator: re.Pattern[str]) -> None:
+    room = max(LEAST, _widths(cells)[column] - excess)
     for row in cells[1:]:
-        if not _FIGURE.fullmatch(row[place][0]):
-            row[place] = _filled(row[place][0], room, separator)
+        if not _FIGURE.fullmatch(row[column][0]):
+            row[column] = _filled(row[column][0], room, separator)
 
 
 def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
@@ -161,7 +161,7 @@ def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
 
 def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
     for texts in zip_longest(*row, fillvalue=""):
-        last = max((place for place, text in enumerate(texts, start=1) if text), default=0)
+        last = max((number for number, text in enumerate(texts, start=1) if text), default=0)
         padded = (
             text + blank if left else blank + text
             for text, room, left in zip(texts[:last], widths, is_left, strict=False)
@@ -193,16 +193,16 @@ def _markup(line: str) -> Markup:
 def wrapped(line: str, width: int) -> list[str]:
     """Wrap a line at punctuation; continuation lines are aligned with the text after its label."""
     indent, before, ends = _indent(line, width), _columns_before(line), _break_ends(line)
-    found: list[str] = []
+    lines: list[str] = []
     start, margin = 0, ""
     while len(margin) + before[-1] - before[start] > width:
         fitting = bisect_right(before, before[start] + width - len(margin)) - 1
         end = _break(ends, start + len(indent) - len(margin), fitting, len(margin) + fitting - start)
         if end is None:
             break
-        found.append((margin + line[start:end]).rstrip())
+        lines.append((margin + line[start:end]).rstrip())
         start, margin = _after_blank(line, end), indent
-    return [*found, margin + line[start:]]
+    return [*lines, margin + line[start:]]
 
 
 def _indent(line: str, width: int) -> str:
@@ -227,7 +227,7 @@ def _columns_before(line: str) -> Sequence[int]:
 
 def _break_ends(line: str) -> list[list[int]]:
     """Where the line can be broken, for each kind of punctuation."""
-    return [[found.end() for found in pattern.finditer(line)] for pattern in _BREAKS]
+    return [[match.end() for match in pattern.finditer(line)] for pattern in _BREAKS]
 
 
 def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
@@ -260,11 +260,11 @@ def markdown_cell(text: str) -> str:
     return re.sub(r"[\\|`\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;")
 
 
-def estimate(found: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
+def estimate(figure: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
     """A signed figure with its interval, or with the reason why there is none."""
-    if found["value"] is None:
-        return f"unknown ({found['reason']})"
-    value = f"{found['value']:+.{digits}f}{unit}"
-    if found["low"] is None:
-        return f"{value} (no interval: {found['reason']})"
-    return f"{value} ({found['low']:+.{digits}f} to {found['high']:+.{digits}f})"
+    if figure["value"] is None:
+        return f"unknown ({figure['reason']})"
+    value = f"{figure['value']:+.{digits}f}{unit}"
+    if figure["low"] is None:
+        return f"{value} (no interval: {figure['reason']})"
+    return f"{value} ({figure['low']:+.{digits}f} to {figure['high']:+.{digits}f})"

@@ -94,19 +94,19 @@ class Results:
     def metrics(self) -> Mapping[str, Figure]:
         """The figures by name, the headline first; computed where the file has none, as a published one."""
         with self._reading():
-            found = self.summary.get("metrics")
-            if found is None:
+            metrics = self.summary.get("metrics")
+            if metrics is None:
                 from equipoise.results.summary import summarise
 
-                found = summarise(self._side.suite, self._side.rows, self._side.scale)["metrics"]
-            return {name: _figure(name, said) for name, said in found.items()}
+                metrics = summarise(self._side.suite, self._side.rows, self._side.scale)["metrics"]
+            return {name: _figure(name, metric) for name, metric in metrics.items()}
 
     @cached_property
     def asker(self) -> Mapping[str, Figure]:
         """The figures about who asks by name; empty where nobody did."""
         with self._reading():
-            found = self.summary.get("asker", {}).get("metrics", {})
-            return {name: _figure(name, said) for name, said in found.items()}
+            metrics = self.summary.get("asker", {}).get("metrics", {})
+            return {name: _figure(name, metric) for name, metric in metrics.items()}
 
     @cached_property
     def table(self) -> Sequence[Sequence[str]]:
@@ -144,8 +144,8 @@ class Results:
         return reading(self.path, otherwise=otherwise)
 
     def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
-        found: Mapping[str, JSON] = rows.at(self._whole, pointer)
-        return found
+        part: Mapping[str, JSON] = rows.at(self._whole, pointer)
+        return part
 
     @cached_property
     def _whole(self) -> JSON:
@@ -197,15 +197,15 @@ def _read(path: Path) -> bytes:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
 
 
-def _figure(name: str, said: Mapping[str, Any]) -> Figure:
-    these = said.get("these")
+def _figure(name: str, metric: Mapping[str, Any]) -> Figure:
+    these = metric.get("these")
     known = {item.name for item in fields(Figure)} - {"name", "these"}
     return Figure(
         name=name,
         these=_interval(these) if these else None,
-        **{part: value for part, value in said.items() if part in known},
+        **{part: value for part, value in metric.items() if part in known},
     )
 
 
-def _interval(said: Mapping[str, Any]) -> Interval:
-    return Interval(**{item.name: said[item.name] for item in fields(Interval) if item.name in said})
+def _interval(limits: Mapping[str, Any]) -> Interval:
+    return Interval(**{item.name: limits[item.name] for item in fields(Interval) if item.name in limits})

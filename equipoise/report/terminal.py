@@ -157,19 +157,19 @@ def _until(until: Mapping[str, JSON]) -> str:
     )
 
 
-def _variance(found: Mapping[str, JSON]) -> Iterator[str]:
-    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in found["share"].items())
+def _variance(variance: Mapping[str, JSON]) -> Iterator[str]:
+    shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in variance["share"].items())
     yield f"variance:  {shares}"
-    if found.get("advice"):
-        yield f"           {found['advice']}"
-    if smallest := found.get("smallest_difference"):
-        seen = f"{smallest:.2f} points{_given(found)}"
-        yield f"           The smallest detectable difference between two models: {seen}."
+    if variance.get("advice"):
+        yield f"           {variance['advice']}"
+    if smallest := variance.get("smallest_difference"):
+        difference = f"{smallest:.2f} points{_given(variance)}"
+        yield f"           The smallest detectable difference between two models: {difference}."
 
 
-def _given(found: Mapping[str, JSON]) -> str:
+def _given(variance: Mapping[str, JSON]) -> str:
     """The assumptions behind the smallest difference; results of earlier versions have none."""
-    assumed = found.get("smallest_difference_assumes")
+    assumed = variance.get("smallest_difference_assumes")
     if not assumed:
         return ""
     power, alpha, shared = (100 * assumed[name] for name in ("power", "alpha", "shared"))
@@ -179,10 +179,10 @@ def _given(found: Mapping[str, JSON]) -> str:
     )
 
 
-def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
-    unit = " pp" if found["unit"] == "percentage points" else f" {found['unit']}"
-    for place, pair in enumerate(found["pairs"]):
-        label = "languages:" if place == 0 else ""
+def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
+    unit = " pp" if consistency["unit"] == "percentage points" else f" {consistency['unit']}"
+    for index, pair in enumerate(consistency["pairs"]):
+        label = "languages:" if index == 0 else ""
         yield f"{label:<11}{pair['first']} - {pair['second']}: {estimate(pair, unit)}{_p(pair)}"
 
 

@@ -28,8 +28,8 @@ def select(
     ]
     if lowest is None:
         return selected
-    scored = [(row.percent, place) for place, row in enumerate(selected) if row.percent is not None]
-    return [selected[place] for _, place in sorted(scored)[:lowest]]
+    scored = [(row.percent, index) for index, row in enumerate(selected) if row.percent is not None]
+    return [selected[index] for _, index in sorted(scored)[:lowest]]
 
 
 def _searched(row: RunRow) -> str:

@@ -44,8 +44,8 @@ def gates_of(suites: Suites) -> list[Mapping[str, JSON]]:
 
 def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
     """The verdict on all suites together."""
-    found = {gate["verdict"] for gate in gates}
-    return next(verdict for verdict in VERDICTS if verdict in found)
+    verdicts = {gate["verdict"] for gate in gates}
+    return next(verdict for verdict in VERDICTS if verdict in verdicts)
 
 
 def _doubts(gates: Iterable[Mapping[str, JSON]]) -> str:

@@ -80,15 +80,15 @@ def _since(value: _Value, first: _Value, most: int) -> str:
 
 def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
     """Each name in this part with all its calls; rows without one are left out."""
-    found: dict[str, _Value] = {}
+    values: dict[str, _Value] = {}
     for row in rows:
         if (name := row.get(part)) is not None:
-            value = found.setdefault(name, _Value(name, 0))
+            value = values.setdefault(name, _Value(name, 0))
             value.calls += row.get("calls", 0)
             if "first_call" in row and (value.first_call is None or row["first_call"] < value.first_call):
                 value.first_run, value.first_call = row.get("first_run"), row["first_call"]
             value.last_call = max(value.last_call or 0, row.get("last_call", 0)) or None
-    return found
+    return values
 
 
 def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:

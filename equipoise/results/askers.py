@@ -23,14 +23,14 @@ def parted(history: History) -> tuple[History, History | None]:
     """The plain runs of a journal, and those with a cue; None where no session planned any."""
     if not history.is_asked:
         return history, None
-    asked = {run for run in history.planned if is_asked(run)}
-    return history.snapshot(history.planned.keys() - asked), history.snapshot(asked)
+    cued = {run for run in history.planned if is_asked(run)}
+    return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)
 
 
 def section(
     suite: AnySuite,
     scale: Scale,
-    asked: History,
+    cued: History,
     made: Sequence[RunRow],
     errors: Sequence[JSON],
     *,
@@ -38,9 +38,9 @@ def section(
 ) -> dict[str, JSON]:
     """The part `askers` of results: how far their runs have come, and the runs."""
     return {
-        "status": asked.status(is_running=is_running),
-        "runs_expected": len(asked.planned),
-        "runs_completed": len(asked.planned) - len(asked.missing()),
+        "status": cued.status(is_running=is_running),
+        "runs_expected": len(cued.planned),
+        "runs_completed": len(cued.planned) - len(cued.missing()),
         "results": rows.to_json(suite, made, scale, has_means=False),
         "errors": list(errors),
     }
@@ -74,12 +74,12 @@ _MUST_AGREE = ("mode", "sides", "forms", "cues_hash")
 NOBODY = Asking()
 
 
-def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], asked: Sequence[RunRow]) -> Asking:
+def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]) -> Asking:
     """What figures about who asks are made of, given results with their rows."""
     settings = data["metadata"].get("asker")
     if not settings or suite.asked is None or "askers" not in data:
         return NOBODY
-    return Asking(settings=settings, cells=cells(suite, plain, asked), scales=suite.asked.SCALES)
+    return Asking(settings=settings, cells=cells(suite, plain, cued), scales=suite.asked.SCALES)
 
 
 def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> Asking:
@@ -92,19 +92,19 @@ def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON
     return Asking(settings=settings, cells=made, scales=suite.asked.SCALES)
 
 
-def cells(suite: AnySuite, plain: Sequence[RunRow], asked: Sequence[RunRow]) -> list[Cell]:
+def cells(suite: AnySuite, plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
     """The cells of figures about who asks; none of a suite without askers."""
     own = suite.asked
-    if own is None or not asked:
+    if own is None or not cued:
         return []
     by_cluster = own.BY_CLUSTER
-    return askers.cells(plain, asked, own.SCALES, own.stances, own.answer, by_cluster=by_cluster)
+    return askers.cells(plain, cued, own.SCALES, own.stances, own.answer, by_cluster=by_cluster)
 
 
 def summarise(
     suite: AnySuite,
     plain: Sequence[RunRow],
-    asked: Sequence[RunRow],
+    cued: Sequence[RunRow],
     settings: Mapping[str, JSON],
 ) -> dict[str, JSON]:
     """The part `asker` of a summary: figures in both scopes, and how many replies name who asks."""
@@ -114,15 +114,15 @@ def summarise(
 
     own = suite.asked
     made = Asking(
-        settings=settings, cells=cells(suite, plain, asked), scales=own.SCALES if own is not None else ()
+        settings=settings, cells=cells(suite, plain, cued), scales=own.SCALES if own is not None else ()
     )
-    found: dict[str, JSON] = {
+    figures: dict[str, JSON] = {
         "sides": list(settings["sides"]),
         "forms": list(settings["forms"]),
         "cases": sum("language" in cell.labels for cell in made.cells),
-        "cases_without": len({row.question.key for row in plain} - {row.question.key for row in asked}),
-        "outcomes": outcomes(asked),
-        "names_asker": _naming(asked, settings),
+        "cases_without": len({row.question.key for row in plain} - {row.question.key for row in cued}),
+        "outcomes": outcomes(cued),
+        "names_asker": _naming(cued, settings),
         "metrics": {
             name: {
                 **summary.described(metric, measure(metric, made.cells), suite.clusters),
@@ -131,14 +131,14 @@ def summarise(
             for name, metric in made.metrics.items()
         },
     }
-    told: dict[str, JSON] = summary.with_cluster_names(summary.plain(found), suite.clusters)
-    return told
+    named: dict[str, JSON] = summary.with_cluster_names(summary.plain(figures), suite.clusters)
+    return named
 
 
-def _naming(asked: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
+def _naming(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
     """Of the runs of each side, how many have a reply that names who asks."""
-    found = {}
-    for place, side in zip(PLACES, settings["sides"], strict=True):
-        own = [row.names_asker for row in asked if row.asker and row.asker.place == place]
-        found[side] = {"runs": len(own), "naming": sum(map(bool, own))}
-    return found
+    counts = {}
+    for position, side in zip(PLACES, settings["sides"], strict=True):
+        own = [row.names_asker for row in cued if row.asker and row.asker.place == position]
+        counts[side] = {"runs": len(own), "naming": sum(map(bool, own))}
+    return counts

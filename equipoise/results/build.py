@@ -29,7 +29,7 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; intervals and other statistics only once the session has ended."""
-    plain, asked = askers.parted(history)
+    plain, cued = askers.parted(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
@@ -41,8 +41,8 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     errors = [_error(suite.question(record.case), record, places) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, made, records)
     section: dict[str, JSON] = {}
-    if asked is not None:
-        section["askers"], of_askers = _askers(suite, scale, asked, made, is_running=is_running)
+    if cued is not None:
+        section["askers"], of_askers = _askers(suite, scale, cued, made, is_running=is_running)
         statistics |= of_askers
     return {
         "metadata": metadata,
@@ -56,18 +56,18 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
 
 
 def _askers(
-    suite: AnySuite, scale: Scale, asked: History, plain: Sequence[RunRow], *, is_running: bool
+    suite: AnySuite, scale: Scale, cued: History, plain: Sequence[RunRow], *, is_running: bool
 ) -> tuple[dict[str, JSON], dict[str, JSON]]:
     """The part of the runs with a cue, and what the summary says of them once the session has ended."""
-    records = asked.records()
+    records = cued.records()
     unscored = [record for record in records if record.score is None]
     places = {row.question.key: row.question.index for row in plain}
     made = rows.of_records(suite, _drained(records), scale, part=rows.ASKED, indices=places)
     places |= {row.question.key: row.question.index for row in made}
     errors = [_error(suite.question(record.case), record, places) for record in unscored]
-    part = askers.section(suite, scale, asked, made, errors, is_running=is_running)
-    told = {} if is_running else {"asker": askers.summarise(suite, plain, made, asked.settings["asker"])}
-    return part, told
+    part = askers.section(suite, scale, cued, made, errors, is_running=is_running)
+    figures = {} if is_running else {"asker": askers.summarise(suite, plain, made, cued.settings["asker"])}
+    return part, figures
 
 
 def _drained(records: list[Record]) -> Iterator[Record]:
@@ -79,8 +79,8 @@ def _drained(records: list[Record]) -> Iterator[Record]:
 
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:
     """What commands added to the results, where it is about these verdicts."""
-    found = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
-    return {name: line.content for name, line in found.items() if line.verdicts_sha256 == verdicts}
+    lines = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
+    return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
 
 
 def _statistics(
@@ -158,22 +158,22 @@ def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:
             "response_model": answering,
             "system_fingerprint": fingerprint,
             "provider": provider,
-            **asdict(seen),
+            **asdict(calls),
         }
-        for (role, model, answering, fingerprint, provider), seen in totals.seen.items()
+        for (role, model, answering, fingerprint, provider), calls in totals.seen.items()
     ]
-    found = {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
-    return {**found, "answered": answered.sentences({**found, "concurrency": concurrency})}
+    section = {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
+    return {**section, "answered": answered.sentences({**section, "concurrency": concurrency})}
 
 
 def _evaluators(records: list[Record]) -> dict[str, JSON]:
     """How many valid verdicts each evaluator gave, and how often it gave none."""
-    found: dict[str, dict[str, int]] = {}
+    by_evaluator: dict[str, dict[str, int]] = {}
     for record in records:
         for verdict in record.verdicts:
-            counts = found.setdefault(verdict.evaluator, {"verdicts": 0, "missing": 0})
+            counts = by_evaluator.setdefault(verdict.evaluator, {"verdicts": 0, "missing": 0})
             counts["verdicts" if verdict.fields is not None else "missing"] += 1
-    return found
+    return by_evaluator
 
 
 def _learned(line: LearnedLine) -> dict[str, JSON]:
@@ -199,8 +199,8 @@ def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
 
 def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
     """How many calls each endpoint was given at the end, by its number; None where it is not known."""
-    found = {line.endpoint: line.last for line in ends}
-    return [found.get(number) for number in range(max(found, default=-1) + 1)]
+    levels = {line.endpoint: line.last for line in ends}
+    return [levels.get(number) for number in range(max(levels, default=-1) + 1)]
 
 
 def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
@@ -229,21 +229,21 @@ def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
 
 def _tokens(totals: Totals, role: str) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for (found, _), tokens in totals.tokens.items():
-        if found == role:
+    for (other, _), tokens in totals.tokens.items():
+        if other == role:
             total.update(tokens)
     return {kind: total[kind] for kind in _TOKEN_KINDS}
 
 
 def _own_price(session: SessionLine) -> Price | None:
-    given = session.session_settings["price_per_million"]
-    return Price(**given) if given else None
+    price = session.session_settings["price_per_million"]
+    return Price(**price) if price else None
 
 
 def discount_of(sessions: Sequence[SessionLine]) -> float:
     """What calls in batches cost less, in percent, by the last session that had any."""
-    given = (session.session_settings.get("batch_discount") for session in reversed(sessions))
-    return next((percent for percent in given if percent is not None), BATCH_DISCOUNT)
+    discounts = (session.session_settings.get("batch_discount") for session in reversed(sessions))
+    return next((percent for percent in discounts if percent is not None), BATCH_DISCOUNT)
 
 
 def _cost(
@@ -257,10 +257,10 @@ def _cost(
 ) -> float | None:
     """USD of all calls in this role; None where a model has no price."""
     models = [model for kind, model in totals.tokens if kind == role]
-    found = [
+    costs = [
         totals.cost(role, model, endpoints[role], price, discount, has_cache=has_cache) for model in models
     ]
-    return None if any(value is None for value in found) else round(sum(filter(None, found)), 6)
+    return None if any(value is None for value in costs) else round(sum(filter(None, costs)), 6)
 
 
 def _less(one: float | None, other: float | None) -> float | None:

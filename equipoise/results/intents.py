@@ -217,16 +217,16 @@ class Intents:
 
 def load(path: Path) -> Intents:
     """Read the intents at a path, of which there are none without a file. Raises UserError."""
-    found = Intents(path)
+    intents = Intents(path)
     try:
         for line in _read(path):
-            found.add(line)
-        found._is_cut = _is_cut(path)
+            intents.add(line)
+        intents._is_cut = _is_cut(path)
     except FileNotFoundError:
         pass
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
-    return found
+    return intents
 
 
 def _read(path: Path) -> Iterator[BatchLine]:

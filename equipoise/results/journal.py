@@ -200,13 +200,13 @@ class Journal:
 
     def _move_if_vanished(self) -> None:
         """Continue in another file if this one has vanished or is shorter than before."""
-        found = os.fstat(self._file)
-        size = found.st_size
+        status = os.fstat(self._file)
+        size = status.st_size
         is_cut = size < self._end
         if size != self._end or self._is_cut:
             # Another journal of this process may have appended to it, or the disk was full.
             self._look_at_end(size)
-        if not is_cut and self._is_in_place(found):
+        if not is_cut and self._is_in_place(status):
             return
         old, file = self.path, self._file
         self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
@@ -225,9 +225,9 @@ class Journal:
         """Whether the first line is there; a line may have been appended between a cut and its discovery."""
         return os.pread(self._file, len(self._first), 0) == self._first
 
-    def _is_in_place(self, found: os.stat_result) -> bool:
+    def _is_in_place(self, status: os.stat_result) -> bool:
         try:
-            return os.path.samestat(found, os.stat(self.path))
+            return os.path.samestat(status, os.stat(self.path))
         except OSError:
             return False
 
@@ -269,10 +269,10 @@ class Journal:
 
 def _first_line(file: int) -> bytes:
     """The first line of a file; empty if the file is."""
-    found = b""
-    while b"\n" not in found and (piece := os.pread(file, _AT_ONCE, len(found))):
-        found += piece
-    return b"".join(found.partition(b"\n")[:2])
+    line = b""
+    while b"\n" not in line and (piece := os.pread(file, _AT_ONCE, len(line))):
+        line += piece
+    return b"".join(line.partition(b"\n")[:2])
 
 
 def _free(path: Path) -> Path:
@@ -284,12 +284,12 @@ def _free(path: Path) -> Path:
 def _copy(file: int, size: int, path: Path, head: bytes) -> int:
     """Create a file with a head and the first bytes of another file, opened to append."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
-    os.write(found, head)
+    target = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
+    os.write(target, head)
     copied = 0
     while copied < size and (piece := os.pread(file, min(_MOST_COPIED, size - copied), copied)):
-        copied += os.write(found, piece)
-    return found
+        copied += os.write(target, piece)
+    return target
 
 
 def _tail(file: int, end: int) -> bytes:

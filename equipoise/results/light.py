@@ -25,20 +25,20 @@ _DEPTH = 3
 
 def load(path: Path) -> tuple[JSON, str]:
     """The JSON in a file with empty transcripts, and the SHA-256 of the file. Raises OSError, ValueError."""
-    digest, kept = hashlib.sha256(), BytesIO()
+    digest, content = hashlib.sha256(), BytesIO()
     with opened(path) as file:
-        kept.writelines(_without_transcripts(file, digest.update))
+        content.writelines(_without_transcripts(file, digest.update))
     try:
-        return json_io.loads(kept.getvalue()), digest.hexdigest()
+        return json_io.loads(content.getvalue()), digest.hexdigest()
     except ValueError:
         return json_io.loads(read_bytes(path)), digest.hexdigest()
 
 
-def _without_transcripts(lines: Iterable[bytes], seen: Callable[[bytes], None]) -> Iterator[bytes]:
+def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
     """The lines, with nothing in the blocks of transcripts. A cut in a wrong place leaves no valid JSON."""
     end = b""
     for line in lines:
-        seen(line)
+        update(line)
         if end:
             if line.startswith(end):
                 yield line.lstrip(b" ")

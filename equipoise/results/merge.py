@@ -66,22 +66,22 @@ def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
 
     Other journals are left aside. Raises UserError if there are none.
     """
-    found: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
+    shards: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
         part = _read(path)
-        found[part.last.suite, part.last.settings["subject_model"]].append(part)
-    if not found:
+        shards[part.last.suite, part.last.settings["subject_model"]].append(part)
+    if not shards:
         names = ", ".join(map(shown, folders))
         raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
-    return {key: sorted(parts, key=lambda part: part.shard.number) for key, parts in sorted(found.items())}
+    return {key: sorted(parts, key=lambda part: part.shard.number) for key, parts in sorted(shards.items())}
 
 
 def _journals(folder: Path) -> Iterator[Path]:
     if not folder.is_dir():
         raise UserError(f"{shown(folder)}: not a folder")
-    found = (path for path in folder.rglob("*.jsonl") if path.is_file() and not path.name.startswith("."))
-    return (path for path in found if ARCHIVE not in path.relative_to(folder).parts)
+    paths = (path for path in folder.rglob("*.jsonl") if path.is_file() and not path.name.startswith("."))
+    return (path for path in paths if ARCHIVE not in path.relative_to(folder).parts)
 
 
 def _is_shard(path: Path) -> bool:
@@ -91,8 +91,8 @@ def _is_shard(path: Path) -> bool:
 
 
 def _read(path: Path) -> LoadedShard:
-    found = history.load(path)
-    return LoadedShard(shard=Shard.parse(found.settings["shard"]), history=found)
+    loaded = history.load(path)
+    return LoadedShard(shard=Shard.parse(loaded.settings["shard"]), history=loaded)
 
 
 # What cannot be joined.
@@ -234,5 +234,5 @@ def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
 
 def _endpoints(parts: Sequence[LoadedShard]) -> dict[str, str]:
     """The URLs by role; several in the order of the shards where these had servers of their own."""
-    found = [part.history.settings["endpoints"] for part in parts]
-    return {role: ", ".join(dict.fromkeys(urls[role] for urls in found)) for role in found[0]}
+    endpoints = [part.history.settings["endpoints"] for part in parts]
+    return {role: ", ".join(dict.fromkeys(urls[role] for urls in endpoints)) for role in endpoints[0]}

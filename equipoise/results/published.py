@@ -84,8 +84,8 @@ def convert(source: Path, target: Path) -> list[str]:
         data = _read(source)
         if (published := _format(data)) is None:
             raise ValueError(_why_unknown(data))
-        found, added = published.complete(data)
-        store.write_json(target, found)
+        completed, added = published.complete(data)
+        store.write_json(target, completed)
     except ValueError as error:
         raise UserError(f"{source}: {error}") from None
     except RecursionError:
@@ -134,11 +134,11 @@ def _read(path: Path) -> JSON:
 
 
 def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         name, _ = Counter(key for key, _ in pairs).most_common(1)[0]
         raise ValueError(f"has the key {name!r} twice in one object; one of the two would be lost")
-    return found
+    return content
 
 
 def _constant(name: str) -> JSON:

@@ -58,24 +58,24 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
         # Where the journal's folder cannot be written to, no session can be at work there either.
         with suppress(OSError):
             steps.callback(Lock(files).release)
-        found = History(path)
-        found.refresh()
-        return results_of(suite, found, files, homes)
+        history = History(path)
+        history.refresh()
+        return results_of(suite, history, files, homes)
 
 
 def results_of(
-    suite: AnySuite, found: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
+    suite: AnySuite, history: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
 ) -> Recovered:
     """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
-    rubric = suite.rubric(_rubric(suite, found, homes))
+    rubric = suite.rubric(_rubric(suite, history, homes))
     try:
-        data = build.build(suite, rubric, found)
+        data = build.build(suite, rubric, history)
         data |= conclude(data)
-        rows, warnings = suite.table(data["summary"]), _warnings(rubric, found)
+        rows, warnings = suite.table(data["summary"]), _warnings(rubric, history)
         store.write_json(files.results, data)
     except DAMAGE as error:
         # Not every suite's own part of a line can be checked beforehand.
-        raise UserError(f"{shown(found.path)}: a line is not a valid journal line ({error!r})") from error
+        raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
 
@@ -100,17 +100,17 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _rubric(suite: AnySuite, found: History, homes: tuple[Path, ...]) -> Path:
+def _rubric(suite: AnySuite, history: History, homes: tuple[Path, ...]) -> Path:
     if suite.rubric_in_data:
-        return suites.rubric_path(suite, found.settings.get("dataset"), homes[0])
-    places = [home / "rubric" / f"{suite.name}.toml" for home in homes]
-    return next((place for place in places if place.is_file()), places[-1])
+        return suites.rubric_path(suite, history.settings.get("dataset"), homes[0])
+    paths = [home / "rubric" / f"{suite.name}.toml" for home in homes]
+    return next((path for path in paths if path.is_file()), paths[-1])
 
 
 def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if history.damage:
-        found.append(history.damage)
+        warnings.append(history.damage)
     if rubric.hash != history.sessions[-1].settings["rubric_hash"]:
-        found.append("the rubric has changed since: figures that use its scale use the new one")
-    return tuple(found)
+        warnings.append("the rubric has changed since: figures that use its scale use the new one")
+    return tuple(warnings)

@@ -40,7 +40,7 @@ def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
 async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
     sessions = _sessions(history)
     kind = _kind_of_case(suite)
-    found = []
+    changed = []
     for line in history.record_lines():
         replies = _Replies(history.calls.exchanges(line.calls))
         session, nonce = sessions[line.session]
@@ -50,8 +50,8 @@ async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[st
         except CallFailed as failure:
             score = Score(outcome="error", value=None, error=str(failure))
         if not _agrees(line.record, score, is_short=replies.is_short):
-            found.append(line.run)
-    return found
+            changed.append(line.run)
+    return changed
 
 
 def _sessions(history: History) -> dict[str, tuple[SessionLine, str]]:

@@ -79,12 +79,12 @@ def _of_language(
     indices: Mapping[str, int],
 ) -> Iterator[RunRow]:
     """The rows of one language; each record leaves `cases` for its row."""
-    asked = [(suite.question(runs[0].case), runs) for runs in cases.values()]
+    questions = [(suite.question(runs[0].case), runs) for runs in cases.values()]
     # Suites that do not number their questions have them in the order in which they were asked.
-    asked.sort(key=lambda item: item[0].index)
-    for place, (question, runs) in enumerate(asked):
-        at = f"{part}/{_escaped(question.language)}/questions/{place}"
-        index = question.index or indices.get(question.key, place + 1)
+    questions.sort(key=lambda item: item[0].index)
+    for position, (question, runs) in enumerate(questions):
+        at = f"{part}/{_escaped(question.language)}/questions/{position}"
+        index = question.index or indices.get(question.key, position + 1)
         numbered = replace(question, index=index, at=at)
         runs.sort(key=_number, reverse=True)
         while runs:
@@ -280,8 +280,10 @@ def of_json(results: Mapping[str, JSON], whole: Whole | None = None, *, part: st
         ids = [question["id"] for question in own["questions"]]
         if len({*ids}) < len(ids):
             raise ValueError(f"a question stands there twice in {language}")
-        for place, question in enumerate(own["questions"]):
-            rows += _of_question(language, question, f"{part}/{_escaped(language)}/questions/{place}", whole)
+        for position, question in enumerate(own["questions"]):
+            rows += _of_question(
+                language, question, f"{part}/{_escaped(language)}/questions/{position}", whole
+            )
     return rows
 
 
@@ -306,8 +308,8 @@ def _of_question(language: str, data: Mapping[str, JSON], at: str, whole: Whole 
     return [_of_run(question, run, number, whole) for number, run in enumerate(data["runs"])]
 
 
-def _of_run(question: QuestionRow, run: Mapping[str, JSON], place: int, whole: Whole | None) -> RunRow:
-    at = f"{question.at}/runs/{place}"
+def _of_run(question: QuestionRow, run: Mapping[str, JSON], position: int, whole: Whole | None) -> RunRow:
+    at = f"{question.at}/runs/{position}"
     _check(run, at)
     read = whole or (lambda at: run)
     return RunRow(

@@ -79,8 +79,8 @@ def problems(data: JSON) -> list[str]:
 
 def _problems(data: JSON) -> Iterator[str]:
     for error in _validator(suites.names()).iter_errors(data):
-        said = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
-        yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {said}"
+        message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
+        yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {message}"
 
 
 @cache

@@ -53,7 +53,7 @@ def summarise(
     """
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
-    found: dict[str, JSON] = {
+    figures: dict[str, JSON] = {
         "metrics": {
             metric.name: {
                 **described(metric, measure(metric, cells), suite.clusters),
@@ -67,15 +67,15 @@ def summarise(
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
     if without and len(names) > 1:
-        found["panel"] = _panel(suite, cells, scale, names, without)
-    rounded: dict[str, JSON] = with_cluster_names(plain(found), suite.clusters)
+        figures["panel"] = _panel(suite, cells, scale, names, without)
+    rounded: dict[str, JSON] = with_cluster_names(plain(figures), suite.clusters)
     return rounded
 
 
 def on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     """The interval of the figure on these very questions, where only runs vary; `n` counts cases."""
-    found = fixed.estimate(metric, cells)
-    return {name: getattr(found, name) for name in ("se", "low", "high", "n", "reason")}
+    estimate = fixed.estimate(metric, cells)
+    return {name: getattr(estimate, name) for name in ("se", "low", "high", "n", "reason")}
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
@@ -100,14 +100,14 @@ def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     figures = by_run(metric, cells)
     if not figures:
         return {}
-    found = valid(figures)
-    return {"by_run": figures, "run_mean": mean(found), "run_sd": population_sd(found)}
+    values = valid(figures)
+    return {"by_run": figures, "run_mean": mean(values), "run_sd": population_sd(values)}
 
 
-def described(metric: Metric, found: Estimate, clusters: str) -> dict[str, JSON]:
+def described(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, JSON]:
     """A figure with its unit and kind; `n` counts clusters, whose plural name is `clusters`."""
     return {
-        **asdict(found),
+        **asdict(estimate),
         "unit": metric.unit,
         "kind": metric.kind,
         "higher_is_better": metric.higher_is_better,
@@ -154,11 +154,11 @@ def _as_of(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, J
     """The metric that was looked at, with the interval of that look; later rounds are not part of it."""
     if "metric" not in look:
         return {}
-    name, found = look["metric"], metrics[look["metric"]]
+    name, figures = look["metric"], metrics[look["metric"]]
     adjusted = {part: look[part] for part in ("se", "low", "high", "n", "reason")}
     if look.get("scope") == "these":
-        return {name: {**found, "value": look["value"], "these": adjusted}}
-    return {name: {**found, "value": look["value"], **adjusted}}
+        return {name: {**figures, "value": look["value"], "these": adjusted}}
+    return {name: {**figures, "value": look["value"], **adjusted}}
 
 
 # Where the variance lies.
@@ -168,14 +168,18 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
     scores = {
         (cell.cluster, cell.stratum, run, evaluator): score
         for cell in cells
-        for evaluator, given in cell.verdicts.items()
-        for run, score in enumerate(given)
+        for evaluator, verdicts in cell.verdicts.items()
+        for run, score in enumerate(verdicts)
         if score is not None
     }
     components = estimate_components(scores)
-    found: dict[str, JSON] = {**asdict(components), "share": dict(components.share), "unit": "squared points"}
+    figures: dict[str, JSON] = {
+        **asdict(components),
+        "share": dict(components.share),
+        "unit": "squared points",
+    }
     if components.reason:
-        return found
+        return figures
     design = StudyDesign(
         questions=len({question for question, *_ in scores}),
         languages=len({language for _, language, *_ in scores}),
@@ -185,7 +189,7 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
     advised = advice(components, design) if design.questions > 1 else None
     smallest = smallest_difference(components, design, **ASSUMED) if design.questions > 1 else None
     return {
-        **found,
+        **figures,
         "design": asdict(design),
         "predicted_se": predict_se(components, **asdict(design)),
         "narrowing": dict(advised.narrowing) if advised else {},
@@ -200,18 +204,18 @@ def _stratum(cells: Sequence[Cell]) -> str:
     return "language" if all(cell.stratum == _language(cell) for cell in cells) else "stratum"
 
 
-def _called(found: dict[str, JSON], stratum: str) -> dict[str, JSON]:
+def _called(variance: dict[str, JSON], stratum: str) -> dict[str, JSON]:
     """The part on variance with its middle component called by that name."""
 
     def name(component: JSON) -> JSON:
         return stratum if component == "language" else component
 
     return {
-        **found,
-        "variance": {name(key): value for key, value in found["variance"].items()},
-        "share": {name(key): value for key, value in found["share"].items()},
-        "negative": [name(key) for key in found["negative"]],
-        "merged": {name(key): name(value) for key, value in found["merged"].items()},
+        **variance,
+        "variance": {name(key): value for key, value in variance["variance"].items()},
+        "share": {name(key): value for key, value in variance["share"].items()},
+        "negative": [name(key) for key in variance["negative"]],
+        "merged": {name(key): name(value) for key, value in variance["merged"].items()},
     }
 
 
@@ -227,12 +231,12 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
         scores.setdefault(cell.cluster, {}).setdefault(_language(cell), []).extend(runs)
     if metric.kind == "ratio" or len({_language(cell) for cell in chosen}) < 2:
         return None
-    found = consistency(scores)
+    result = consistency(scores)
     least, most = metric.bounds
     widest = metric.percent * (most - least)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
-        "mean_spread": asdict(found.spread),
+        "mean_spread": asdict(result.spread),
         "pairs": [
             {
                 "first": pair.first,
@@ -240,10 +244,10 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
                 **asdict(within(pair.difference, -widest, widest)),
                 "p_adjusted": pair.adjusted,
             }
-            for pair in found.pairs
+            for pair in result.pairs
         ],
-        "largest_gaps": [_gap(gap) for gap in largest_gaps(found, LARGEST_GAPS)],
-        "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in found.gaps},
+        "largest_gaps": [_gap(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
+        "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in result.gaps},
     }
 
 
@@ -263,7 +267,7 @@ def _panel(
 ) -> dict[str, JSON]:
     ratings = {name: _ratings(cells, name) for name in names}
     clusters = {cell.id: cell.cluster for cell in cells}
-    cluster_of = {unit: clusters[unit[0]] for given in ratings.values() for unit in given}
+    cluster_of = {unit: clusters[unit[0]] for verdicts in ratings.values() for unit in verdicts}
     levels = [float(level) for level in range(scale.low, scale.high + 1)]
     alpha = krippendorff_alpha(ratings, levels, cluster_of=cluster_of)
     kappas = [
@@ -294,12 +298,12 @@ def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[tuple[str, int], flo
 
 def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None]:
     """The mean over questions of this evaluator's mean, in points, by language."""
-    found: dict[str, list[float]] = {}
+    centres: dict[str, list[float]] = {}
     for cell in cells:
         centre = mean(valid(cell.verdicts.get(evaluator, ())))
         if centre is not None:
-            found.setdefault(_language(cell), []).append(centre)
-    return {stratum: mean(values) for stratum, values in found.items()}
+            centres.setdefault(_language(cell), []).append(centre)
+    return {stratum: mean(values) for stratum, values in centres.items()}
 
 
 def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, dict[str, JSON]]:

@@ -67,11 +67,11 @@ class Totals:
         self.estimated[role] += not reply.is_metered
         self.number += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
-        if (seen := self.seen.get(key)) is None:
+        if (calls := self.seen.get(key)) is None:
             self.seen[key] = ModelCalls(1, line.run, self.number, self.number)
         else:
-            seen.calls += 1
-            seen.last_call = self.number
+            calls.calls += 1
+            calls.last_call = self.number
 
     def _count(self, counts: Counter[str], line: CallLine) -> None:
         for kind, amount in usage(line).to_json().items():
@@ -91,7 +91,7 @@ class Totals:
             repeats=self.repeats,
             tokens=_copied(self.tokens),
             estimated=Counter(self.estimated),
-            seen={key: copy(seen) for key, seen in self.seen.items()},
+            seen={key: copy(calls) for key, calls in self.seen.items()},
             number=self.number,
             batched=self.batched,
             batched_tokens=_copied(self.batched_tokens),
@@ -125,9 +125,9 @@ class Totals:
 
 
 def _copied(counts: Mapping[tuple[str, str], Counter[str]]) -> dict[tuple[str, str], Counter[str]]:
-    found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    found.update({key: Counter(amounts) for key, amounts in counts.items()})
-    return found
+    copies: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    copies.update({key: Counter(amounts) for key, amounts in counts.items()})
+    return copies
 
 
 def usage(line: CallLine) -> Usage:

@@ -108,11 +108,11 @@ def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[floa
     if len(ratings) < 2 or not units:
         return None
     one = np.eye(len(levels))
-    given = [
+    one_hot = [
         one[[_position(verdicts[unit], levels, rater) for unit in units]]
         for rater, verdicts in ratings.items()
     ]
-    tables = np.sum(given, axis=0)
+    tables = np.sum(one_hot, axis=0)
     pairs = (tables * (tables - 1)).sum(axis=1) / (len(ratings) * (len(ratings) - 1))
     chance = ((tables.sum(axis=0) / tables.sum()) ** 2).sum()
     value = float(_one_minus(np.asarray(1 - pairs.mean()), np.asarray(1 - chance)))
@@ -125,8 +125,8 @@ def variance_within_units(ratings: Mapping[str, Mapping[U, float]]) -> float | N
     In squared points of the scale: 0 where raters always give the same. None without a unit with two.
     """
     units = dict.fromkeys(unit for verdicts in ratings.values() for unit in verdicts)
-    given = [[verdicts[unit] for verdicts in ratings.values() if unit in verdicts] for unit in units]
-    return mean([statistics.variance(verdicts) for verdicts in given if len(verdicts) > 1])
+    by_unit = [[verdicts[unit] for verdicts in ratings.values() if unit in verdicts] for unit in units]
+    return mean([statistics.variance(verdicts) for verdicts in by_unit if len(verdicts) > 1])
 
 
 def _common(ratings: Mapping[str, Mapping[U, float]]) -> list[U]:
@@ -175,9 +175,9 @@ def leans(
     number.
     KeyError for a unit that `cluster_of` lacks.
     """
-    found = []
+    leans = []
     for evaluator, verdicts in ratings.items():
-        others = [given for name, given in ratings.items() if name != evaluator]
+        others = [other for name, other in ratings.items() if name != evaluator]
         apart = {
             unit: value - rest
             for unit, value in verdicts.items()
@@ -185,12 +185,12 @@ def leans(
         }
         difference = clustered_mean(_by_cluster(apart, cluster_of), confidence=confidence)
         own = mean([item.value for item in _by_cluster(verdicts, cluster_of)])
-        found.append(Lean(evaluator=evaluator, mean=own, difference=difference, units=len(apart)))
-    return found
+        leans.append(Lean(evaluator=evaluator, mean=own, difference=difference, units=len(apart)))
+    return leans
 
 
 def _mean_of(others: Sequence[Mapping[U, float]], unit: U) -> float | None:
-    return mean([given[unit] for given in others if unit in given])
+    return mean([verdicts[unit] for verdicts in others if unit in verdicts])
 
 
 def _by_cluster(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> list[Observation]:
@@ -198,8 +198,8 @@ def _by_cluster(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> list[
     for unit, value in values.items():
         clusters.setdefault(cluster_of[unit], []).append(value)
     return [
-        Observation(cluster=name, stratum="", value=math.fsum(found) / len(found))
-        for name, found in clusters.items()
+        Observation(cluster=name, stratum="", value=math.fsum(members) / len(members))
+        for name, members in clusters.items()
     ]
 
 
@@ -293,7 +293,9 @@ def _interval(
     n = len(parts)
     se = float(_jackknife(np.ones((1, n)), parts, statistic)[1][0])
     drawn = [_jackknife(weights, parts, statistic) for weights in _weights(n, parts[0].size, seed)]
-    errors = np.concatenate([(found - value)[error > 1e-9] / error[error > 1e-9] for found, error in drawn])
+    errors = np.concatenate(
+        [(replicate - value)[error > 1e-9] / error[error > 1e-9] for replicate, error in drawn]
+    )
     tail = (1 - confidence) / 2
     if not se > 1e-9 or len(errors) < (1 - tail) * _DRAWS:
         reason = "too few questions with disagreement to resample"

@@ -57,7 +57,7 @@ Answer = Callable[[RunRow], str | None]
 
 def cells(
     plain: Sequence[RunRow],
-    asked: Sequence[RunRow],
+    cued: Sequence[RunRow],
     scales: Sequence[AskerScale],
     stances: Stances,
     answer: Answer,
@@ -70,12 +70,12 @@ def cells(
     languages are made of further cells, of whole clusters, whose questions weigh alike.
     """
     known = _by_question(plain)
-    found = [
+    cells = [
         _cell(known[key], runs, scales, stances, answer)
-        for key, runs in _by_question(asked).items()
+        for key, runs in _by_question(cued).items()
         if key in known and {run.asker.place for run in runs if run.asker} == {*PLACES}
     ]
-    return _arranged(found, by_cluster=by_cluster)
+    return _arranged(cells, by_cluster=by_cluster)
 
 
 def expected(
@@ -102,21 +102,21 @@ def _expected(question: QuestionRow, scales: Sequence[AskerScale], forms: Sequen
 
 
 def _by_question(rows: Sequence[RunRow]) -> dict[str, list[RunRow]]:
-    found: dict[str, list[RunRow]] = {}
+    questions: dict[str, list[RunRow]] = {}
     for row in rows:
-        found.setdefault(row.question.key, []).append(row)
-    return found
+        questions.setdefault(row.question.key, []).append(row)
+    return questions
 
 
 def _cell(
     plain: Sequence[RunRow],
-    asked: Sequence[RunRow],
+    cued: Sequence[RunRow],
     scales: Sequence[AskerScale],
     stances: Stances,
     answer: Answer,
 ) -> Cell:
-    question, sides = asked[0].question, _sides(asked)
-    by_form = {form: _by_place(asked, form) for form in _forms(asked)}
+    question, sides = cued[0].question, _sides(cued)
+    by_form = {form: _by_place(cued, form) for form in _forms(cued)}
     values: dict[str, Sequence[float | None]] = {}
     for scale in scales:
         values |= _of_scale(scale, plain, by_form, lambda row: stances(row, sides))
@@ -142,8 +142,8 @@ def _of_scale(
     """The figures of one scale, run by run, of all forms and of each."""
 
     def stands(rows: Sequence[RunRow]) -> list[float]:
-        given = (stances(row).get(scale.name) for row in rows)
-        return [value for value in given if value is not None]
+        numbers = (stances(row).get(scale.name) for row in rows)
+        return [value for value in numbers if value is not None]
 
     moves = {
         form: _moves(stands(plain), stands(own["first"]), stands(own["second"]), scale)
@@ -155,18 +155,18 @@ def _of_scale(
     return values
 
 
-def _sides(asked: Sequence[RunRow]) -> tuple[str, str]:
-    sides = {row.asker.place: row.asker.side for row in asked if row.asker}
+def _sides(cued: Sequence[RunRow]) -> tuple[str, str]:
+    sides = {row.asker.place: row.asker.side for row in cued if row.asker}
     return sides["first"], sides["second"]
 
 
-def _forms(asked: Sequence[RunRow]) -> list[Form]:
-    return list(dict.fromkeys(row.asker.form for row in asked if row.asker))
+def _forms(cued: Sequence[RunRow]) -> list[Form]:
+    return list(dict.fromkeys(row.asker.form for row in cued if row.asker))
 
 
-def _by_place(asked: Sequence[RunRow], form: Form) -> dict[Place, list[RunRow]]:
-    own = [(row.asker.place, row) for row in asked if row.asker and row.asker.form == form]
-    return {place: [row for other, row in own if other == place] for place in PLACES}
+def _by_place(cued: Sequence[RunRow], form: Form) -> dict[Place, list[RunRow]]:
+    own = [(row.asker.place, row) for row in cued if row.asker and row.asker.form == form]
+    return {position: [row for other, row in own if other == position] for position in PLACES}
 
 
 def _moves(
@@ -187,21 +187,21 @@ def _moves(
 
 def _pooled(name: str, by_form: Mapping[Form, Sequence[float]]) -> dict[str, list[float | None]]:
     """The values of each form, and their means repeat by repeat over the forms that have any."""
-    known = [given for given in by_form.values() if given]
+    known = [series for series in by_form.values() if series]
     # Each form is worth the same.
     pooled = [mean(values) for values in zip(*known, strict=False)]
-    return {name: pooled, **{f"{name}@{form}": [*given] for form, given in by_form.items()}}
+    return {name: pooled, **{f"{name}@{form}": [*series] for form, series in by_form.items()}}
 
 
 def _changed(
-    plain: Sequence[str | None], asked: Mapping[Place, Sequence[RunRow]], answer: Answer
+    plain: Sequence[str | None], cued: Mapping[Place, Sequence[RunRow]], answer: Answer
 ) -> Iterator[float]:
     """Repeat by repeat, in what percent of the answers to either side the answer is not the plain one."""
-    every = [list(map(answer, asked[place])) for place in PLACES]
+    every = [list(map(answer, cued[position])) for position in PLACES]
     for word, *others in zip(plain, *every, strict=False):
-        told = [100.0 * (other != word) for other in others if other is not None and word is not None]
-        if told:
-            yield sum(told) / len(told)
+        changes = [100.0 * (other != word) for other in others if other is not None and word is not None]
+        if changes:
+            yield sum(changes) / len(changes)
 
 
 def _own_changes(plain: Sequence[str | None]) -> list[float | None]:
@@ -246,12 +246,12 @@ def _means(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
 
 def _with_strata_apart(cells: Sequence[Cell]) -> list[Cell]:
     """A question may be asked several times in a language, in several ways: each is a stratum of its own."""
-    seen: dict[tuple[str, str], int] = {}
-    found = []
+    counts: dict[tuple[str, str], int] = {}
+    distinct = []
     for cell in cells:
-        count = seen[cell.cluster, cell.stratum] = seen.get((cell.cluster, cell.stratum), 0) + 1
-        found.append(cell if count == 1 else replace(cell, stratum=f"{cell.stratum}/{count}"))
-    return found
+        count = counts[cell.cluster, cell.stratum] = counts.get((cell.cluster, cell.stratum), 0) + 1
+        distinct.append(cell if count == 1 else replace(cell, stratum=f"{cell.stratum}/{count}"))
+    return distinct
 
 
 # Metrics.
@@ -264,15 +264,15 @@ def metrics(cells: Sequence[Cell], scales: Sequence[AskerScale], names: tuple[st
     """
     wanted = [(f"{scale.prefix}{name}", name) for scale in scales for name in _in_order(scale)]
     wanted += [(CHANGED, CHANGED), (REPEATS, REPEATS)]
-    values = dict.fromkeys(name for cell in cells for name, given in cell.values.items() if given)
+    values = dict.fromkeys(name for cell in cells for name, numbers in cell.values.items() if numbers)
     forms = [name.rpartition("@")[2] for name in values if name.startswith(f"{CHANGED}@")]
-    found = []
+    metrics = []
     for of, figure in wanted:
         if of in values or not cells:
-            found.append(_metric(of, figure, names))
+            metrics.append(_metric(of, figure, names))
         for form in forms if len(forms) > 1 else ():
             if f"{of}@{form}" in values:
-                found.append(_metric(of, figure, names, suffix=f".form.{form}", form=form))
+                metrics.append(_metric(of, figure, names, suffix=f".form.{form}", form=form))
         for label in ("language", "area"):
             groups = dict.fromkeys(
                 cell.labels[label] for cell in cells if cell.of(of) and label in cell.labels
@@ -280,8 +280,8 @@ def metrics(cells: Sequence[Cell], scales: Sequence[AskerScale], names: tuple[st
             more = {} if label == "language" else _WHOLE
             for group in [*filter(None, groups)] if len(groups) > 1 else ():
                 where = {label: group, **more}
-                found.append(_metric(of, figure, names, suffix=f".{label}.{group}", where=where))
-    return found
+                metrics.append(_metric(of, figure, names, suffix=f".{label}.{group}", where=where))
+    return metrics
 
 
 def _in_order(scale: AskerScale) -> list[str]:
@@ -298,8 +298,8 @@ def _metric(
     where: Mapping[str, str] | None = None,
 ) -> Metric:
     name = of
-    for place, side in zip(PLACES, names, strict=True):
-        name = name.replace(f"shift.{place}", f"shift.{side}")
+    for position, side in zip(PLACES, names, strict=True):
+        name = name.replace(f"shift.{position}", f"shift.{side}")
     is_share = figure in (CHANGED, REPEATS)
     widest = 100.0 * _WIDEST.get(figure, 1)
     return Metric(

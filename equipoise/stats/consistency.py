@@ -64,7 +64,7 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     are not counted by Holm. Intervals are not adjusted for the number of pairs. ValueError for a score that
     is not finite.
     """
-    gaps = tuple(_gap(question, found) for question, found in scores.items())
+    gaps = tuple(_gap(question, by_language) for question, by_language in scores.items())
     languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))
     return Consistency(
         gaps=gaps,
@@ -73,12 +73,12 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
     )
 
 
-def largest_gaps(found: Consistency, n: int) -> list[Gap]:
+def largest_gaps(consistency: Consistency, n: int) -> list[Gap]:
     """The n questions with the largest spreads, largest first; equals in the given order.
 
     They are picked for being large, so asked again most would be smaller: read them next to their `noise`.
     """
-    known = [(gap.spread, gap) for gap in found.gaps if gap.spread is not None]
+    known = [(gap.spread, gap) for gap in consistency.gaps if gap.spread is not None]
     return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]
 
 
@@ -119,16 +119,18 @@ def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Esti
 
 
 def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[LanguageContrast, ...]:
-    found = {
+    differences = {
         (first, second): paired_difference(
             _observations(gaps, second), _observations(gaps, first), confidence=confidence
         )
         for first, second in combinations(languages, 2)
     }
-    adjusted = holm({names: difference.p for names, difference in found.items() if difference.p is not None})
+    adjusted = holm(
+        {names: difference.p for names, difference in differences.items() if difference.p is not None}
+    )
     return tuple(
         LanguageContrast(first=names[0], second=names[1], difference=difference, adjusted=adjusted.get(names))
-        for names, difference in found.items()
+        for names, difference in differences.items()
     )
 
 

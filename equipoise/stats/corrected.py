@@ -44,8 +44,8 @@ class Labels:
     @property
     def given(self) -> Mask:
         """Which replies have a label of anyone."""
-        found: Mask = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
-        return found
+        mask: Mask = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
+        return mask
 
     @property
     def means(self) -> Array:
@@ -122,13 +122,13 @@ def tuned(weights: Array, labels: Labels) -> float:
     Within strata, pooled; 0 where the judge says the same of all labelled replies, which tells nothing.
     """
     chosen = weights != 0
-    given = labels.given & chosen
-    if not given.any():
+    labelled = labels.given & chosen
+    if not labelled.any():
         return 0.0
-    strata = _strata(labels.strata, given, chosen & ~np.isnan(labels.probability))[given]
-    pulls = (weights[given] / labels.probability[given]) ** 2
+    strata = _strata(labels.strata, labelled, chosen & ~np.isnan(labels.probability))[labelled]
+    pulls = (weights[labelled] / labels.probability[labelled]) ** 2
     judge_off, people_off = (
-        _centred(values[given], pulls, strata) for values in (labels.judge, labels.means)
+        _centred(values[labelled], pulls, strata) for values in (labels.judge, labels.means)
     )
     below = float(pulls @ judge_off**2)
     return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
@@ -155,26 +155,26 @@ def correct(
     label each way is added to the variance, as runs without an event do not prove that there are none.
     """
     chosen = weights != 0
-    given = labels.given & chosen
-    count = int(given.sum())
+    labelled = labels.given & chosen
+    count = int(labelled.sum())
     if count < 2:
         return None
     b = tuned(weights, labels) if weight is None else weight
     free = np.isnan(labels.probability)
-    strata = _strata(labels.strata, given, chosen & ~free)
-    fitted = len(np.unique(strata[given])) + (weight is None)
+    strata = _strata(labels.strata, labelled, chosen & ~free)
+    fitted = len(np.unique(strata[labelled])) + (weight is None)
     if count <= fitted:
         return None
-    asked = chosen & ~free
-    reach = _reach(weights, labels, strata, given, asked)
-    pull = reach + _leverage(weights, labels, strata, given, asked, reach) if weight is None else reach
-    residuals = np.where(given, labels.means - b * labels.judge, 0.0)
+    eligible = chosen & ~free
+    reach = _reach(weights, labels, strata, labelled, eligible)
+    pull = reach + _leverage(weights, labels, strata, labelled, eligible, reach) if weight is None else reach
+    residuals = np.where(labelled, labels.means - b * labels.judge, 0.0)
     readers, several = _readers(labels, b), (~np.isnan(labels.people)).sum(axis=1)
     people = max(int((readers.shares > 0).sum()), 1)
     value, floor, drawn, pulls = 0.0, 0.0, np.zeros(len(weights)), np.zeros(len(weights))
     for code in np.unique(strata[chosen]):
         inside = chosen & (strata == code)
-        wanted, mine = inside & asked, inside & given
+        wanted, mine = inside & eligible, inside & labelled
         total = float(weights[inside].sum())
         centre = float(reach @ np.where(mine, residuals, 0.0)) / (float(reach[mine].sum()) or 1.0)
         imputed = np.where(free, labels.judge, b * labels.judge + centre)
@@ -193,7 +193,7 @@ def correct(
         pulls[mine] += off
         _centre(pulls, mine, scale)
         _centre(pulls, wanted & ~mine, math.sqrt(_unbiased(int((wanted & ~mine).sum()))))
-    whole = float(weights[asked].sum())
+    whole = float(weights[eligible].sum())
     return Corrected(
         value=value,
         judge=float(weights[chosen] @ labels.judge[chosen]),
@@ -207,31 +207,33 @@ def correct(
         noise=readers.noise * whole**2,
         shares=readers.shares,
         floor=floor,
-        is_complete=bool(given[asked].all()),
+        is_complete=bool(labelled[eligible].all()),
     )
 
 
-def _reach(weights: Array, labels: Labels, strata: Codes, given: Mask, asked: Mask) -> Array:
+def _reach(weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask) -> Array:
     """What each label stands for: d, so scaled that those of a stratum stand for all replies in it."""
-    found = np.zeros(len(weights))
-    found[given] = weights[given] / labels.probability[given]
-    for code in np.unique(strata[given]):
-        mine = given & (strata == code)
-        found[mine] *= float(weights[asked & (strata == code)].sum()) / float(found[mine].sum())
-    return found
+    reach = np.zeros(len(weights))
+    reach[labelled] = weights[labelled] / labels.probability[labelled]
+    for code in np.unique(strata[labelled]):
+        mine = labelled & (strata == code)
+        reach[mine] *= float(weights[eligible & (strata == code)].sum()) / float(reach[mine].sum())
+    return reach
 
 
-def _leverage(weights: Array, labels: Labels, strata: Codes, given: Mask, asked: Mask, reach: Array) -> Array:
+def _leverage(
+    weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask, reach: Array
+) -> Array:
     """What the residual of each label adds to the figure through the tuned weight.
 
     The weight multiplies how far the judge's mean of all replies lies from that of the labelled ones.
     """
-    gap = float(weights[asked] @ labels.judge[asked] - reach[given] @ labels.judge[given])
-    pulls = (weights[given] / labels.probability[given]) ** 2
-    off = _centred(labels.judge[given], pulls, strata[given])
-    below, found = float(pulls @ off**2), np.zeros(len(weights))
-    found[given] = gap * pulls * off / below if below > 1e-12 else 0.0
-    return found
+    gap = float(weights[eligible] @ labels.judge[eligible] - reach[labelled] @ labels.judge[labelled])
+    pulls = (weights[labelled] / labels.probability[labelled]) ** 2
+    off = _centred(labels.judge[labelled], pulls, strata[labelled])
+    below, leverage = float(pulls @ off**2), np.zeros(len(weights))
+    leverage[labelled] = gap * pulls * off / below if below > 1e-12 else 0.0
+    return leverage
 
 
 def _centre(pulls: Array, group: Mask, scale: float) -> None:
@@ -239,17 +241,17 @@ def _centre(pulls: Array, group: Mask, scale: float) -> None:
         pulls[group] = (pulls[group] - pulls[group].mean()) * scale
 
 
-def _strata(strata: Codes, given: Mask, asked: Mask) -> Codes:
+def _strata(strata: Codes, labelled: Mask, eligible: Mask) -> Codes:
     """The strata, or one where a stratum with replies to label has few labels."""
-    counts = [int((given & (strata == code)).sum()) for code in np.unique(strata[asked])]
+    counts = [int((labelled & (strata == code)).sum()) for code in np.unique(strata[eligible])]
     return strata if min(counts, default=0) >= _FEWEST_EACH else np.zeros_like(strata)
 
 
-def _share(probability: Array, mine: Mask, asked: Mask) -> Array:
+def _share(probability: Array, mine: Mask, eligible: Mask) -> Array:
     """The probability of a label of those who have one: drawn, and not left blank."""
-    answered = float((1 / probability[mine]).sum()) / float(asked.sum())
-    found: Array = np.clip(probability[mine] * answered, 0.0, 1.0)
-    return found
+    answered = float((1 / probability[mine]).sum()) / float(eligible.sum())
+    shares: Array = np.clip(probability[mine] * answered, 0.0, 1.0)
+    return shares
 
 
 def _unbiased(count: int) -> float:
@@ -284,8 +286,8 @@ def _readers(labels: Labels, b: float) -> _Readers:
         off = people[rows] - np.nansum(people[rows], axis=1)[:, None] / size
         within = float(np.nansum(off**2) / (size - 1).sum())
         off = off * size / (size - 1) * (count - 1) / count
-    found, sizes = np.nanmean(off, axis=0), (~np.isnan(off)).sum(axis=0)
-    leanings[present] = found - found.mean()
+    offsets, sizes = np.nanmean(off, axis=0), (~np.isnan(off)).sum(axis=0)
+    leanings[present] = offsets - offsets.mean()
     noise[present] = np.nanvar(off, axis=0) / np.maximum(sizes - 1, 1)
     return _Readers(leanings=leanings, noise=noise, shares=shares, within=within)
 
@@ -309,29 +311,29 @@ def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, 
     )
 
 
-def interval(found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+def interval(figure: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
     """The figure with its interval by Student's t; `n` counts labels.
 
     People who differ among themselves widen it by `between`; like the evaluators they are who they are, and
     no interval holds what others would say. Without an interval below FEWEST labels, and where people
     and judge differ alike in all of them.
     """
-    sampling, between = found.variance(scope), found.between()
+    sampling, between = figure.variance(scope), figure.between()
     total = sampling + between
-    reason = _reason(found, sampling)
+    reason = _reason(figure, sampling)
     if reason:
-        return Estimate(value=found.value, se=None, low=None, high=None, n=found.labels, reason=reason)
+        return Estimate(value=figure.value, se=None, low=None, high=None, n=figure.labels, reason=reason)
     se = math.sqrt(total)
-    half = student(found.freedom(scope), confidence) * se
-    return Estimate(value=found.value, se=se, low=found.value - half, high=found.value + half, n=found.labels)
+    value, half = figure.value, student(figure.freedom(scope), confidence) * se
+    return Estimate(value=value, se=se, low=value - half, high=value + half, n=figure.labels)
 
 
-def _reason(found: Corrected, variance: float) -> str | None:
-    if found.labels < FEWEST:
-        return f"too few labels: {found.labels}, and {FEWEST} are needed"
+def _reason(figure: Corrected, variance: float) -> str | None:
+    if figure.labels < FEWEST:
+        return f"too few labels: {figure.labels}, and {FEWEST} are needed"
     if not math.isfinite(variance):
         return "1 question"
-    if not found.is_complete and found.variance("these") <= 1e-18 * max(abs(found.value), 1.0) ** 2:
+    if not figure.is_complete and figure.variance("these") <= 1e-18 * max(abs(figure.value), 1.0) ** 2:
         return "people and evaluators differ alike in every label"
     return None
 

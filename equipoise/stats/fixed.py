@@ -73,11 +73,15 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     (Woodruff 1971, J. American Statistical Association 66, 411-414). There is no interval where a case has
     one run, nor where no run differed.
     """
-    found = spread(metric, cells)
-    if found.value is None or found.reason:
-        return Estimate(value=found.value, se=None, low=None, high=None, n=found.cases, reason=found.reason)
-    low, high = found.limits(confidence)
-    return Estimate(value=found.value, se=_error(found.variance), low=low, high=high, n=found.cases)
+    dispersion = spread(metric, cells)
+    if dispersion.value is None or dispersion.reason:
+        return Estimate(
+            value=dispersion.value, se=None, low=None, high=None, n=dispersion.cases, reason=dispersion.reason
+        )
+    low, high = dispersion.limits(confidence)
+    return Estimate(
+        value=dispersion.value, se=_error(dispersion.variance), low=low, high=high, n=dispersion.cases
+    )
 
 
 def difference(
@@ -267,8 +271,8 @@ def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
 
 def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
     """None for what has no bounds, or is defined so that it can leave them."""
-    found = _BOUNDS.get(metric.kind)
-    return found if found and found[0] <= value <= found[1] else None
+    bounds = _BOUNDS.get(metric.kind)
+    return bounds if bounds and bounds[0] <= value <= bounds[1] else None
 
 
 def _size(
@@ -278,9 +282,9 @@ def _size(
     if bounds is None:
         return None
     width = bounds[1] - bounds[0]
-    place, scaled = (value - bounds[0]) / width, variance / width**2
+    fraction, scaled = (value - bounds[0]) / width, variance / width**2
     if metric.kind in ("mean", "balance"):
-        return place * (1 - place) / scaled if scaled and 0 < place < 1 else None
-    centre = (runs * place + 0.5) / (runs + 1)
+        return fraction * (1 - fraction) / scaled if scaled and 0 < fraction < 1 else None
+    centre = (runs * fraction + 0.5) / (runs + 1)
     halves = 0.5 * (centre**2 + (1 - centre) ** 2) / runs**2
     return centre * (1 - centre) / (scaled + halves)

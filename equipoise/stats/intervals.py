@@ -55,16 +55,18 @@ def student(degrees: float, confidence: float) -> float:
 
 def _table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
     """Questions by strata, NaN where missing, and the strata's names."""
-    found = {(item.cluster, item.stratum): item.value for item in observations}
-    if len(found) < len(observations):
+    values = {(item.cluster, item.stratum): item.value for item in observations}
+    if len(values) < len(observations):
         raise ValueError("a question is observed twice in a stratum: average its runs first")
-    if not all(math.isfinite(value) for value in found.values()):
+    if not all(math.isfinite(value) for value in values.values()):
         raise ValueError("an observation is not a finite number: leave out what has no score")
     rows = {name: row for row, name in enumerate(dict.fromkeys(item.cluster for item in observations))}
-    columns = {name: place for place, name in enumerate(dict.fromkeys(item.stratum for item in observations))}
+    columns = {
+        name: column for column, name in enumerate(dict.fromkeys(item.stratum for item in observations))
+    }
     cells = np.full((len(rows), len(columns)), np.nan)
-    at = [rows[cluster] for cluster, _ in found], [columns[stratum] for _, stratum in found]
-    cells[at] = [*found.values()]
+    at = [rows[cluster] for cluster, _ in values], [columns[stratum] for _, stratum in values]
+    cells[at] = [*values.values()]
     return cells, list(columns)
 
 
@@ -80,7 +82,7 @@ def linearise(observations: Sequence[Observation], confidence: float) -> tuple[E
     cells, strata = _table(observations)
     present = ~np.isnan(cells)
     counts = present.sum(axis=0)
-    centres = [math.fsum(cells[known, place]) / known.sum() for place, known in enumerate(present.T)]
+    centres = [math.fsum(cells[known, column]) / known.sum() for column, known in enumerate(present.T)]
     value = math.fsum(centres) / len(strata) if strata else None
     alone = (f"1 question in {name!r}" for name, count in zip(strata, counts, strict=True) if count == 1)
     reason = too_few(len(cells)) or next(alone, None)
@@ -128,15 +130,15 @@ def bounded_mean(
     the normal value's place. Near a bound, where Student's t reaches beyond it and covers too rarely on the
     other side, this is asymmetrical; elsewhere nearly the same.
     """
-    found, degrees = linearise(observations, confidence)
-    if found.value is None or found.se is None:
-        return found
+    estimate, degrees = linearise(observations, confidence)
+    if estimate.value is None or estimate.se is None:
+        return estimate
     width = most - least
-    place, error = (found.value - least) / width, found.se / width
-    if not 0 < place < 1:
-        return found
-    low, high = score_limits(place, place * (1 - place) / error**2, student(degrees, confidence))
-    return replace(found, low=least + width * low, high=least + width * high)
+    fraction, error = (estimate.value - least) / width, estimate.se / width
+    if not 0 < fraction < 1:
+        return estimate
+    low, high = score_limits(fraction, fraction * (1 - fraction) / error**2, student(degrees, confidence))
+    return replace(estimate, low=least + width * low, high=least + width * high)
 
 
 def wilson(value: float, variance: float, clusters: float, confidence: float) -> tuple[float, float]:
@@ -210,8 +212,8 @@ def bootstrap(
     n = len(filled)
 
     def of(picked: Sequence[int]) -> float:
-        found = statistic([*chain.from_iterable(map(filled.__getitem__, picked))]) if n else None
-        return math.nan if found is None else found
+        value = statistic([*chain.from_iterable(map(filled.__getitem__, picked))]) if n else None
+        return math.nan if value is None else value
 
     others = [[other for other in range(n) if other != number] for number in range(n)]
     drawn = np.array([of(row) for block in _picks(n, draws, seed) for row in block.tolist()])

@@ -26,7 +26,7 @@ from equipoise.stats.paired import Difference
 from equipoise.stats.shared import shared
 
 RunKey = tuple[str, int]
-"""A run: the id of its cell, and its place among the cell's runs."""
+"""A run: the id of its cell, and its index among the cell's runs."""
 CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
 """The kinds of metrics that labels correct: sums over runs, and ratios of two."""
 
@@ -47,8 +47,8 @@ class LabelledRuns:
     @cached_property
     def names(self) -> frozenset[str]:
         """The values that any label says."""
-        given = (values for people in self.values.values() for values in people.values())
-        return frozenset(name for values in given for name, value in values.items() if value is not None)
+        labels = (values for people in self.values.values() for values in people.values())
+        return frozenset(name for values in labels for name, value in values.items() if value is not None)
 
     def corrects(self, metric: Metric) -> bool:
         """Whether labels bear on a metric."""
@@ -60,21 +60,21 @@ class LabelledRuns:
 def figures(metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns) -> dict[str, Corrected]:
     """The figures as people would have them, by metric; without those that have too few labels in them."""
     frame = _Frame(cells, labelled, _units(cells))
-    found = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
-    return {name: item for name, item in found.items() if item is not None}
+    by_metric = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
+    return {name: item for name, item in by_metric.items() if item is not None}
 
 
-def estimate(metric: Metric, found: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+def estimate(metric: Metric, corrected: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
     """The corrected figure and its interval, within what the figure can be.
 
     That of a rate is Wilson's at p (1 - p) / variance labels, p being (n value + 0.5) / (n + 1) of n labels:
     Student's misses rare events too often on one side.
     """
     least, most = fixed.bounds_of(metric, metric.bounds[0]) or (-math.inf, math.inf)
-    limits = interval(found, scope, confidence=confidence)
+    limits = interval(corrected, scope, confidence=confidence)
     if metric.kind == "rate" and limits.se:
-        limits = _scored(limits, student(found.freedom(scope), confidence))
-    return within(replace(limits, value=min(max(found.value, least), most)), least, most)
+        limits = _scored(limits, student(corrected.freedom(scope), confidence))
+    return within(replace(limits, value=min(max(corrected.value, least), most)), least, most)
 
 
 def _scored(limits: Estimate, critical: float) -> Estimate:
@@ -102,22 +102,22 @@ def difference(
     """
     both = shared(metric, before[0], after[0])
     units = dict.fromkeys([*_units(both.before), *_units(both.after)])
-    order = {unit: place for place, unit in enumerate(units)}
+    order = {unit: index for index, unit in enumerate(units)}
     was = _figure(metric, _Frame(both.before, before[1], order), is_pooled=False)
     now = _figure(metric, _Frame(both.after, after[1], order), is_pooled=False)
     if was is None or now is None:
         return None
-    found = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
+    change = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
     levels = confidence or {"these": 0.95, "population": 0.95}
-    scoped = {scope: _difference(found, scope, level, both.unpaired) for scope, level in levels.items()}
+    scoped = {scope: _difference(change, scope, level, both.unpaired) for scope, level in levels.items()}
     return was, now, scoped
 
 
-def _difference(found: Corrected, scope: Scope, confidence: float, unpaired: int) -> Difference:
-    limits = interval(found, scope, confidence=confidence)
+def _difference(corrected: Corrected, scope: Scope, confidence: float, unpaired: int) -> Difference:
+    limits = interval(corrected, scope, confidence=confidence)
     p = None
     if limits.se is not None and limits.value is not None:
-        p = float(2 * stdtr(found.freedom(scope), -abs(limits.value) / limits.se))
+        p = float(2 * stdtr(corrected.freedom(scope), -abs(limits.value) / limits.se))
     return Difference(**asdict(limits), p=p, unpaired=unpaired)
 
 
@@ -126,7 +126,7 @@ def _difference(found: Corrected, scope: Scope, confidence: float, unpaired: int
 
 def _units(cells: Sequence[Cell]) -> dict[RunKey, int]:
     length = (max(map(len, cell.values.values()), default=0) for cell in cells)
-    units = ((cell.id, place) for cell, count in zip(cells, length, strict=True) for place in range(count))
+    units = ((cell.id, run) for cell, count in zip(cells, length, strict=True) for run in range(count))
     return {unit: number for number, unit in enumerate(units)}
 
 
@@ -150,13 +150,13 @@ class _Frame:
         return self._sides[name]
 
     def _side(self, name: str) -> Labels:
-        size, places = len(self.order), {person: place for place, person in enumerate(self.labelled.people)}
+        size, columns = len(self.order), {person: index for index, person in enumerate(self.labelled.people)}
         judge, probability = np.zeros(size), np.full(size, np.nan)
-        people = np.full((size, len(places)), np.nan)
+        people = np.full((size, len(columns)), np.nan)
         known = {
-            (cell.id, place): value
+            (cell.id, index): value
             for cell in self.cells
-            for place, value in enumerate(cell.of(name))
+            for index, value in enumerate(cell.of(name))
             if value is not None
         }
         rows = [self.order[unit] for unit in known]
@@ -167,7 +167,7 @@ class _Frame:
         for unit in self.labelled.values.keys() & known.keys():
             for person, values in self.labelled.values[unit].items():
                 if (value := values.get(name)) is not None:
-                    people[self.order[unit], places[person]] = value
+                    people[self.order[unit], columns[person]] = value
         return Labels(
             judge=judge,
             people=people,
@@ -187,14 +187,14 @@ class _Frame:
 
     def _weights(self, metric: Metric, *, is_pooled: bool) -> Array:
         strata = [(cell, runs) for cell in metric.chosen(self.cells) if (runs := _runs(metric, cell))]
-        found = np.zeros(len(self.order))
+        weights = np.zeros(len(self.order))
         shares = fixed.weights_of(
             metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled
         )
         for (cell, runs), share in zip(strata, shares, strict=True):
-            for place in runs:
-                found[self.order[cell.id, place]] = share[0] / len(runs)
-        return found
+            for run in runs:
+                weights[self.order[cell.id, run]] = share[0] / len(runs)
+        return weights
 
 
 class _Codes(dict[str, int]):
@@ -206,8 +206,8 @@ class _Codes(dict[str, int]):
 
 
 def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
-    """The runs that have a value, by place."""
-    return {place: (value, None) for place, value in enumerate(cell.of(metric.of)) if value is not None}
+    """The runs that have a value, by index."""
+    return {run: (value, None) for run, value in enumerate(cell.of(metric.of)) if value is not None}
 
 
 def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | None:
@@ -226,11 +226,13 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | No
     # Wilson's limits of a rate themselves allow for events that few labels show.
     share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
     parts = [correct(weights, side, weight=slope, extent=share * _extent(metric, side)) for side in sides]
-    found = [part for part in parts if part is not None]
-    if len(found) < len(parts):
+    corrected = [part for part in parts if part is not None]
+    if len(corrected) < len(parts):
         return None
-    value, slopes = fixed.figure_of(metric, found[0].value, found[-1].value if len(found) > 1 else 0.0)
-    return None if value is None else combined(found, slopes[: len(found)], value, known)
+    value, slopes = fixed.figure_of(
+        metric, corrected[0].value, corrected[-1].value if len(corrected) > 1 else 0.0
+    )
+    return None if value is None else combined(corrected, slopes[: len(corrected)], value, known)
 
 
 def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:

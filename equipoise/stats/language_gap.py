@@ -55,7 +55,7 @@ def parts(
 def _parts(
     questions: Iterable[ScoresByLanguage], first: str, second: str, common: Collection[str], confidence: float
 ) -> Parts:
-    cells = {(said, judged) for said in (first, second) for judged in (said, *common)}
+    cells = {(reply, judged) for reply in (first, second) for judged in (reply, *common)}
     gaps, contents = [], []
     for scores in questions:
         if cells <= scores.keys():
@@ -64,10 +64,10 @@ def _parts(
                 math.fsum(scores[first, name] - scores[second, name] for name in common) / len(common)
             )
     rest = [gap - content for gap, content in zip(gaps, contents, strict=True)]
-    gap, said, judged = (_mean(values, confidence) for values in (gaps, contents, rest))
-    return Parts(first=first, second=second, gap=gap, said=said, judged=judged)
+    total, content, judging = (_mean(values, confidence) for values in (gaps, contents, rest))
+    return Parts(first=first, second=second, gap=total, said=content, judged=judging)
 
 
 def _mean(values: Iterable[float], confidence: float) -> Estimate:
-    found = [Observation(cluster=str(n), stratum="", value=value) for n, value in enumerate(values)]
-    return clustered_mean(found, confidence=confidence)
+    sample = [Observation(cluster=str(n), stratum="", value=value) for n, value in enumerate(values)]
+    return clustered_mean(sample, confidence=confidence)

@@ -44,13 +44,16 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
     if metric.kind in ("gap", "lift"):
         return _contrast(metric, chosen, confidence)
     above, below = (_sums(name, chosen) for name in _parts(metric))
-    asked = [cluster for cluster in above if below[cluster] or above[cluster]]
-    found = clustered_ratio(
-        [above[name] for name in asked], [below[name] for name in asked], seed=SEED, confidence=confidence
+    clusters = [cluster for cluster in above if below[cluster] or above[cluster]]
+    ratio = clustered_ratio(
+        [above[name] for name in clusters],
+        [below[name] for name in clusters],
+        seed=SEED,
+        confidence=confidence,
     )
-    if found.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
-        return replace(found, value=metric.if_nothing, reason="nothing to divide by")
-    return _percent(found)
+    if ratio.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
+        return replace(ratio, value=metric.if_nothing, reason="nothing to divide by")
+    return _percent(ratio)
 
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
@@ -88,10 +91,10 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
         return _statistic(metric)([_columns(rows)] if rows else [])
     if metric.kind == "rate" and is_pooled:
         above, below = _pooled(metric, cells)
-        found = above / below if below else None
+        value = above / below if below else None
     else:
-        found = clustered_mean(observations(metric, cells)).value
-    return None if found is None else metric.percent * found
+        value = clustered_mean(observations(metric, cells)).value
+    return None if value is None else metric.percent * value
 
 
 def difference(
@@ -99,8 +102,8 @@ def difference(
 ) -> Difference:
     """After minus before on the cases that they share (`shared`), with its interval, paired by cell."""
     both = shared(metric, before, after)
-    found = _difference(metric, both, confidence)
-    return replace(found, unpaired=both.unpaired)
+    change = _difference(metric, both, confidence)
+    return replace(change, unpaired=both.unpaired)
 
 
 def _difference(metric: Metric, both: Shared, confidence: float) -> Difference:
@@ -127,10 +130,10 @@ def sides(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> tupl
 
 def observations(metric: Metric, cells: Sequence[Cell]) -> list[Observation]:
     """Each cell's mean over its valid runs; cells without any are left out."""
-    found = ((cell, mean(valid(cell.of(metric.of)))) for cell in cells)
+    means = ((cell, mean(valid(cell.of(metric.of)))) for cell in cells)
     return [
         Observation(cluster=cell.cluster, stratum=cell.stratum, value=value)
-        for cell, value in found
+        for cell, value in means
         if value is not None
     ]
 
@@ -144,7 +147,7 @@ def _rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     clusters: dict[str, list[Cell]] = {}
     for cell in cells:
         clusters.setdefault(cell.cluster, []).append(cell)
-    pooled = [_pooled(metric, found) for found in clusters.values()]
+    pooled = [_pooled(metric, members) for members in clusters.values()]
     successes, totals = [above for above, _ in pooled], [below for _, below in pooled]
     return clustered_rate(successes, totals, confidence=confidence)
 
@@ -198,7 +201,7 @@ def _columns(figures: Sequence[CellTerms]) -> Columns:
 
 def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
     def of(clusters: Sequence[Columns]) -> float | None:
-        above, below = ([*chain.from_iterable(map(itemgetter(place), clusters))] for place in (0, 1))
+        above, below = ([*chain.from_iterable(map(itemgetter(part), clusters))] for part in (0, 1))
         if metric.kind == "ratio":
             if not any(below):
                 return metric.if_nothing if clusters else None
@@ -224,19 +227,19 @@ def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Di
     statistic = _statistic(metric)
 
     def change(drawn: Sequence[tuple[Columns, Columns]]) -> float | None:
-        was, now = (statistic([*map(itemgetter(place), drawn)]) for place in (0, 1))
+        was, now = (statistic([*map(itemgetter(side), drawn)]) for side in (0, 1))
         return None if was is None or now is None else now - was
 
     pairs = [[(_columns(before), _columns(after))] for before, after in clusters.values()]
-    found = bootstrap(pairs, change, seed=SEED, confidence=confidence)
-    return Difference(**asdict(found), p=None, unpaired=both.unpaired)
+    estimate = bootstrap(pairs, change, seed=SEED, confidence=confidence)
+    return Difference(**asdict(estimate), p=None, unpaired=both.unpaired)
 
 
-def within(found: E, least: float, most: float) -> E:
+def within(estimate: E, least: float, most: float) -> E:
     """The estimate with its limits clipped to the possible range, which those of few questions may exceed."""
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, least), high=min(found.high, most))
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
 
 
 def _least(metric: Metric) -> float:
@@ -249,9 +252,10 @@ def _parts(metric: Metric) -> tuple[str, str]:
     return metric.of, metric.per
 
 
-def _percent(found: E) -> E:
+def _percent(estimate: E) -> E:
     """The estimate of a share, in percent."""
     value, se, low, high = (
-        None if share is None else 100 * share for share in (found.value, found.se, found.low, found.high)
+        None if share is None else 100 * share
+        for share in (estimate.value, estimate.se, estimate.low, estimate.high)
     )
-    return replace(found, value=value, se=se, low=low, high=high)
+    return replace(estimate, value=value, se=se, low=low, high=high)

@@ -60,11 +60,11 @@ def paired_difference(
     ValueError as `clustered_mean`.
     """
     changes, unpaired = _changes(before, after)
-    found, degrees = linearise(changes, confidence)
+    estimate, degrees = linearise(changes, confidence)
     p = None
-    if found.value is not None and found.se is not None:
-        p = float(2 * stdtr(degrees, -abs(found.value) / found.se))
-    return Difference(**asdict(found), p=p, unpaired=unpaired)
+    if estimate.value is not None and estimate.se is not None:
+        p = float(2 * stdtr(degrees, -abs(estimate.value) / estimate.se))
+    return Difference(**asdict(estimate), p=p, unpaired=unpaired)
 
 
 def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tuple[list[Observation], int]:
@@ -171,8 +171,8 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
     if not all(0 <= p <= 1 for p in p_values.values()):
         raise ValueError("a p value lies between 0 and 1: leave out tests that gave none")
     adjusted, largest = {}, 0.0
-    for place, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):
-        largest = max(largest, min(1.0, (len(p_values) - place) * p_values[key]))
+    for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[key]))
         adjusted[key] = largest
     return {key: adjusted[key] for key in p_values}
 

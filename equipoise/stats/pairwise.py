@@ -62,9 +62,9 @@ def column(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelVal
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int_]:
-    """The place of each name among the different ones."""
-    places = {name: place for place, name in enumerate(dict.fromkeys(names))}
-    return np.array([places[name] for name in names], dtype=np.int_)
+    """The index of each name among the different ones."""
+    indices = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    return np.array([indices[name] for name in names], dtype=np.int_)
 
 
 def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
@@ -106,16 +106,16 @@ def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues
     above, below = (np.array(part) for part in zip(*columns, strict=True))
     one = {"rate": _rates, "ratio": _ratios, "gap": _gaps, "lift": _gaps}.get(metric.kind, _means)
     n, factor = len(columns), 100.0 if metric.kind in ("rate", "ratio") else 1.0
-    found = np.full((4, n, n), np.nan)
+    differences = np.full((4, n, n), np.nan)
     for row in range(n - 1):
         later = slice(row + 1, None)
         first, others = ModelValues(above[row], below[row]), ModelValues(above[later], below[later])
-        found[:, row, later] = one(metric, layout, first, others)
-    found[:3] *= factor
+        differences[:, row, later] = one(metric, layout, first, others)
+    differences[:3] *= factor
     if metric.kind in ("mean", "balance"):
         widest = metric.bounds[1] - metric.bounds[0]
-        found[1:3] = np.clip(found[1:3], -widest, widest)
-    return Pairs(found[0], found[1], found[2], found[3], _apart(found[3]))
+        differences[1:3] = np.clip(differences[1:3], -widest, widest)
+    return Pairs(differences[0], differences[1], differences[2], differences[3], _apart(differences[3]))
 
 
 def _apart(p: Array) -> Flags:
@@ -151,15 +151,15 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
     """Degrees of freedom; models without missing cells share theirs."""
     cells = np.zeros((int(layout.cluster.max()) + 1, layout.strata.shape[1]))
     patterns: dict[bytes, float] = {}
-    found = np.full(len(present), np.nan)
+    degrees = np.full(len(present), np.nan)
     for row in np.flatnonzero(is_known):
         key = present[row].tobytes()
         if key not in patterns:
             cells[layout.cluster, layout.stratum] = present[row]
-            asked = factors[row] > 0
-            patterns[key] = degrees_of_freedom(cells[:, asked], factors[row, asked] ** 2)
-        found[row] = patterns[key]
-    return found
+            weighted = factors[row] > 0
+            patterns[key] = degrees_of_freedom(cells[:, weighted], factors[row, weighted] ** 2)
+        degrees[row] = patterns[key]
+    return degrees
 
 
 def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:

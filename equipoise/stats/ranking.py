@@ -32,8 +32,8 @@ def stability(scores: Mapping[str, float], others: Sequence[Mapping[str, float]]
     Equal scores share their mean rank. None with fewer than three models, or where one way of scoring finds
     all of them equal.
     """
-    found = [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST else []
-    known = [value for value in found if value is not None]
+    rhos = [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST else []
+    known = [value for value in rhos if value is not None]
     centre = mean(known)
     if centre is None or len(known) < len(others):
         return None

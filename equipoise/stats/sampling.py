@@ -24,6 +24,6 @@ def stratified(items: Sequence[T], strata: Callable[[T], tuple[str, ...]], n: in
     ordered = sorted(shuffled, key=strata)
     step = len(ordered) / n
     start = chance.random() * step
-    found = [ordered[int(start + place * step)] for place in range(n)]
-    chance.shuffle(found)
-    return found
+    sample = [ordered[int(start + index * step)] for index in range(n)]
+    chance.shuffle(sample)
+    return sample

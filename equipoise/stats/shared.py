@@ -30,8 +30,8 @@ def shared(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Sha
         {(cell.cluster, cell.stratum): cell for cell in metric.chosen(side)} for side in (before, after)
     )
     pairs, unpaired = [], 0
-    for place in newer | older:
-        was, now = older.get(place), newer.get(place)
+    for key in newer | older:
+        was, now = older.get(key), newer.get(key)
         known = [_known(metric, cell) for cell in (was, now)]
         unpaired += known[0] != known[1]
         both = known[0] & known[1]

@@ -51,7 +51,7 @@ class Components:
     def share(self) -> Mapping[Component, float]:
         """Each component's share of their sum, 0 to 1; empty where all are zero."""
         total = math.fsum(self.variance.values())
-        return {name: found / total for name, found in self.variance.items()} if total else {}
+        return {name: variance / total for name, variance in self.variance.items()} if total else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,18 +103,18 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
         raise ValueError("a score is not a finite number: leave out what has no score")
     if len({question for question, *_ in scores}) < 2:
         return Components(variance={}, reason="fewer than 2 questions")
-    kept, merged = _told_apart(list(scores))
+    levels, merged = _told_apart(list(scores))
     cells = _codes([(language, evaluator) for _, language, _, evaluator in scores])
-    expected = np.array([[_coefficient(a, b, cells) for b in kept.values()] for a in kept.values()])
-    if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(kept):
+    expected = np.array([[_coefficient(a, b, cells) for b in levels.values()] for a in levels.values()])
+    if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(levels):
         return Components(variance={}, reason="too few scores in common to tell the components apart")
     centred = values - (np.bincount(cells, values) / np.bincount(cells))[cells]
-    squares = [(np.bincount(codes, centred) ** 2 / np.bincount(codes)).sum() for codes in kept.values()]
-    found = np.linalg.solve(expected, squares)
-    found[np.abs(found) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # of rounding only
+    squares = [(np.bincount(codes, centred) ** 2 / np.bincount(codes)).sum() for codes in levels.values()]
+    estimates = np.linalg.solve(expected, squares)
+    estimates[np.abs(estimates) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # of rounding only
     return Components(
-        variance=dict(zip(kept, found.clip(0.0).tolist(), strict=True)),
-        negative=tuple(name for name, variance in zip(kept, found, strict=True) if variance < 0),
+        variance=dict(zip(levels, estimates.clip(0.0).tolist(), strict=True)),
+        negative=tuple(name for name, variance in zip(levels, estimates, strict=True) if variance < 0),
         merged=merged,
     )
 
@@ -145,11 +145,11 @@ def advice(components: Components, design: StudyDesign, *, confidence: float = 0
     width = _half_width(components, design, confidence)
     known = [name for name, part in _FACTORS.items() if part in components.variance]
     more = {name: replace(design, **{name: 2 * getattr(design, name)}) for name in known}
-    doubled = {name: _half_width(components, found, confidence) for name, found in more.items()}
+    doubled = {name: _half_width(components, larger, confidence) for name, larger in more.items()}
     return Advice(
         design=design,
         half_width=width,
-        narrowing={name: 1 - found / width if width else 0.0 for name, found in doubled.items()},
+        narrowing={name: 1 - half / width if width else 0.0 for name, half in doubled.items()},
         unknown=tuple(name for name in _FACTORS if name not in known),
     )
 
@@ -200,15 +200,15 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
 
 def _told_apart(places: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
     """Each component's level of each score; what groups the scores like a coarser one is merged into it."""
-    kept: dict[Component, Codes] = {}
+    levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
     for name, within in _WITHIN.items():
         codes = _codes([*map(itemgetter(*within), places)])
-        if same := [other for other, known in kept.items() if np.array_equal(codes, known)]:
+        if same := [other for other, known in levels.items() if np.array_equal(codes, known)]:
             merged[name] = same[0]
         else:
-            kept[name] = codes
-    return kept, merged
+            levels[name] = codes
+    return levels, merged
 
 
 def _codes(labels: Sequence[object]) -> Codes:
@@ -232,9 +232,9 @@ def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
 
 
 def _table(codes: Codes, cells: Codes) -> Array:
-    found = np.zeros((codes.max() + 1, cells.max() + 1))
-    np.add.at(found, (codes, cells), 1)
-    return found
+    counts = np.zeros((codes.max() + 1, cells.max() + 1))
+    np.add.at(counts, (codes, cells), 1)
+    return counts
 
 
 def _parts(components: Components, design: StudyDesign) -> dict[Component, float]:

@@ -24,13 +24,13 @@ def read(path: Path) -> dict[str, JSON]:
 
 def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
     """The same, written for this version of the rubric. Raises UserError."""
-    found = read(path)
-    if found.get("rubric") != rubric.version:
+    data = read(path)
+    if data.get("rubric") != rubric.version:
         raise UserError(
-            f"{path}: its bounds are for version {found.get('rubric')} of the rubric, which has "
+            f"{path}: its bounds are for version {data.get('rubric')} of the rubric, which has "
             f"version {rubric.version}: read anchors and rubric again side by side"
         )
-    return found
+    return data
 
 
 @contextmanager

@@ -63,27 +63,27 @@ def find(selection: Selection, suite: str, name: str = ASKERS) -> Path:
     topics = selection.topics
     folder = topics if topics.is_dir() else topics.parent
     shared = () if selection.dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    paths = [place / name for place in (folder, *shared)]
-    found: Path | None = next((path for path in paths if path.is_file()), None)
-    if found is None:
+    paths = [parent / name for parent in (folder, *shared)]
+    file: Path | None = next((path for path in paths if path.is_file()), None)
+    if file is None:
         raise UserError(
             f"--asker: {shown(folder / name)} is missing, which has the sentences about who asks; write it "
             "(docs/askers.md), or leave --asker out"
         )
-    return found
+    return file
 
 
 def read(path: Path, columns: Sequence[str] = COLUMNS) -> list[Row]:
     """The rows of a file of cues, their forms and numbers checked. Raises UserError naming file and line."""
-    found = list(rows(path, columns))
-    for row in found:
+    cues = list(rows(path, columns))
+    for row in cues:
         if row["form"] not in FORMS:
             raise UserError(f"{row.where}: form is {row['form']!r}, not one of {', '.join(FORMS)}")
         if not re.fullmatch("[1-9][0-9]?", row["number"]):
             raise UserError(f"{row.where}: number is {row['number']!r}, not a whole number from 1 to 99")
         if not row["text"].strip():
             raise UserError(f"{row.where}: has no text")
-    return found
+    return cues
 
 
 def digest(*paths: Path) -> str:
@@ -104,16 +104,16 @@ def of_two_sides(
     if len(named) != 2:
         raise UserError(f"{shown(path)}: needs two sides, and has {', '.join(named) or 'none'}")
     own = sides or (lambda case: named)
-    found = {}
+    by_case = {}
     for case in cases:
         pair = own(case)
         if pair is not None and {*pair} == {*named}:
-            found[case.id] = twins(pair, partial(_of_language, texts, case.language))
-    first = next((own(case) for case in cases if case.id in found), None) or named
+            by_case[case.id] = twins(pair, partial(_of_language, texts, case.language))
+    first = next((own(case) for case in cases if case.id in by_case), None) or named
     return Askers(
         names=(first[0], first[1]),
         hash=digest(path),
-        twins={case: cues for case, cues in found.items() if cues},
+        twins={case: cues for case, cues in by_case.items() if cues},
     )
 
 
@@ -122,16 +122,16 @@ Texts = dict[tuple[str, str, str], dict[int, str]]
 
 
 def _texts(path: Path) -> Texts:
-    found: Texts = {}
+    texts: Texts = {}
     for row in read(path):
         if not _SLUG.fullmatch(row["side"]):
             raise UserError(f"{row.where}: side is {row['side']!r}; use letters, digits and _ only")
         key = row["language"], row["form"], row["side"]
-        own = found.setdefault(key, {})
+        own = texts.setdefault(key, {})
         if int(row["number"]) in own:
             raise UserError(f"{row.where}: {' '.join(key)} {row['number']} has a row already")
         own[int(row["number"])] = row["text"]
-    return found
+    return texts
 
 
 def _of_language(texts: Texts, language: str, form: Form, side: str) -> Mapping[int, str]:
@@ -145,7 +145,7 @@ def twins(
 
     `texts` gives those of a form and a side by number.
     """
-    found: dict[Form, Sequence[CuePair]] = {}
+    by_form: dict[Form, Sequence[CuePair]] = {}
     for form in FORMS:
         first, second = (texts(form, side) for side in sides)
         pairs = [
@@ -156,8 +156,8 @@ def twins(
             for number in sorted(first.keys() & second.keys())
         ]
         if pairs:
-            found[form] = pairs
-    return found
+            by_form[form] = pairs
+    return by_form
 
 
 # Checking.
@@ -177,7 +177,7 @@ def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
             yield f"{language}: there are no sentences about who asks; add some, for both sides"
             continue
         for form in FORMS:
-            counts = {len(found.get(form, ())) for found in own}
+            counts = {len(by_form.get(form, ())) for by_form in own}
             if min(counts) < _FEWEST:
                 yield f"{language} {form}: {min(counts)} texts for each side; write {_FEWEST} or more"
         yield from _of_texts(language, own, is_free=askers.names != OF_EACH_CASE)
@@ -186,8 +186,8 @@ def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
 def _of_texts(
     language: str, own: Iterable[Mapping[Form, Sequence[CuePair]]], *, is_free: bool
 ) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for twins in dict.fromkeys(pair for found in own for pairs in found.values() for pair in pairs):
+    names: dict[str, str] = {}
+    for twins in dict.fromkeys(pair for by_form in own for pairs in by_form.values() for pair in pairs):
         lengths = [len(cue.text) for cue in twins]
         where = f"{language} {twins[0].form} {twins[0].number}"
         if is_free and max(lengths) - min(lengths) > max(_LEAST_UNEVEN, _UNEVEN * max(lengths)):
@@ -196,7 +196,7 @@ def _of_texts(
             name = f"{where} {cue.side}"
             if {*"{}"} & {*cue.text}:
                 yield f"{name}: {cue.text!r} has a slot that nothing fills"
-            if (earlier := seen.setdefault(folded(cue.text), name)) != name:
+            if (earlier := names.setdefault(folded(cue.text), name)) != name:
                 yield f"{name}: repeats {earlier}; reword one of the two"
 
 
@@ -258,12 +258,12 @@ def _ranks(
 # Replies.
 
 
-def is_named(cue: Cue, asked: str, reply: str) -> bool:
+def is_named(cue: Cue, question: str, reply: str) -> bool:
     """Whether a reply repeats three words in a row of the cue that are not in what was asked.
 
     In scripts without spaces, five characters.
     """
-    own = {*_runs(_words(cue.text))} - {*_runs(_words(asked))}
+    own = {*_runs(_words(cue.text))} - {*_runs(_words(question))}
     return any(run in own for run in _runs(_words(reply)))
 
 

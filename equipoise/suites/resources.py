@@ -109,13 +109,13 @@ def originals(topics: Sequence[Path]) -> dict[str, Original]:
 
     Earlier folders take precedence. Raises UserError.
     """
-    found = {
+    paths = {
         path.parent.name: (path, path.parent.relative_to(folder).as_posix())
         for folder in reversed(topics)
         for depth in ("*", "*/*")
         for path in folder.glob(f"{depth}/{PINS}")
     }
-    return {name: _read(*found[name]) for name in sorted(found)}
+    return {name: _read(*paths[name]) for name in sorted(paths)}
 
 
 def _read(path: Path, folder: str) -> Original:
@@ -147,17 +147,17 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     $VARIABLE that was not fetched may hold fewer files, but no changed ones.
     """
     named, pinned = os.environ.get(VARIABLE), originals(topics).get(name)
-    places, to = [place / (pinned.folder if pinned else name) / ORIGINAL for place in topics], ""
+    folders, to = [folder / (pinned.folder if pinned else name) / ORIGINAL for folder in topics], ""
     dataset = pinned.dataset if pinned else ORIGINAL
     if named:
-        places, to = [Path(named) / name, *places], f" --to {shlex.quote(named)}"
+        folders, to = [Path(named) / name, *folders], f" --to {shlex.quote(named)}"
     lacks: list[str] = []
-    for place in places:
+    for folder in folders:
         is_named = bool(named) and not lacks
-        what = _lacks(place, pinned, may_hold_less=is_named and not (place / LICENCE).is_file())
+        what = _lacks(folder, pinned, may_hold_less=is_named and not (folder / LICENCE).is_file())
         if what is None:
-            _refuse_changed(place, pinned, f"equipoise fetch {name}{to if is_named else ''}")
-            return place
+            _refuse_changed(folder, pinned, f"equipoise fetch {name}{to if is_named else ''}")
+            return folder
         lacks.append(what)
     what = next(filter(None, lacks), f"missing, also in ${VARIABLE}" if named else "missing")
     raise UserError(
@@ -165,26 +165,26 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     )
 
 
-def _lacks(place: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
+def _lacks(folder: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
     """What is wrong with the data in a folder, empty if there are none; None if they are sufficient."""
     try:
-        if not place.is_dir() or not any(_is_data(item) for item in place.iterdir()):
+        if not folder.is_dir() or not any(_is_data(item) for item in folder.iterdir()):
             return ""
     except OSError as error:
-        raise UserError(f"{place}: cannot be read ({error.strerror})") from None
-    missing = pinned.missing(place) if pinned else []
+        raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
+    missing = pinned.missing(folder) if pinned else []
     if pinned is None or not missing or (may_hold_less and len(missing) < len(pinned.files)):
         return None
     return (
-        f"incomplete in {place} ({len(missing)} of {len(pinned.files)} files missing, such as {missing[0]})"
+        f"incomplete in {folder} ({len(missing)} of {len(pinned.files)} files missing, such as {missing[0]})"
     )
 
 
-def _refuse_changed(place: Path, pinned: Original | None, fetch: str) -> None:
+def _refuse_changed(folder: Path, pinned: Original | None, fetch: str) -> None:
     """Raise UserError if a file in this folder differs from the published one."""
-    if pinned and (changed := pinned.changed(place)):
+    if pinned and (changed := pinned.changed(folder)):
         raise UserError(
-            f"--dataset {pinned.dataset}: {place / changed[0]} differs from the published file "
+            f"--dataset {pinned.dataset}: {folder / changed[0]} differs from the published file "
             f"({len(changed)} of {len(pinned.files)} files); run: {fetch}, which "
             "restores it, or use changed data with --topics"
         )

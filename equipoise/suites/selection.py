@@ -53,7 +53,7 @@ def about(topics: Path, suite: str, dataset: str | None) -> About | None:
     """
     folder = topics if topics.is_dir() else topics.parent
     shipped = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    path = next((path for path in (place / ABOUT for place in (folder, *shipped)) if path.is_file()), None)
+    path = next((path for path in (parent / ABOUT for parent in (folder, *shipped)) if path.is_file()), None)
     if path is None:
         return None
     with reading(path) as (data, _):
@@ -84,7 +84,7 @@ def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, by
 
 def _data_files(topics: Path, apart: Collection[str]) -> list[Path]:
     if topics.is_dir():
-        found = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
-        return sorted(path for path in found if path.relative_to(topics).parts[0] not in apart)
+        files = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
+        return sorted(path for path in files if path.relative_to(topics).parts[0] not in apart)
     index = topics.with_name(INDEX)
     return [topics, index] if index.is_file() else [topics]

@@ -36,11 +36,11 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 
     Kept audits, archived results and shards, which stand in folders of their own, are left out in silence.
     """
-    found: dict[Path, Path] = {}
+    files: dict[Path, Path] = {}
     others: set[Path] = set()
     for path in paths:
         if not path.is_dir():
-            found.setdefault(path.resolve(), path)
+            files.setdefault(path.resolve(), path)
             continue
         inside = [
             file
@@ -50,9 +50,9 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         results = [file for file in inside if _is_results(file)]
         if not results:
             raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
-        found |= {file.resolve(): found.get(file.resolve(), file) for file in results}
+        files |= {file.resolve(): files.get(file.resolve(), file) for file in results}
         others |= {*inside} - {*results}
-    return list(found.values()), _skipped(sorted(map(shown, others)))
+    return list(files.values()), _skipped(sorted(map(shown, others)))
 
 
 def _skipped(names: Sequence[str]) -> list[str]:

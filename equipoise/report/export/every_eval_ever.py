@@ -62,10 +62,10 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     identity = model_id(results.model, publisher.developer)
     name = uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4)
     developer, *model = identity.split("/")
-    place = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))
+    relative = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))
     created = str(int(time.time()))
     evaluation = f"{results.suite}/{identity}/{created}"
-    samples = place / f"{name}_samples.jsonl"
+    samples = relative / f"{name}_samples.jsonl"
     headline = next(iter(results.metrics.values()))
     digest, lines, unscored = _write_samples(results, folder / samples, evaluation, identity, headline)
     data = {
@@ -92,7 +92,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
             "total_rows": lines,
             "additional_details": {"runs_without_a_score": str(unscored), "is_correct": IS_CORRECT},
         }
-    path = folder / place / f"{name}.json"
+    path = folder / relative / f"{name}.json"
     with replacing(path) as file:
         file.write(json_io.dumps(data, indent=True))
     return Written(
@@ -103,11 +103,11 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     )
 
 
-def _texts(found: Mapping[str, JSON]) -> dict[str, str]:
+def _texts(details: Mapping[str, JSON]) -> dict[str, str]:
     """Details, all of which have to be texts; what is null is left out."""
     return {
         name: value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n")
-        for name, value in found.items()
+        for name, value in details.items()
         if value is not None
     }
 
@@ -135,14 +135,14 @@ def model_info(model: str, developer: str, endpoint: str | None = None) -> dict[
 
 def _source(results: Results, publisher: Publisher) -> dict[str, JSON]:
     metadata = results.metadata
-    told = ("status", "runs_expected", "runs_completed", "sessions", "tokens", "cost_usd", "git_commit")
+    names = ("status", "runs_expected", "runs_completed", "sessions", "tokens", "cost_usd", "git_commit")
     return {
         "source_name": "Equipoise",
         "source_type": "evaluation_run",
         "source_organization_name": publisher.organization,
         "evaluator_relationship": publisher.relationship,
         "additional_details": _texts(
-            {**{name: metadata.get(name) for name in told}, "outcomes": results.summary.get("outcomes")}
+            {**{name: metadata.get(name) for name in names}, "outcomes": results.summary.get("outcomes")}
         ),
     }
 
@@ -204,25 +204,25 @@ def _score(figure: Figure) -> dict[str, JSON]:
 
 def _generation(results: Results) -> dict[str, JSON]:
     metadata = results.metadata
-    said = metadata.get("subject_sampling") or {}
+    sampling = metadata.get("subject_sampling") or {}
     names = ("subject_system_prompt", "runs", "rubric_version", "rubric_hash", "evaluator_models")
     return {
-        "generation_args": {name: value for name, value in said.items() if value is not None},
+        "generation_args": {name: value for name, value in sampling.items() if value is not None},
         "additional_details": _texts({name: metadata.get(name) for name in names}),
     }
 
 
 def _judges(results: Results) -> dict[str, JSON]:
     """The panel with the first prompt that one of them got; nothing where none was asked."""
-    said = next((item for run in results.runs() for item in run.evaluators if item.messages), None)
-    if said is None:
+    first = next((item for run in results.runs() for item in run.evaluators if item.messages), None)
+    if first is None:
         return {}
     temperature = (results.metadata.get("evaluator_sampling") or {}).get("temperature")
-    given = {} if temperature is None else {"temperature": temperature}
+    sampling = {} if temperature is None else {"temperature": temperature}
     judges = [
-        {"model_info": model_info(name, UNKNOWN), **given} for name in results.metadata["evaluator_models"]
+        {"model_info": model_info(name, UNKNOWN), **sampling} for name in results.metadata["evaluator_models"]
     ]
-    return {"llm_scoring": {"judges": judges, "input_prompt": str(said.messages[0]["content"])}}
+    return {"llm_scoring": {"judges": judges, "input_prompt": str(first.messages[0]["content"])}}
 
 
 # Runs.
@@ -252,7 +252,7 @@ def _sample(
 ) -> dict[str, JSON]:
     subject = run.subject
     messages = [message for item in subject for message in item.messages]
-    asked = str(next((item["content"] for item in messages if item["role"] == "user"), ""))
+    prompt = str(next((item["content"] for item in messages if item["role"] == "user"), ""))
     replies = [item for item in messages if item["role"] == "assistant"]
     is_single = len(subject) == 1 and len(replies) == 1
     return {
@@ -263,9 +263,9 @@ def _sample(
         # A figure without a value is not among the results.
         **({"evaluation_result_id": f"{evaluation}/{headline.name}"} if headline.value is not None else {}),
         "sample_id": f"{run.language}/{run.id}/run{run.number}",
-        "sample_hash": hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest(),
+        "sample_hash": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest(),
         "interaction_type": "single_turn" if is_single else "multi_turn",
-        "input": {"raw": asked, "reference": []},
+        "input": {"raw": prompt, "reference": []},
         "output": _output(replies[0]) if is_single else None,
         "messages": None if is_single else [_turn(*item) for item in enumerate(messages)],
         "answer_attribution": [],
@@ -300,9 +300,9 @@ def _output(reply: Mapping[str, Any]) -> dict[str, JSON]:
     }
 
 
-def _turn(place: int, message: Mapping[str, Any]) -> dict[str, JSON]:
+def _turn(index: int, message: Mapping[str, Any]) -> dict[str, JSON]:
     return {
-        "turn_idx": place,
+        "turn_idx": index,
         "role": message["role"],
         "content": str(message["content"]),
         "reasoning_trace": message.get("reasoning"),

@@ -161,10 +161,10 @@ def _results(results: Results, runs: Sequence[RunRow]) -> Any:
 def _precision(figure: Figure) -> dict[str, JSON]:
     """What is known of a figure beside its value."""
     these = figure.these
-    found = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
-    found |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
+    values = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
+    values |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
     return {
-        **found,
+        **values,
         "by_run": list(figure.by_run),
         "these": these and {"se": these.se, "low": these.low, "high": these.high, "n": these.n},
     }
@@ -205,8 +205,8 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
 def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
     from inspect_ai.scorer import Score
 
-    said = "\n\n".join(_judgements(evaluators))
-    return Score(value=run.score, explanation=said or None, metadata=_clean(_about(run)))
+    explanation = "\n\n".join(_judgements(evaluators))
+    return Score(value=run.score, explanation=explanation or None, metadata=_clean(_about(run)))
 
 
 def _about(run: RunRow) -> dict[str, JSON]:
@@ -293,8 +293,8 @@ def _usage_of(
     parts: dict[str, list[Conversation]] = {model: list(subject)}
     for conversation in evaluators:
         parts.setdefault(conversation.name, []).append(conversation)
-    found = {name: _usage(said) for name, said in parts.items()}
-    return {name: used for name, used in found.items() if used is not None}
+    usages = {name: _usage(conversations) for name, conversations in parts.items()}
+    return {name: used for name, used in usages.items() if used is not None}
 
 
 def _clean(data: JSON) -> JSON:

@@ -27,8 +27,8 @@ def _section(results: Results) -> Iterator[str]:
         "asked": str(metadata.get("started"))[:10],
         "Equipoise": metadata.get("equipoise_version"),
     }
-    said = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
-    yield f"{'; '.join(said)}.\n"
+    parts = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
+    yield f"{'; '.join(parts)}.\n"
 
 
 def _short(digest: str | None) -> str | None:

@@ -146,13 +146,13 @@ COLUMNS: Sequence[Column] = (
 
 
 def _prompt(subject: Sequence[Conversation]) -> str | None:
-    said = [message for item in subject[:1] for message in item.messages if message["role"] == "user"]
-    return _text(said[0] if said else None)
+    messages = [message for item in subject[:1] for message in item.messages if message["role"] == "user"]
+    return _text(messages[0] if messages else None)
 
 
 def _reply(subject: Sequence[Conversation]) -> str | None:
-    said = [reply for item in subject[:1] for reply in item.replies]
-    return _text(said[-1] if said else None)
+    replies = [reply for item in subject[:1] for reply in item.replies]
+    return _text(replies[-1] if replies else None)
 
 
 def _transcript(subject: Sequence[Conversation]) -> list[JSON]:
@@ -167,8 +167,8 @@ def _text(message: Any) -> str | None:
 
 
 def _latency(subject: Sequence[Conversation]) -> float | None:
-    found = [reply["latency"] for item in subject for reply in item.replies if "latency" in reply]
-    return round(sum(found), 3) if found else None
+    seconds = [reply["latency"] for item in subject for reply in item.replies if "latency" in reply]
+    return round(sum(seconds), 3) if seconds else None
 
 
 # The table.
@@ -178,7 +178,7 @@ ColumnValues = dict[str, list[Any]]
 
 def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of every column by row, and the kind of each column."""
-    found: ColumnValues = {column.name: [] for column in COLUMNS}
+    columns: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
     for results in every:
         for run in results.runs():
@@ -188,16 +188,16 @@ def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]
             if run.asker:
                 own |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
             for column in COLUMNS:
-                found[column.name].append(column.of(row))
+                columns[column.name].append(column.of(row))
             for name, value in own.items():
-                found.setdefault(name, [None] * rows).append(value)
+                columns.setdefault(name, [None] * rows).append(value)
             rows += 1
-            for values in found.values():
+            for values in columns.values():
                 if len(values) < rows:
                     values.append(None)
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in COLUMNS}
-    kinds |= {name: _kind(found[name]) for name in found if name not in kinds}
-    return {name: _as(kinds[name], values) for name, values in found.items()}, kinds
+    kinds |= {name: _kind(columns[name]) for name in columns if name not in kinds}
+    return {name: _as(kinds[name], values) for name, values in columns.items()}, kinds
 
 
 def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -234,9 +234,9 @@ def to_polars(every: Iterable[Source]) -> polars.DataFrame:
     except ImportError:
         raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
-    found, kinds = cells(every)
+    columns, kinds = cells(every)
     return polars.DataFrame(
-        found, schema={name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
+        columns, schema={name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
     )
 
 
@@ -247,9 +247,9 @@ def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
     except ImportError:
         raise UserError("pandas is not installed; run: pip install pandas") from None
     types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
-    found, kinds = cells(every)
+    columns, kinds = cells(every)
     return pandas.DataFrame(
-        {name: pandas.array(values, dtype=types[kinds[name]]) for name, values in found.items()}
+        {name: pandas.array(values, dtype=types[kinds[name]]) for name, values in columns.items()}
     )
 
 
@@ -266,10 +266,10 @@ def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
         with _writing(path) as file:
             frame.write_parquet(file)
         return frame.height
-    found, _ = cells(every)
+    columns, _ = cells(every)
     with _writing(path) as file:
-        file.writelines(_csv(found) if to == "csv" else _json_lines(found))
-    return len(found[COLUMNS[0].name])
+        file.writelines(_csv(columns) if to == "csv" else _json_lines(columns))
+    return len(columns[COLUMNS[0].name])
 
 
 @contextmanager
@@ -281,12 +281,14 @@ def _writing(path: Path) -> Iterator[BinaryIO]:
         raise UserError(f"--output: {shown(path)}: cannot be written ({error.strerror})") from None
 
 
-def _json_lines(found: ColumnValues) -> Iterator[bytes]:
-    return (json_io.dumps(dict(zip(found, row, strict=True))) for row in zip(*found.values(), strict=True))
+def _json_lines(columns: ColumnValues) -> Iterator[bytes]:
+    return (
+        json_io.dumps(dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)
+    )
 
 
-def _csv(found: ColumnValues) -> Iterator[bytes]:
-    for row in chain([tuple(found)], zip(*found.values(), strict=True)):
+def _csv(columns: ColumnValues) -> Iterator[bytes]:
+    for row in chain([tuple(columns)], zip(*columns.values(), strict=True)):
         yield f"{','.join(map(_csv_cell, row))}\n".encode("utf-8", "replace")
 
 

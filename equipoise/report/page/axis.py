@@ -29,9 +29,9 @@ class Axis:
 
 def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
     """The axis that shows these values with their intervals; the whole scale if there is none."""
-    found = [*metrics]
-    values = [m[part] for m in found for part in ("value", "low", "high") if m[part] is not None]
-    is_percent = all(m["unit"] == "%" for m in found)
+    rows = [*metrics]
+    values = [m[part] for m in rows for part in ("value", "low", "high") if m[part] is not None]
+    is_percent = all(m["unit"] == "%" for m in rows)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
     step = _round((max(values) - min(values)) / _STEPS)

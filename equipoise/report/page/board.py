@@ -182,19 +182,19 @@ class Shown:
 
 def shown(entries: Sequence[Entry]) -> Shown:
     """The board of these results."""
-    found = boards.board(entries)
+    board = boards.board(entries)
     parts = [
         SuiteBoard(
             section=section,
             views=[
-                View(name=f"board-{number}-{place}", table=table, title=_title(section, place))
-                for place, table in enumerate(section.tables)
+                View(name=f"board-{number}-{index}", table=table, title=_title(section, index))
+                for index, table in enumerate(section.tables)
             ],
         )
-        for number, section in enumerate(found.sections)
+        for number, section in enumerate(board.sections)
     ]
-    return Shown(board=found, parts=parts)
+    return Shown(board=board, parts=parts)
 
 
-def _title(section: Section, place: int) -> str:
-    return f"{title(section.suite)}, table {place + 1}" if place else title(section.suite)
+def _title(section: Section, index: int) -> str:
+    return f"{title(section.suite)}, table {index + 1}" if index else title(section.suite)

@@ -34,7 +34,7 @@ def too_many(paths: Sequence[Path]) -> str | None:
 
 def write(path: Path, paths: Iterable[Path]) -> None:
     """Write the page of a board of these results atomically. Raises UserError."""
-    entries = [_read(file, place) for place, file in enumerate(paths)]
+    entries = [_read(file, index) for index, file in enumerate(paths)]
     board = shown(entries)
     try:
         with replacing(path) as file:
@@ -44,10 +44,10 @@ def write(path: Path, paths: Iterable[Path]) -> None:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
 
 
-def _read(path: Path, place: int) -> Entry:
+def _read(path: Path, index: int) -> Entry:
     side = load_without_transcripts(path)
     with reading(path, otherwise=ONLY_COMPARED):
-        item = entry(side, place)
+        item = entry(side, index)
         # Damage is told with its file, so not only where the page is written.
         _ = standings.findings(item), standings.figure(item), axis([item.headline])
     return item

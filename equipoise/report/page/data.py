@@ -134,7 +134,7 @@ class Result:
 _NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
 
 
-def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
+def result(side: Side, index: int, taken: Mapping[str, object]) -> Result:
     """The page's data of one results file; `taken` are the keys of those before it."""
     data, rows = side.data, side.rows
     ended = outcomes(rows)
@@ -150,10 +150,10 @@ def result(side: Side, place: int, taken: Mapping[str, object]) -> Result:
     ]
     return Result(
         key=_key(f"{side.suite.name}/{side.model}", taken),
-        place=place,
+        place=index,
         suite=side.suite.name,
         kind=kind(side),
-        entry=entry(side, place),
+        entry=entry(side, index),
         title=title(side.suite),
         clusters=side.suite.clusters,
         counts=side.suite.headline.rstrip(","),
@@ -199,11 +199,14 @@ def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
     return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
 
 
-def _audited(evaluator: str, said: Mapping[str, JSON] | None) -> AuditedEvaluator:
-    if said is None:
+def _audited(evaluator: str, audited: Mapping[str, JSON] | None) -> AuditedEvaluator:
+    if audited is None:
         return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
     return AuditedEvaluator(
-        evaluator=evaluator, finding=audit.finding(said), differs=said["differs"], rows=audit.rows(said)
+        evaluator=evaluator,
+        finding=audit.finding(audited),
+        differs=audited["differs"],
+        rows=audit.rows(audited),
     )
 
 
@@ -247,7 +250,7 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
     for runs in by_question(rows):
         if (centre := mean([row.percent for row in runs if row.percent is not None])) is not None:
             means.setdefault((runs[0].area, runs[0].language), []).append(centre)
-    areas, languages = ({place[n]: None for place in means} for n in (0, 1))
+    areas, languages = ({key[n]: None for key in means} for n in (0, 1))
     if max(len(areas), len(languages)) < 2:
         return
     unit = next(iter(metrics.values()), _NOTHING)["unit"]
@@ -258,8 +261,8 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
         kind="matrix",
         rows=[
             {"row": area, "column": language, "value": value, "text": f"{value:.0f}"}
-            for (area, language), found in means.items()
-            if (value := mean(found)) is not None
+            for (area, language), centres in means.items()
+            if (value := mean(centres)) is not None
         ],
         unit=unit,
         low=low,
@@ -275,9 +278,9 @@ def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
     for result in results:
         kinds.setdefault(result.kind, {}).setdefault(result.entry.key, []).append(result)
     return {
-        kind if number == 1 else f"{kind}-{number}": found
+        kind if number == 1 else f"{kind}-{number}": members
         for kind, tables in kinds.items()
-        for number, found in enumerate(sorted(tables.values(), key=_fewest), start=1)
+        for number, members in enumerate(sorted(tables.values(), key=_fewest), start=1)
     }
 
 
@@ -288,7 +291,7 @@ def _fewest(results: Sequence[Result]) -> int:
 
 def overview(results: Sequence[Result]) -> list[Plot]:
     """Headlines, distributions and outcomes of each table, its models together."""
-    every = (figure for name, found in by_table(results).items() for figure in _of_table(name, found))
+    every = (figure for name, members in by_table(results).items() for figure in _of_table(name, members))
     return [figure for figure in every if _shows_anything(figure)]
 
 
@@ -349,11 +352,11 @@ def _distribution(
     shares = [
         (
             names[key],
-            f"{low + place * width:.0f} to {low + (place + 1) * width:.0f}",
-            100 * count[place] / count.total(),
+            f"{low + index * width:.0f} to {low + (index + 1) * width:.0f}",
+            100 * count[index] / count.total(),
         )
         for key, count in counts.items()
-        for place in range(_BINS)
+        for index in range(_BINS)
     ]
     rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
     drawn = Plot(

@@ -72,7 +72,7 @@ def png(figure: Plot) -> bytes:
 
 def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
     """The figure in Vega-Lite."""
-    rows = [_drawable(row) | {"place": place} for place, row in enumerate(figure.rows)]
+    rows = [_drawable(row) | {"place": index} for index, row in enumerate(figure.rows)]
     for key in _LABELS & {*COLUMNS[figure.kind]}:
         labels = _labels(_names(rows, key), layout)
         rows = [{**row, key: labels[row[key]]} for row in rows]
@@ -159,7 +159,7 @@ def _intervals(figure: Plot, layout: Layout) -> Spec:
 
 def _stacked(figure: Plot, layout: Layout) -> Spec:
     parts, names = _names(figure.rows, "part"), _names(figure.rows, "name")
-    colours = [PARTS.get(part, SERIES[place % len(SERIES)]) for place, part in enumerate(parts)]
+    colours = [PARTS.get(part, SERIES[index % len(SERIES)]) for index, part in enumerate(parts)]
     colour = {"field": "part", "type": "nominal", "scale": {"domain": parts, "range": colours}}
     return {
         **_fitted(layout),

@@ -62,22 +62,22 @@ def title(suite: AnySuite) -> str:
 
 def spelling(texts: Iterable[str]) -> dict[str, str]:
     """The words that these texts mostly write with capitals within sentences, by their lower case."""
-    seen: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for text in texts:
         for sentence in _SENTENCE.split(text):
             for word in re.findall(r"\w+", sentence)[1:]:
-                seen.setdefault(word.lower(), Counter())[word] += 1
-    usual = {word: forms.most_common(1)[0][0] for word, forms in seen.items()}
+                counts.setdefault(word.lower(), Counter())[word] += 1
+    usual = {word: forms.most_common(1)[0][0] for word, forms in counts.items()}
     return {word: form for word, form in usual.items() if word != form}
 
 
 def languages(codes: Iterable[str]) -> dict[str, str]:
     """The English names of languages by code; with their countries where two would have the same."""
-    found = {code: _locale(code) for code in codes}
-    short = {code: (locale and locale.get_language_name("en")) or code for code, locale in found.items()}
+    locales = {code: _locale(code) for code in codes}
+    short = {code: (locale and locale.get_language_name("en")) or code for code, locale in locales.items()}
     if len(set(short.values())) == len(short):
         return short
-    return {code: (locale and locale.get_display_name("en")) or code for code, locale in found.items()}
+    return {code: (locale and locale.get_display_name("en")) or code for code, locale in locales.items()}
 
 
 def _locale(code: str) -> Locale | None:

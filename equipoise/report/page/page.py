@@ -168,10 +168,10 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
             drawn[item.key] = _draw(drawing, item.figures)
         drawn[""] = _draw(drawing, overview(results))
         pack.close()
-        found = {key: [done() for done in figures] for key, figures in drawn.items()}
+        finished = {key: [done() for done in figures] for key, figures in drawn.items()}
     try:
         with replacing(path) as file:
-            for piece in _pieces(results, shown([item.entry for item in results]), found, pack, reviewed):
+            for piece in _pieces(results, shown([item.entry for item in results]), finished, pack, reviewed):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None

@@ -58,14 +58,18 @@ def load(path: Path, option: str = "--reviews: ") -> list[Review]:
 
 def _review(where: str, number: int, item: JSON) -> Review:
     try:
-        found = Review(**item)
+        review = Review(**item)
     except TypeError:
         raise UserError(f"{where}: review {number} lacks a field, or has an unknown one") from None
-    texts = (found.suite, found.model, found.started, found.run, found.note, found.reviewer, found.at)
-    is_number = found.score is None or type(found.score) in (int, float)
-    if found.verdict not in ("right", "wrong") or not is_number or not all(isinstance(t, str) for t in texts):
+    texts = (review.suite, review.model, review.started, review.run, review.note, review.reviewer, review.at)
+    is_number = review.score is None or type(review.score) in (int, float)
+    if (
+        review.verdict not in ("right", "wrong")
+        or not is_number
+        or not all(isinstance(t, str) for t in texts)
+    ):
         raise UserError(f"{where}: review {number} has a value of the wrong kind")
-    return found
+    return review
 
 
 @dataclass(slots=True)
@@ -79,16 +83,16 @@ class Reviewed:
     def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[RunRow]) -> None:
         """Find the reviews of this result."""
         own = (metadata["suite"], metadata["subject_model"], metadata["started"])
-        asked = {
+        by_run = {
             review.run: review
             for review in self.reviews
             if (review.suite, review.model, review.started) == own
         }
-        if not asked:
+        if not by_run:
             return
         self.scales[key] = (metadata["scale"]["low"], metadata["scale"]["high"])
         for row in rows:
-            if review := asked.get(row.name):
+            if review := by_run.get(row.name):
                 self.matched.append((key, review, row))
 
     @property
@@ -103,7 +107,7 @@ class Reviewed:
 
 
 def _agreement(
-    key: str, scale: tuple[int, int], found: Iterable[tuple[str, Review, RunRow]]
+    key: str, scale: tuple[int, int], matches: Iterable[tuple[str, Review, RunRow]]
 ) -> dict[str, JSON]:
     # Numpy comes with them.
     from equipoise.stats.agreement import weighted_kappa
@@ -113,13 +117,13 @@ def _agreement(
     people: dict[str, float] = {}
     evaluators: dict[str, float] = {}
     groups: dict[str, str] = {}
-    for _, review, row in found:
+    for _, review, row in matches:
         right.setdefault(row.id, []).append(review.verdict == "right")
-        given = judged(row)
-        score = given if review.score is None and review.verdict == "right" else review.score
-        if given is not None and score is not None:
+        panel_score = judged(row)
+        score = panel_score if review.score is None and review.verdict == "right" else review.score
+        if panel_score is not None and score is not None:
             people[review.run] = _level(score, scale)
-            evaluators[review.run] = _level(given, scale)
+            evaluators[review.run] = _level(panel_score, scale)
             groups[review.run] = row.id
     rate = clustered_rate([sum(marks) for marks in right.values()], [len(marks) for marks in right.values()])
     levels = [float(level) for level in range(scale[0], scale[1] + 1)]

@@ -47,33 +47,33 @@ def _headline(suite: AnySuite, data: Mapping[str, JSON], metric: Mapping[str, JS
 
 def alike(data: Mapping[str, JSON]) -> list[str]:
     """A sentence for each pair of languages whose difference may be chance."""
-    found = data["summary"].get("consistency")
+    consistency = data["summary"].get("consistency")
     return [
         f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
-        for first, second, pair, unit in _pairs(found)
+        for first, second, pair, unit in _pairs(consistency)
         if not _differs(pair)
     ]
 
 
-def _by_people(found: Mapping[str, JSON], name: str) -> Iterator[str]:
+def _by_people(people: Mapping[str, JSON], name: str) -> Iterator[str]:
     """The headline as people's labels correct it, beside the judge's."""
-    item = found.get("corrected", {}).get(name)
+    item = people.get("corrected", {}).get(name)
     if item is None:
         return
-    who, unit, these = " and ".join(found["people"]), _unit(item["unit"]), item["these"]
+    who, unit, these = " and ".join(people["people"]), _unit(item["unit"]), item["these"]
     read = f"as {who} read the replies it is {item['value']:.1f}{unit}"
-    told = f"The evaluators say {item['judge']:.1f}{unit}; {read}"
+    sentence = f"The evaluators say {item['judge']:.1f}{unit}; {read}"
     if these["low"] is None:
-        yield f"{told}, by {item['labels']:,} labels ({these['reason']})."
+        yield f"{sentence}, by {item['labels']:,} labels ({these['reason']})."
         return
     limits = f"95 % interval {these['low']:.1f} to {these['high']:.1f} on these replies"
-    yield f"{told}, by {item['labels']:,} labels of replies drawn at random; {limits}."
+    yield f"{sentence}, by {item['labels']:,} labels of replies drawn at random; {limits}."
     if item["is_larger"]:
         yield "That lies outside the evaluators' own interval: they are too strict, or too mild."
 
 
-def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
-    pairs = [*_pairs(found)]
+def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
+    pairs = [*_pairs(consistency)]
     for first, second, pair, unit in pairs:
         if _differs(pair):
             size, ends = abs(pair["value"]), sorted(map(abs, (pair["low"], pair["high"])))
@@ -86,13 +86,15 @@ def _languages(found: Mapping[str, JSON]) -> Iterator[str]:
         yield "No difference between languages can be told from chance."
 
 
-def _pairs(found: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, Mapping[str, JSON], str]]:
+def _pairs(consistency: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, Mapping[str, JSON], str]]:
     """The names of both languages, their difference and its unit, for each pair that has one."""
-    if not found:
+    if not consistency:
         return
-    unit = "points" if found["unit"] in ("percentage points", "points") else str(found["unit"])
-    names = languages(dict.fromkeys(pair[side] for pair in found["pairs"] for side in ("first", "second")))
-    for pair in found["pairs"]:
+    unit = "points" if consistency["unit"] in ("percentage points", "points") else str(consistency["unit"])
+    names = languages(
+        dict.fromkeys(pair[side] for pair in consistency["pairs"] for side in ("first", "second"))
+    )
+    for pair in consistency["pairs"]:
         if pair["value"] is not None:
             yield names[pair["first"]], names[pair["second"]], pair, unit
 

@@ -30,27 +30,27 @@ def differences(table: Table) -> Iterator[str]:
 def _pair(table: Table, above: int, below: int) -> str:
     """How two models differ."""
     first, second = table.scored[above], table.scored[below]
-    found = table.difference(above, below)
-    if not found.is_apart:
-        text = f"{first.model} and {second.model} cannot be told apart: they differ by {_size(first, found)}"
-        is_chance = found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+    difference = table.difference(above, below)
+    size = _size(first, difference)
+    if not difference.is_apart:
+        text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
+        low, high = difference.low, difference.high
+        is_chance = low is not None and high is not None and not low <= 0 <= high
         return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
     clusters = first.suite.clusters
-    return (
-        f"{first.model} scores {_size(first, found)} {_way(found)} than {second.model} on the same {clusters}"
-    )
+    return f"{first.model} scores {size} {_way(difference)} than {second.model} on the same {clusters}"
 
 
-def _way(found: ModelDifference) -> str:
-    return "higher" if (found.value or 0.0) > 0 else "lower"
+def _way(difference: ModelDifference) -> str:
+    return "higher" if (difference.value or 0.0) > 0 else "lower"
 
 
-def _size(entry: Entry, found: ModelDifference) -> str:
+def _size(entry: Entry, difference: ModelDifference) -> str:
     """A difference, told without its sign, and its interval."""
-    value, unit = found.value or 0.0, _unit(entry)
-    if found.low is None or found.high is None:
+    value, unit = difference.value or 0.0, _unit(entry)
+    if difference.low is None or difference.high is None:
         return f"{abs(value):.1f} {unit} (no interval)"
-    low, high = (found.low, found.high) if value >= 0 else (-found.high, -found.low)
+    low, high = (difference.low, difference.high) if value >= 0 else (-difference.high, -difference.low)
     return f"{abs(value):.1f} {unit} (95 % interval {low:.1f} to {high:.1f})"
 
 
@@ -76,11 +76,11 @@ def _of_many(table: Table) -> Iterator[str]:
     if len(alike) == pairs:
         yield f"None of the {len(models):,} models can be told apart from another. {_pair(table, 0, last)}."
         return
-    first, found = models[0], table.difference(0, last)
+    first, difference = models[0], table.difference(0, last)
     yield f"{first.model} stands first with {figure(first)}."
-    if found.is_apart:
-        side = "above" if (found.value or 0.0) > 0 else "below"
-        yield f"That is {_size(first, found)} {side} {models[last].model}, which stands last."
+    if difference.is_apart:
+        side = "above" if (difference.value or 0.0) > 0 else "below"
+        yield f"That is {_size(first, difference)} {side} {models[last].model}, which stands last."
     else:
         yield f"{_pair(table, 0, last)}, although these two stand first and last."
     if not alike:
@@ -127,7 +127,7 @@ def judges(table: Table) -> str:
     every = [findings(item) for item in entries]
     names_of: dict[str, list[str]] = {}
     for name in evaluators:
-        known = dict.fromkeys(found[name] for found in every)
+        known = dict.fromkeys(by_name[name] for by_name in every)
         names_of.setdefault("; ".join([*known][:3]), []).append(name)
     if not evaluators:
         return "no evaluator."
@@ -138,7 +138,8 @@ def judges(table: Table) -> str:
 def findings(entry: Entry) -> dict[str, str]:
     """What the audit of each evaluator found."""
     return {
-        name: "not audited" if said is None else audit.finding(said) for name, said in entry.audits.items()
+        name: "not audited" if audited is None else audit.finding(audited)
+        for name, audited in entry.audits.items()
     }
 
 
@@ -166,11 +167,11 @@ def citation(table: Table) -> str:
 def _versions(table: Table) -> str:
     """Of the program, its commit, or where that is not known the data and the rubric."""
     versions, commits = (_every(table, name) for name in ("equipoise_version", "git_commit"))
-    found = [f"version {listed(versions)}"] if versions else []
+    parts = [f"version {listed(versions)}"] if versions else []
     if commits and None not in (item.metadata["git_commit"] for item in table.entries):
-        return ", ".join([*found, f"commit {listed(commits)}"])
+        return ", ".join([*parts, f"commit {listed(commits)}"])
     hashes = ((name, table.first.metadata[f"{name}_hash"]) for name in ("data", "rubric"))
-    return ", ".join([*found, *(f"{name} {value}" for name, value in hashes if value)])
+    return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes if value)])
 
 
 def _every(table: Table, name: str) -> list[str]:

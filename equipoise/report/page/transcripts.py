@@ -71,12 +71,12 @@ class Pack:
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, place: int, rows: Sequence[RunRow], level: Callable[[RunRow], str]) -> None:
+    def add(self, index: int, rows: Sequence[RunRow], level: Callable[[RunRow], str]) -> None:
         """Add the runs of a result at this place in the page, each with what its score is in words."""
         for row in rows:
             about = question_json(row.question)
             columns = (
-                *(place, row.question.key, row.number, row.language, row.area, row.outcome),
+                *(index, row.question.key, row.number, row.language, row.area, row.outcome),
                 *(_rounded(row.percent), level(row), _rounded(judged(row)), _rounded(apart(row))),
                 *(_title(row.question.text), len(self.chunks), len(self._open)),
                 row.asker.tag if row.asker else "",
@@ -88,7 +88,7 @@ class Pack:
     @property
     def shown(self) -> dict[str, list[JSON]]:
         """The columns of the index, without who asks where nobody does."""
-        return {name: told for name, told in self.columns.items() if name != "asker" or any(told)}
+        return {name: values for name, values in self.columns.items() if name != "asker" or any(values)}
 
     def _keep(self, line: bytes) -> None:
         self._open.append(line)

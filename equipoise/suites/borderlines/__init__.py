@@ -82,10 +82,10 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
         return score(case, reply, original_parse(reply.text, case.names), "original")
     if not reply.text.strip():
         return EMPTY
-    place, how = read(case, rubric, reply.text)
-    if place is None:
-        place, how = likeliest(case, await chosen(case, rubric, panel, reply.text)), "evaluator"
-    return score(case, reply, place, how)
+    index, how = read(case, rubric, reply.text)
+    if index is None:
+        index, how = likeliest(case, await chosen(case, rubric, panel, reply.text)), "evaluator"
+    return score(case, reply, index, how)
 
 
 _NO_ANSWER: Mapping[str, JSON] = {"answer": None, "how": None, "original": None, "likelihoods": None}
@@ -100,30 +100,30 @@ async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Scor
     text = rubric.rank.substitute(
         instruction=prompts.instruction(case, rubric), question=case.question
     ).strip()
-    found = await subject.likelihoods(text, case.names)
-    if found is not None:
-        place = found.index(max(found))
-        shares = {code: round(value, 4) for code, value in zip(case.options, found, strict=True)}
-        return score(case, Reply(text=case.names[place]), place, "rank by names", shares)
+    likelihoods = await subject.likelihoods(text, case.names)
+    if likelihoods is not None:
+        index = likelihoods.index(max(likelihoods))
+        shares = {code: round(value, 4) for code, value in zip(case.options, likelihoods, strict=True)}
+        return score(case, Reply(text=case.names[index]), index, "rank by names", shares)
     return await _ranked_by_letter(case, rubric, subject)
 
 
 async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
     options = dict(zip(LETTERS, case.names, strict=False))
-    found = await subject.rank(case.question, prompts.instruction(case, rubric), options)
-    if found.reply.blocked:
+    ranking = await subject.rank(case.question, prompts.instruction(case, rubric), options)
+    if ranking.reply.blocked:
         return BLOCKED
-    place = None if found.label is None else LETTERS.index(found.label)
-    ranked = score(case, found.reply, place, f"rank by {found.method}")
-    return ranked if found.error is None else replace(ranked, error=found.error)
+    index = None if ranking.label is None else LETTERS.index(ranking.label)
+    ranked = score(case, ranking.reply, index, f"rank by {ranking.method}")
+    return ranked if ranking.error is None else replace(ranked, error=ranking.error)
 
 
 def score(
-    case: Dispute, reply: Reply, place: int | None, how: str, shares: Mapping[str, float] | None = None
+    case: Dispute, reply: Reply, index: int | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
     """Which claimant was named, or that none was; `shares` are the likelihoods of all where known."""
     original = case.options[original_parse(reply.text, case.names)]
-    answer = None if place is None else case.options[place]
+    answer = None if index is None else case.options[index]
     return Score(
         outcome=_outcome(reply, answer, how),
         value=None if answer is None else 1.0 + case.claimants.index(answer),
@@ -248,27 +248,27 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
     By region only the first strategy's main figures are shown, to stay readable; the results contain all.
     """
-    found = summary["metrics"]
+    metrics = summary["metrics"]
     return [
         _HEAD,
-        *(_row(name, found[name], summary["random"]) for name in scoring.for_a_table([*found])),
+        *(_row(name, metrics[name], summary["random"]) for name in scoring.for_a_table([*metrics])),
     ]
 
 
-def _row(name: str, found: Mapping[str, JSON], chance: Mapping[str, float | None]) -> Sequence[str]:
-    unit = "%" if found["unit"] == "%" else ""
-    figure = "-" if found["value"] is None else f"{found['value']:.2f}{unit}"
-    interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
+def _row(name: str, metric: Mapping[str, JSON], chance: Mapping[str, float | None]) -> Sequence[str]:
+    unit = "%" if metric["unit"] == "%" else ""
+    figure = "-" if metric["value"] is None else f"{metric['value']:.2f}{unit}"
+    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
     expected = chance.get(name)
     places = 1 if unit else 2
-    sd = found.get("run_sd")
+    sd = metric.get("run_sd")
     return (
         name,
-        f"{found['n']}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
+        f"{metric['n']}{' disputes' * name.endswith(scoring.BY_DISPUTE)}",
         figure,
         interval,
         "" if expected is None else f"{expected:.{places}f}{unit}",
-        "" if sd is None else f"{found['run_mean']:.2f} ± {sd:.2f}",
+        "" if sd is None else f"{metric['run_mean']:.2f} ± {sd:.2f}",
     )
 
 

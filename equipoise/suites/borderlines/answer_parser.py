@@ -80,17 +80,17 @@ def lexicon(
     with `-` before it covers a name that means no country ("South China Sea"). In languages that inflect the
     end of each word may be another.
     """
-    shown = [Name(name, place, True, language) for place, name in enumerate(names)]
+    shown = [Name(name, index, True, language) for index, name in enumerate(names)]
     return (
         *shown,
-        *(_variant(name, place, language) for place, more in enumerate(variants) for name in more),
+        *(_variant(name, index, language) for index, more in enumerate(variants) for name in more),
     )
 
 
-def _variant(variant: str, place: int, language: str) -> Name:
+def _variant(variant: str, index: int, language: str) -> Name:
     if variant.startswith(NOBODY):
         return Name(variant.removeprefix(NOBODY), None, False, language)
-    return Name(variant.removeprefix(HINT), place, not variant.startswith(HINT), language)
+    return Name(variant.removeprefix(HINT), index, not variant.startswith(HINT), language)
 
 
 def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
@@ -102,8 +102,8 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     if not territory:
         return [*known]
     name = plain(territory)
-    said = {word for word in known if word.place is not None and _finds(word, name)}
-    shown = 0 if said & {*known[:count]} else count if said else len(known)
+    matches = {word for word in known if word.place is not None and _finds(word, name)}
+    shown = 0 if matches & {*known[:count]} else count if matches else len(known)
     counted = [word._replace(counts=word.counts and n < shown) for n, word in enumerate(known)]
     first = count if shown else 0
     return [*counted[:first], Name(territory, None, False, known[0].language), *counted[first:]]
@@ -211,10 +211,10 @@ def original_parse(text: str, names: Sequence[str]) -> int:
     One name that occurs as written; else one of A) to G) that occurs once; else the name that occurs first;
     else the first claimant.
     """
-    named = [place for place, name in enumerate(names) if name in text]
+    named = [index for index, name in enumerate(names) if name in text]
     if len(named) == 1:
         return named[0]
     letters = re.findall(r"([A-G])\)", text)
     if len(letters) == 1 and LETTERS.index(letters[0]) < len(names):
         return LETTERS.index(letters[0])
-    return min(named, key=lambda place: text.index(names[place]), default=0)
+    return min(named, key=lambda index: text.index(names[index]), default=0)

@@ -45,8 +45,8 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     twins = {}
     for case in cases:
         written = partial(_filled, forms, names, case.language)
-        if found := cues.twins(sides(case, selection.option(SEED)), written):
-            twins[case.id] = found
+        if pairs := cues.twins(sides(case, selection.option(SEED)), written):
+            twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
 
 
@@ -61,13 +61,13 @@ def _filled(forms: Forms, names: CountryNames, language: str, form: Form, side: 
 
 def read_names(path: Path) -> CountryNames:
     """The names of countries in the slots. Raises UserError naming file and line."""
-    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    names: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, NAME_COLUMNS):
         key = row["language"], row["code"]
-        if key in found:
+        if key in names:
             raise UserError(f"{row.where}: {key[0]} has {key[1]} already")
-        found[key] = {slot: row[slot] for slot in ("of", "in")}
-    return found
+        names[key] = {slot: row[slot] for slot in ("of", "in")}
+    return names
 
 
 def sides(case: Dispute, seed: int) -> tuple[str, str]:
@@ -86,5 +86,5 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
 
 def answer(row: RunRow) -> str | None:
     """The code of the country named."""
-    found: str | None = row.details.get("answer")
-    return found
+    code: str | None = row.details.get("answer")
+    return code

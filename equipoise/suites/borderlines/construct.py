@@ -36,17 +36,17 @@ def country_names(folder: Path) -> str:
 def needed(folder: Path) -> set[tuple[str, str]]:
     """The pairs of country and language to name: all claimants, in each one's language and in English."""
     speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRIES)}
-    asked = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
+    languages = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
     territories = rows(folder / "territories.csv", TERRITORIES)
-    return {pair for row in territories for pair in _pairs(row, speaks, asked)}
+    return {pair for row in territories for pair in _pairs(row, speaks, languages)}
 
 
-def _pairs(row: Row, speaks: dict[str, str], asked: set[str]) -> Iterator[tuple[str, str]]:
+def _pairs(row: Row, speaks: dict[str, str], languages: set[str]) -> Iterator[tuple[str, str]]:
     claimants = row["claimants"].split(";")
     for code in claimants:
         if code not in speaks:
             raise UserError(f"{row.where}: there is no country {code!r} in countries.csv")
-    for language in {speaks[code] for code in claimants} & asked | {"en"}:
+    for language in {speaks[code] for code in claimants} & languages | {"en"}:
         yield from ((code, language) for code in claimants)
 
 

@@ -142,22 +142,22 @@ def disputes(selection: Selection) -> list[Dispute]:
 
     Raises UserError naming file and line.
     """
-    found = _published(selection) if (selection.topics / published_tables.FILE).is_file() else _own(selection)
+    cases = _published(selection) if (selection.topics / published_tables.FILE).is_file() else _own(selection)
     method, parse = selection.option(METHOD), selection.option(PARSE)
-    asked = [replace(case, method=method, parse=parse) for case in found]
+    queries = [replace(case, method=method, parse=parse) for case in cases]
     wanted = selection.option(STRATEGY)
     strategies = STRATEGIES if wanted == "all" else (wanted,)
-    return [one for strategy in strategies for case in asked for one in _by(strategy, case)]
+    return [one for strategy in strategies for case in queries for one in _by(strategy, case)]
 
 
 def _by(strategy: str, case: Dispute) -> Iterator[Dispute]:
     """The query under a strategy: twice where the control is asked as another than the claimant."""
-    told = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
+    query = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
     if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
-        yield replace(told, voice="control")
-        yield replace(told, id=f"{told.id}-claimant", voice="claimant")
+        yield replace(query, voice="control")
+        yield replace(query, id=f"{query.id}-claimant", voice="claimant")
     else:
-        yield told
+        yield query
 
 
 def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]:
@@ -195,17 +195,17 @@ def _published(selection: Selection) -> Iterator[Dispute]:
     for number, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
         speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
         has_english = CONTROL in speaks.values()
-        asked = tuple(item.language for item in queries if item.language != CONTROL or has_english)
+        languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)
         for query in queries:
             if not wanted or query.language in wanted:
-                yield _published_case(query, number, speaks, asked, tables, names)
+                yield _published_case(query, number, speaks, languages, tables, names)
 
 
 def _published_case(
     query: PublishedQuery,
     number: int,
     speaks: Mapping[str, str],
-    asked: tuple[str, ...],
+    languages: tuple[str, ...],
     tables: Published,
     names: PublishedNames,
 ) -> Dispute:
@@ -226,11 +226,11 @@ def _published_case(
         variants=tuple(names.of(country, query.language) for country in query.claimants),
         elsewhere={
             language: tuple(names.of(country, language) for country in query.claimants)
-            for language in sorted({*asked, CONTROL} - {query.language})
+            for language in sorted({*languages, CONTROL} - {query.language})
         },
         name=row["Territory"] if query.language == CONTROL else "",
         speaks=speaks,
-        asked=asked,
+        asked=languages,
         english=query.claimants,
         religions={name: tables.religions.get(name, "") for name in query.claimants},
         languages={name: tables.language_names.get(speaks[name], "") for name in query.claimants},
@@ -262,8 +262,8 @@ def _read(selection: Selection) -> _Tables:
 
 def _pairs(path: Path, columns: list[str]) -> dict[str, str]:
     """The second column by the first; empty if there is no such table."""
-    found = rows(path, columns) if path.is_file() else ()
-    return {row[columns[0]]: row[columns[1]] for row in found}
+    table = rows(path, columns) if path.is_file() else ()
+    return {row[columns[0]]: row[columns[1]] for row in table}
 
 
 def _shared(folder: Path) -> Path:
@@ -274,10 +274,10 @@ def _shared(folder: Path) -> Path:
 def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
     """Further names of countries by code and language; empty if there is no such table."""
     path = _shared(folder) / "country_variants.csv"
-    found: dict[tuple[str, str], list[str]] = {}
+    variants: dict[tuple[str, str], list[str]] = {}
     for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
-        found.setdefault((row["code"], row["language"]), []).append(row["name"])
-    return found
+        variants.setdefault((row["code"], row["language"]), []).append(row["name"])
+    return variants
 
 
 def _refuse_holes(folder: Path, tables: _Tables) -> None:
@@ -289,20 +289,20 @@ def _refuse_holes(folder: Path, tables: _Tables) -> None:
             raise UserError(f"{row.where}: the question must have {{territory}} and {{options}} once each")
     if not tables.territories:
         raise UserError(f"{folder / 'territories.csv'}:1: no territory in this file")
-    seen: set[str] = set()
+    slugs: set[str] = set()
     for row in tables.territories:
-        if not _SLUG.fullmatch(row["slug"]) or row["slug"] in seen:
+        if not _SLUG.fullmatch(row["slug"]) or row["slug"] in slugs:
             raise UserError(f"{row.where}: slug is {row['slug']!r}; use a-z, 0-9 and _, and each only once")
-        seen.add(row["slug"])
+        slugs.add(row["slug"])
 
 
 def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     claimants = tuple(row["claimants"].split(";"))
     _refuse_odd(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
-    asked = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
+    languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
     others = _others(row, tables)
-    for language in dict.fromkeys((*asked, CONTROL)):
+    for language in dict.fromkeys((*languages, CONTROL)):
         options = _ordered(claimants, row["slug"], tables)
         names = tuple(_name(row, tables.countries, code, language) for code in options)
         territory = _name(row, tables.names, row["slug"], language)
@@ -322,11 +322,11 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             options=options,
             names=names,
             variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
-            elsewhere=_elsewhere(options, {*asked, CONTROL} - {language}, tables),
+            elsewhere=_elsewhere(options, {*languages, CONTROL} - {language}, tables),
             name=territory,
             others={code: _names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
             speaks=speaks,
-            asked=asked,
+            asked=languages,
             english=tuple(_name(row, tables.countries, code, CONTROL) for code in options),
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},

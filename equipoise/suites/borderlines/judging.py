@@ -54,9 +54,9 @@ def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
     return {**named, NONE: rubric.prompts["reading"].options[NONE]}
 
 
-def likeliest(case: Dispute, given: Sequence[Choice]) -> int | None:
+def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
     """The place of the option that the panel finds likeliest; None where that is none, or not one alone."""
-    known = [choice.probabilities for choice in given if choice.probabilities is not None]
+    known = [choice.probabilities for choice in choices if choice.probabilities is not None]
     if not known:
         return None
     return _likeliest(

@@ -73,14 +73,14 @@ def _answer(runs: Runs) -> str | None:
     return answers.most_common(1)[0][0] if answers else None
 
 
-def _languages(found: Mapping[str, JSON], note: str) -> Plot:
+def _languages(by_language: Mapping[str, JSON], note: str) -> Plot:
     return Plot(
         name="control-by-language",
         title="How often the country in control is named, by language",
         kind="intervals",
         rows=[
             {"name": language, "value": row["controller"], "low": row["low"], "high": row["high"]}
-            for language, row in sorted(found.items(), key=lambda item: item[1]["controller"] or 0.0)
+            for language, row in sorted(by_language.items(), key=lambda item: item[1]["controller"] or 0.0)
             if row["controller"] is not None
         ],
         low=0.0,

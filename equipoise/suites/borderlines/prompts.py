@@ -40,7 +40,7 @@ class BorderRubric(ChoiceRubric):
 
 def load(path: Path) -> BorderRubric:
     """The rubric in a TOML file. Raises UserError naming file and key."""
-    found = choice.load(path, {"reading": ("question", "reply")}, SCALE)
+    base = choice.load(path, {"reading": ("question", "reply")}, SCALE)
     with reading(path) as (data, _):
         table = take(data, "strategies", dict)
         strategies = {
@@ -53,10 +53,10 @@ def load(path: Path) -> BorderRubric:
             raise ValueError("rank.text must end with a colon: the name stands behind the last one")
         words = _words({kind: take(data, kind, dict) for kind in KINDS})
     return BorderRubric(
-        version=found.version,
-        hash=found.hash,
+        version=base.version,
+        hash=base.hash,
         scale=SCALE,
-        prompts=found.prompts,
+        prompts=base.prompts,
         strategies=strategies,
         rank=rank,
         words=words,
@@ -81,8 +81,8 @@ def _words(tables: Mapping[str, Mapping[str, JSON]]) -> dict[str, Words]:
 def instruction(case: Dispute, rubric: BorderRubric) -> str:
     """The instruction before the question, by strategy."""
     text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_listed(case))
-    told = text.strip()
-    return told if case.language == CONTROL else f"{told}\nReply in {case.language_name}."
+    wording = text.strip()
+    return wording if case.language == CONTROL else f"{wording}\nReply in {case.language_name}."
 
 
 def _citizen(case: Dispute) -> str:

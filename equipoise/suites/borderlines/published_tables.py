@@ -53,8 +53,8 @@ class PublishedNames:
             self._names.setdefault((row["code"], row["language"]), []).append(row["name"])
         english = (
             (name, code)
-            for (code, language), found in self._names.items()
-            for name in found
+            for (code, language), spellings in self._names.items()
+            for name in spellings
             if language == "en"
         )
         plain = {name.casefold(): code for name, code in english if name[0] not in "~-"}
@@ -102,19 +102,19 @@ def defects(folder: Path) -> list[str]:
     tables = read(folder)
     controllers = {query.row["Territory"]: query.row["Controller"] for query in tables.queries}
     claimants = {query.row["Territory"]: query.claimants for query in tables.queries}
-    asked = {query.language for query in tables.queries}
+    languages = {query.language for query in tables.queries}
     spoken = {tables.speaks.get(name, "") for names in claimants.values() for name in names}
-    found = [
+    defects = [
         f"{FILE}: {territory}: its controller, {controller}, is not a claimant, so no answer can name it"
         for territory, controller in controllers.items()
         if controller not in ("Unknown", *claimants[territory])
     ]
     if SURINAME not in _json(read_text(folder / COUNTRIES), COUNTRIES):
-        found.append(f"{COUNTRIES}: the key of {SURINAME} is damaged; its language is taken to be nl")
-    if silent := ", ".join(sorted(spoken - asked)):
-        found.append(f"there are no questions in {silent}, though claimants speak it")
+        defects.append(f"{COUNTRIES}: the key of {SURINAME} is damaged; its language is taken to be nl")
+    if silent := ", ".join(sorted(spoken - languages)):
+        defects.append(f"there are no questions in {silent}, though claimants speak it")
     return [
-        *found,
+        *defects,
         f"language codes are read as {', '.join(f'{old} = {new}' for old, new in ALIASES.items())}",
     ]
 
@@ -125,10 +125,10 @@ def _code(code: str) -> str:
 
 def _countries(path: Path) -> dict[str, dict[str, JSON]]:
     data = _json(read_text(path), str(path))
-    found = {name: about for name, about in data.items() if "Lang_Code" in about}
+    countries = {name: about for name, about in data.items() if "Lang_Code" in about}
     # The key of this one was hit by a search and replace.
-    found.setdefault(SURINAME, {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"})
-    return found
+    countries.setdefault(SURINAME, {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"})
+    return countries
 
 
 def _codes(folder: Path) -> list[str]:
@@ -160,9 +160,9 @@ def _lines(path: Path) -> list[str]:
 
 
 def _names(line: str, where: str) -> tuple[str, ...]:
-    found = _json(line, where)
+    names = _json(line, where)
     # Some of the published files hold the list as a text in JSON.
-    return tuple(_json(found, where) if isinstance(found, str) else found)
+    return tuple(_json(names, where) if isinstance(names, str) else names)
 
 
 def _json(text: str, where: str) -> JSON:

@@ -125,11 +125,11 @@ class _Reply:
 
         A reply may begin with the other side's case.
         """
-        said = (
+        mentions = (
             frozenset[int]().union(*(part.mentions for part in sentence.parts if self._tells_more(part)))
             for sentence in reversed(self.sentences)
         )
-        return next(filter(None, said), frozenset())
+        return next(filter(None, mentions), frozenset())
 
     def _tells_more(self, part: Clause) -> bool:
         return not part.is_doubtful and not self.vocabulary.countries(part.flat, "holds", "links")
@@ -165,10 +165,10 @@ class _Reply:
 
     def is_contested(self, answer: int) -> bool:
         """Whether it speaks for another option, too, or takes its answer back."""
-        asked = (sentence.given - {answer} for sentence in self.questions)
+        others = (sentence.given - {answer} for sentence in self.questions)
         return (
             self.vocabulary.has(flat(self.text), "contrary")
-            or any(asked)
+            or any(others)
             or any(self._is_against(answer, sentence) for sentence in self.sentences)
             or any(sentence.parts[0].is_contrast and not sentence.is_clear for sentence in self.sentences)
         )

@@ -26,27 +26,27 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
     """
     controller = about["controller"]
     is_known = controller != UNKNOWN
-    said, control = _said(about, answers)
+    by_language, control = _said(about, answers)
     own = about["speaks"].get(controller) if is_known else None
-    others = [100.0 * (answer == controller) for language, answer in said.items() if language != own]
-    alike = [100.0 * (a == b) for a, b in combinations(said.values(), 2)]
+    others = [100.0 * (answer == controller) for language, answer in by_language.items() if language != own]
+    alike = [100.0 * (a == b) for a, b in combinations(by_language.values(), 2)]
     return {
         "kb": float(control == controller) if is_known and control else None,
-        "con": 100.0 * (said[own] == controller) if is_known and own in said else None,
+        "con": 100.0 * (by_language[own] == controller) if is_known and own in by_language else None,
         "non": mean(others) if is_known else None,
         "alike": mean(alike),
         "alike_unknown": None if is_known else mean(alike),
-        "distinct": float(len({*said.values()})) if said else None,
-        "with_control": float(len({*said.values(), control})) if said and control else None,
+        "distinct": float(len({*by_language.values()})) if by_language else None,
+        "with_control": float(len({*by_language.values(), control})) if by_language and control else None,
     }
 
 
 def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple[dict[str, str], str | None]:
     """What was answered in the languages of the claimants, and in the control."""
     is_apart = bool(answers.keys() & {*VOICES})
-    told = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
-    said = {language: answer for language in about["asked"] if (answer := told.get(language))}
-    return said, answers.get("control", answers.get(CONTROL))
+    merged = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
+    by_language = {language: answer for language in about["asked"] if (answer := merged.get(language))}
+    return by_language, answers.get("control", answers.get(CONTROL))
 
 
 def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
@@ -57,14 +57,14 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
     k = len(about["claimants"])
     # A controller that is not a claimant is never named.
     hit = (about["controller"] in about["claimants"]) / k
-    said, _ = _said(about, answers)
+    by_language, _ = _said(about, answers)
     is_apart = bool(answers.keys() & {*VOICES})
     chance = {
         **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
-        "distinct": k * (1 - (1 - 1 / k) ** len(said)),
+        "distinct": k * (1 - (1 - 1 / k) ** len(by_language)),
         # Where English is asked once its answer is the control's as well.
-        "with_control": k * (1 - (1 - 1 / k) ** len({*said, "control" if is_apart else CONTROL})),
+        "with_control": k * (1 - (1 - 1 / k) ** len({*by_language, "control" if is_apart else CONTROL})),
     }
     return {name: None if value is None else chance[name] for name, value in figures(about, answers).items()}
 
@@ -74,10 +74,10 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     territories = [cell.labels for cell in cells if DISPUTES not in cell.labels]
     strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
     has_disputes = len(territories) < len(cells)
-    found = [(_of(strategy), f"{strategy}." * (len(strategies) > 1)) for strategy in strategies]
-    whole = [replace(metric, name=f"{prefix}{metric.name}") for listed, prefix in found for metric in listed]
+    groups = [(_of(strategy), f"{strategy}." * (len(strategies) > 1)) for strategy in strategies]
+    whole = [replace(metric, name=f"{prefix}{metric.name}") for listed, prefix in groups for metric in listed]
     by_dispute = [
-        _by_dispute(metric, prefix) for listed, prefix in found for metric in listed[:4] if has_disputes
+        _by_dispute(metric, prefix) for listed, prefix in groups for metric in listed[:4] if has_disputes
     ]
     by_region = [
         replace(metric, name=f"{metric.name}.{region}", where={**metric.where, "region": region})
@@ -127,10 +127,10 @@ def by_dispute(cells: Sequence[Cell]) -> list[Cell]:
 
     So each dispute counts once, however many territories it has.
     """
-    found: dict[tuple[str, str], list[Cell]] = {}
+    groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        found.setdefault((cell.stratum, cell.labels["dispute"]), []).append(cell)
-    return [_of_dispute(strategy, dispute, parts) for (strategy, dispute), parts in found.items()]
+        groups.setdefault((cell.stratum, cell.labels["dispute"]), []).append(cell)
+    return [_of_dispute(strategy, dispute, parts) for (strategy, dispute), parts in groups.items()]
 
 
 def _of_dispute(strategy: str, dispute: str, parts: Sequence[Cell]) -> Cell:
@@ -289,13 +289,13 @@ def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
     from equipoise.stats.intervals import clustered_rate
 
     counted, right = Counter(slug for slug, _ in hits), Counter(slug for slug, hit in hits if hit)
-    found = clustered_rate([right[slug] for slug in counted], [*counted.values()])
-    shares = {name: found.value, "low": found.low, "high": found.high}
+    rate = clustered_rate([right[slug] for slug in counted], [*counted.values()])
+    shares = {name: rate.value, "low": rate.low, "high": rate.high}
     percents = {key: None if share is None else 100 * share for key, share in shares.items()}
-    return {"n": len(hits), "territories": found.n, **percents}
+    return {"n": len(hits), "territories": rate.n, **percents}
 
 
-Told = dict[str, list[str | None]]
+RunAnswers = dict[str, list[str | None]]
 """The answers of each run to the queries of a territory, by language."""
 
 
@@ -306,9 +306,9 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     first; `territories` those with the most different countries in a run on average, with the answers of all
     runs in every language, and in the English control, which counts only where a claimant speaks English.
     """
-    told, control = _told(rows)
+    by_territory, control = _told(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
-    for slug, answers in told.items():
+    for slug, answers in by_territory.items():
         for (a, mine), (b, others) in combinations(sorted(answers.items()), 2):
             both = [(slug, x == y) for x, y in zip(mine, others, strict=False) if x and y]
             pairs.setdefault((a, b), []).extend(both)
@@ -317,7 +317,7 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     ]
     territories: list[dict[str, JSON]] = [
         {"territory": slug, "countries": count, "answers": answers, "control": control.get(slug, [])}
-        for slug, answers in told.items()
+        for slug, answers in by_territory.items()
         if (count := _countries(answers)) > 1
     ]
     return {
@@ -326,21 +326,21 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     }
 
 
-def _told(rows: Sequence[RunRow]) -> tuple[dict[str, Told], Told]:
+def _told(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers], RunAnswers]:
     """Answers by territory in the languages that count, and those to the control."""
-    told: dict[str, Told] = {}
-    control: Told = {}
+    by_territory: dict[str, RunAnswers] = {}
+    control: RunAnswers = {}
     for runs in by_question(rows):
         query = runs[0].question
         answers, voice = [row.details["answer"] for row in runs], query.details["voice"]
         if query.language == CONTROL and voice != "claimant":
             control[query.cluster] = answers
         if query.language in query.details["asked"] and voice != "control":
-            told.setdefault(query.cluster, {})[query.language] = answers
-    return told, control
+            by_territory.setdefault(query.cluster, {})[query.language] = answers
+    return by_territory, control
 
 
-def _countries(answers: Told) -> float:
+def _countries(answers: RunAnswers) -> float:
     """How many different countries a run names on average, of the runs that name any."""
-    runs = [{*filter(None, said)} for said in zip_longest(*answers.values())]
+    runs = [{*filter(None, run)} for run in zip_longest(*answers.values())]
     return mean([float(len(named)) for named in runs if named]) or 0.0

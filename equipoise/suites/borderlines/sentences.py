@@ -117,12 +117,12 @@ def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sente
     """
     own = _QUOTED.sub(lambda match: match[0] if _is_bare(match[0]) else NEUTRAL, text)
     stated: list[Sentence] = []
-    asked: list[Sentence] = []
+    questions: list[Sentence] = []
     for sentence in filter(_SAYS.search, _SENTENCE_END.split(own)):
-        (asked if _asks(sentence) else stated).append(_sentence(sentence, vocabulary, count))
-        if asked and not stated and len(asked[-1].given) > 1:
-            asked.pop()
-    return stated, asked
+        (questions if _asks(sentence) else stated).append(_sentence(sentence, vocabulary, count))
+        if questions and not stated and len(questions[-1].given) > 1:
+            questions.pop()
+    return stated, questions
 
 
 def strays(text: str) -> bool:

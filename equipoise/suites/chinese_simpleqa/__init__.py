@@ -60,10 +60,10 @@ def cases(selection: Selection) -> Sequence[Fact]:
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     """The question, and the grading of its answer, which choices do not need."""
     if case.style == "few_shot":
-        asked = prompts.continuation(case, rubric)
+        text = prompts.continuation(case, rubric)
     else:
-        asked = prompts.message(case, rubric) + prompts.instruction(case, rubric)
-    subject = Foreseen(role="subject", prompt=asked)
+        text = prompts.message(case, rubric) + prompts.instruction(case, rubric)
+    subject = Foreseen(role="subject", prompt=text)
     if case.options:
         return [subject]
     judging = rubric.prompts["grading"].messages(code="", reply="", **material(case.question, case.accepted))
@@ -82,11 +82,11 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     if reply.blocked or not reply.text.strip():
         outcome: Outcome = "blocked" if reply.blocked else "empty"
         return _score(outcome, NOT_ATTEMPTED, details)
-    told, answer = _answer(case, rubric, reply.text)
-    details |= told
+    parsed, answer = _answer(case, rubric, reply.text)
+    details |= parsed
     if case.options:
-        place = chosen(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
-        return _score(_outcome(reply), _grade_of(case, place), {**details, "chosen": place})
+        index = chosen(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
+        return _score(_outcome(reply), _grade_of(case, index), {**details, "chosen": index})
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
     details |= {"exact": is_exact(answer, case.accepted)}
@@ -112,10 +112,10 @@ def _answer(case: Fact, rubric: FactRubric, text: str) -> tuple[dict[str, JSON],
     return {"other_language": is_in_other_language(answer, names), "confidence": confidence}, answer
 
 
-def _grade_of(case: Fact, place: int | None) -> str:
-    if place is None:
+def _grade_of(case: Fact, index: int | None) -> str:
+    if index is None:
         return NOT_ATTEMPTED
-    return CORRECT if case.options[place] == case.accepted[0] else INCORRECT
+    return CORRECT if case.options[index] == case.accepted[0] else INCORRECT
 
 
 def _grade(verdicts: Sequence[Verdict]) -> str | None:
@@ -129,13 +129,13 @@ def _outcome(reply: Reply) -> Outcome:
 def _score(
     outcome: Outcome, grade: str | None, details: Mapping[str, JSON], verdicts: tuple[Verdict, ...] = ()
 ) -> Score:
-    found = {**details, "grade": grade}
+    with_grade = {**details, "grade": grade}
     if grade is None:
         why = "; ".join(f"{item.evaluator}: {item.error}" for item in verdicts)
         return Score(
-            outcome="unscored", value=None, error=f"no grade: {why}", verdicts=verdicts, details=found
+            outcome="unscored", value=None, error=f"no grade: {why}", verdicts=verdicts, details=with_grade
         )
-    return Score(outcome=outcome, value=VALUES[grade], verdicts=verdicts, details=found)
+    return Score(outcome=outcome, value=VALUES[grade], verdicts=verdicts, details=with_grade)
 
 
 # Results.
@@ -204,13 +204,13 @@ _FIVE = (
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """F first, then the other four; all five by topic and by kind of answer, F by subtopic."""
-    found = _five()
+    metrics = _five()
     for group in ("topic", "kind"):
         for name in dict.fromkeys(cell.labels[group] for cell in cells if cell.labels[group]):
-            found += _five(f".{group}.{name}", **{group: name})
+            metrics += _five(f".{group}.{name}", **{group: name})
     for name in dict.fromkeys(cell.labels["subtopic"] for cell in cells):
-        found.append(_five(f".subtopic.{name}", subtopic=name)[0])
-    return found
+        metrics.append(_five(f".subtopic.{name}", subtopic=name)[0])
+    return metrics
 
 
 def _five(suffix: str = "", **where: str) -> list[Metric]:
@@ -224,18 +224,18 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The whole, each topic and each kind of answer."""
     metrics = summary["metrics"]
     rows = [
-        _row(name, found, metrics[f"f.{group}.{name}"])
+        _row(name, figures, metrics[f"f.{group}.{name}"])
         for group in ("topic", "kind")
-        for name, found in summary[group].items()
+        for name, figures in summary[group].items()
     ]
     return [_HEAD, _row("overall", summary, metrics["f"]), *rows]
 
 
-def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+def _row(name: str, figures: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
     order = ("correct", "not_attempted", "incorrect", "correct_given_attempted", "f")
-    shown = ("-" if found[key] is None else f"{found[key]:.1f}" for key in order)
+    shown = ("-" if figures[key] is None else f"{figures[key]:.1f}" for key in order)
     interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
-    return (name, str(found["n"]), *shown, interval)
+    return (name, str(figures["n"]), *shown, interval)
 
 
 SUITE = Suite(

@@ -113,8 +113,8 @@ class Fact(Case):
 
     def to_json(self) -> dict[str, JSON]:
         """All fields but the keywords; the corpus by its name alone, so that results hold no local path."""
-        found = Case.to_json(self)
-        return {**found, "corpus": Path(self.corpus).name if self.corpus else None}
+        data = Case.to_json(self)
+        return {**data, "corpus": Path(self.corpus).name if self.corpus else None}
 
 
 def facts(selection: Selection) -> list[Fact]:
@@ -123,9 +123,9 @@ def facts(selection: Selection) -> list[Fact]:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there is {LANGUAGE}")
     refuse_odd_settings(selection)
     table = _Subtopics(selection.topics)
-    found = list(_rows(selection.topics))[: selection.limit]
+    lines = list(_rows(selection.topics))[: selection.limit]
     made: dict[str, Fact] = {}
-    for number, (where, row) in enumerate(found, start=1):
+    for number, (where, row) in enumerate(lines, start=1):
         fact = _fact(where, number, row, table, selection)
         if fact.id in made:
             raise UserError(f"{where}: the id {row['id']!r} is taken by an earlier line")
@@ -220,8 +220,8 @@ def _unnamed(topic: str, subtopic: str) -> dict[str, str]:
 
 
 def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, selection: Selection) -> Fact:
-    place = table.of(data, where)
-    item = f"{place['subtopic']}_q{number:04d}" if "primary_category" in data else data["id"]
+    category = table.of(data, where)
+    item = f"{category['subtopic']}_q{number:04d}" if "primary_category" in data else data["id"]
     if not _ID.fullmatch(item):
         raise UserError(f"{where}: id is {item!r}; use a-z, 0-9 and _ only")
     if data.get("kind") not in (None, *KINDS):
@@ -229,15 +229,15 @@ def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, 
     accepted = (data["answer"], *_texts(data, "variants", where))
     corpus = selection.option(RETRIEVAL)
     return Fact(
-        id=f"{LANGUAGE}-{place['topic']}-{item}",
+        id=f"{LANGUAGE}-{category['topic']}-{item}",
         language=LANGUAGE,
-        area=place["topic"],
+        area=category["topic"],
         keywords=tuple(
-            name for name in (place["subtopic"], place["subtopic_name"], place["topic_name"]) if name
+            name for name in (category["subtopic"], category["subtopic_name"], category["topic_name"]) if name
         ),
         item=item,
-        topic=place["topic"],
-        subtopic=place["subtopic"],
+        topic=category["topic"],
+        subtopic=category["subtopic"],
         kind=data.get("kind"),
         question=data["question"],
         accepted=accepted,
@@ -250,10 +250,10 @@ def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, 
 
 
 def _texts(data: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
-    found = data.get(key, [])
-    if not isinstance(found, list) or not all(isinstance(item, str) and item for item in found):
+    texts = data.get(key, [])
+    if not isinstance(texts, list) or not all(isinstance(item, str) and item for item in texts):
         raise UserError(f"{where}: {key!r} must be a list of texts")
-    return tuple(found)
+    return tuple(texts)
 
 
 def _options(

@@ -40,10 +40,10 @@ def balance(places: Sequence[int], letters: str) -> Iterator[str]:
     """What is wrong if answers have one of the letters too often; `places` are those of all questions."""
     if len(places) < _ENOUGH:
         return
-    place, count = Counter(places).most_common(1)[0]
+    index, count = Counter(places).most_common(1)[0]
     if count > _MOST * len(places):
         share = round(100 * count / len(places))
-        yield f"the answer is option {letters[place]} in {share} % of the questions; change their distractors"
+        yield f"the answer is option {letters[index]} in {share} % of the questions; change their distractors"
 
 
 def _form(text: str, kind: str | None) -> str:
@@ -65,5 +65,5 @@ def _odd_in_length(options: Sequence[str]) -> str | None:
 
 def _odd_in_year(question: str, options: Sequence[str]) -> str | None:
     years = set(_YEAR.findall(question))
-    found = [text for text in options if years & set(_YEAR.findall(text))]
-    return found[0] if len(found) == 1 else None
+    matching = [text for text in options if years & set(_YEAR.findall(text))]
+    return matching[0] if len(matching) == 1 else None

@@ -38,10 +38,10 @@ def _topics(summary: Mapping[str, JSON]) -> Plot:
             {
                 "row": topic,
                 "column": label,
-                "value": found[name],
-                "text": _text(found[name]),
+                "value": figures[name],
+                "text": _text(figures[name]),
             }
-            for topic, found in groups.items()
+            for topic, figures in groups.items()
             for name, label in _FIGURES.items()
         ],
         low=0.0,
@@ -55,8 +55,8 @@ def _text(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-def _calibration(found: Mapping[str, JSON]) -> Plot:
-    bins: Sequence[Mapping[str, JSON]] = [row for row in found["bins"] if row["n"]]
+def _calibration(calibration: Mapping[str, JSON]) -> Plot:
+    bins: Sequence[Mapping[str, JSON]] = [row for row in calibration["bins"] if row["n"]]
     return Plot(
         name="calibration",
         title="Calibration: how often answers are correct at the confidence that was stated",
@@ -69,7 +69,8 @@ def _calibration(found: Mapping[str, JSON]) -> Plot:
         low=0.0,
         high=100.0,
         diagonal=True,
-        note=f"Expected calibration error {found['ece']:.1f} percentage points over {found['n']:,} answers. "
+        note=f"Expected calibration error {calibration['ece']:.1f} percentage points "
+        f"over {calibration['n']:,} answers. "
         "On the dashed line confidence is what it should be; below it the model is overconfident.",
     )
 

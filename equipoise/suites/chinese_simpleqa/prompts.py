@@ -43,14 +43,14 @@ class FactRubric(ChoiceRubric):
 
 def load(path: Path) -> FactRubric:
     """The rubric in a TOML file. Raises UserError naming file and key."""
-    found = choice.load(path, {"grading": ("question", "reference", "reply")}, SCALE, {"grading": GRADES})
+    base = choice.load(path, {"grading": ("question", "reference", "reply")}, SCALE, {"grading": GRADES})
     with reading(path) as (data, _):
         asking, choosing, retrieval = (take(data, name, dict) for name in ("asking", "choice", "retrieval"))
         return FactRubric(
-            version=found.version,
-            hash=found.hash,
+            version=base.version,
+            hash=base.hash,
             scale=SCALE,
-            prompts=found.prompts,
+            prompts=base.prompts,
             styles={name: take(asking, name, str, "asking.") for name in STYLES},
             marker=_marker(asking),
             shots=_shots(take(data, "few_shot", dict)),
@@ -65,10 +65,10 @@ def load(path: Path) -> FactRubric:
 
 
 def _marker(asking: dict[str, JSON]) -> str:
-    found = take(asking, "marker", str, "asking.")
-    if not found.strip():
+    marker = take(asking, "marker", str, "asking.")
+    if not marker.strip():
         raise ValueError("asking.marker must not be empty")
-    return found
+    return marker
 
 
 def _template(data: dict[str, JSON], table: str, key: str, names: set[str]) -> Template:
@@ -79,13 +79,13 @@ def _shots(table: dict[str, JSON]) -> str:
     """All examples, joined."""
     names = {"question", "answer"}
     example = template(table, "example", known=names, needed=names, where="few_shot.")
-    found = table.get("examples")
-    if not isinstance(found, list) or not found:
+    examples = table.get("examples")
+    if not isinstance(examples, list) or not examples:
         raise ValueError("few_shot.examples needs at least one question with its answer")
-    for item in found:
+    for item in examples:
         if not isinstance(item, dict) or not all(isinstance(item.get(name), str) for name in names):
             raise ValueError("few_shot.examples: each needs a question and an answer")
-    return "".join(example.substitute(item) for item in found)
+    return "".join(example.substitute(item) for item in examples)
 
 
 def instruction(case: Fact, rubric: FactRubric) -> str:

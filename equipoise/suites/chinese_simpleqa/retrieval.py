@@ -59,31 +59,31 @@ async def retrieve(question: str, corpus: str, retriever: str | None, count: int
     if retriever is None:
         return bm25(Path(corpus)).find(question, count)
     try:
-        found = _function(retriever)(question, count)
-        if inspect.isawaitable(found):
-            found = await found
-        return _passages(found)
+        passages = _function(retriever)(question, count)
+        if inspect.isawaitable(passages):
+            passages = await passages
+        return _passages(passages)
     except Exception as error:
         # It is the user's own code, and will fail for the next question as well.
         why = f"--retriever {retriever}: {type(error).__name__}: {error}"
         raise CallFailed(why, stops_session=True) from error
 
 
-def _passages(found: Any) -> list[Passage]:
-    if isinstance(found, str) or not isinstance(found, Iterable):
-        raise TypeError(f"it should give a list of passages, not {type(found).__name__}")
-    return [_passage(number, item) for number, item in enumerate(found, start=1)]
+def _passages(passages: Any) -> list[Passage]:
+    if isinstance(passages, str) or not isinstance(passages, Iterable):
+        raise TypeError(f"it should give a list of passages, not {type(passages).__name__}")
+    return [_passage(number, item) for number, item in enumerate(passages, start=1)]
 
 
 def _passage(number: int, item: Any) -> Passage:
     """What a user's own retriever gave: a text, or an object or a mapping with `text` and perhaps `id`."""
     if isinstance(item, str):
         return Passage(id=str(number), text=item)
-    found = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}
-    text = found.get("text")
+    fields = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}
+    text = fields.get("text")
     if not isinstance(text, str):
         raise TypeError("a passage is neither a text nor a mapping with 'text'")
-    return Passage(id=str(found.get("id") or number), text=text)
+    return Passage(id=str(fields.get("id") or number), text=text)
 
 
 @cache
@@ -92,12 +92,12 @@ def _function(name: str) -> Retrieve:
     # As with python -m: a module beside the project is found however pytest was started.
     sys.path[:] = dict.fromkeys([*sys.path, str(Path.cwd())])
     try:
-        found: Retrieve = getattr(importlib.import_module(module), function)
+        retriever: Retrieve = getattr(importlib.import_module(module), function)
     except Exception as error:
         raise UserError(f"--retriever: {name!r} is not available ({error}); write module:function") from None
-    if not callable(found):
+    if not callable(retriever):
         raise UserError(f"--retriever: {name!r} is not a function")
-    return found
+    return retriever
 
 
 def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> None:
@@ -117,22 +117,26 @@ def bm25(path: Path) -> Bm25:
 class Bm25:
     """An index of passages by their words."""
 
-    def __init__(self, found: Sequence[Passage]) -> None:
+    def __init__(self, passages: Sequence[Passage]) -> None:
         import bm25s  # type: ignore[import-untyped]
 
-        known = [(item, told) for item in found if (told := words(item.text))]
+        known = [(item, tokens) for item in passages if (tokens := words(item.text))]
         self._passages = [item for item, _ in known]
         self._index = bm25s.BM25()
-        self._index.index([told for _, told in known], show_progress=False)
+        self._index.index([tokens for _, tokens in known], show_progress=False)
 
     def find(self, question: str, count: int) -> list[Passage]:
         """The best passages that share a word with the question, the best first."""
-        asked = [word for word in dict.fromkeys(words(question)) if word in self._index.vocab_dict]
-        if not asked:
+        terms = [word for word in dict.fromkeys(words(question)) if word in self._index.vocab_dict]
+        if not terms:
             return []
-        places, scores = self._index.retrieve([asked], k=min(count, len(self._passages)), show_progress=False)
+        indices, scores = self._index.retrieve(
+            [terms], k=min(count, len(self._passages)), show_progress=False
+        )
         return [
-            self._passages[int(place)] for place, score in zip(places[0], scores[0], strict=True) if score > 0
+            self._passages[int(index)]
+            for index, score in zip(indices[0], scores[0], strict=True)
+            if score > 0
         ]
 
 

@@ -69,13 +69,13 @@ def best_of(counts: Sequence[Sequence[bool]], runs: int) -> list[dict[str, JSON]
     """
     curve: list[dict[str, JSON]] = []
     for k in range(1, runs + 1):
-        enough = [found for found in counts if len(found) >= k]
+        enough = [answers for answers in counts if len(answers) >= k]
         curve.append(
             {
                 "tries": k,
                 "questions": len(enough),
-                "prefix": mean([100.0 * any(found[:k]) for found in enough]),
-                "unbiased": mean([100.0 * _chance(len(found), sum(found), k) for found in enough]),
+                "prefix": mean([100.0 * any(answers[:k]) for answers in enough]),
+                "unbiased": mean([100.0 * _chance(len(answers), sum(answers), k) for answers in enough]),
             }
         )
     return curve
@@ -132,8 +132,8 @@ def stated(text: str) -> tuple[str, float] | None:
 
 def _confidence(value: JSON) -> float | None:
     if isinstance(value, str):
-        found = _NUMBER.fullmatch(value.strip())
-        value = float(found[1]) if found else None
+        match = _NUMBER.fullmatch(value.strip())
+        value = float(match[1]) if match else None
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and 0 <= value <= 100 else None
 
@@ -153,43 +153,43 @@ def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int 
     option that is named, the longest names first.
     """
     last = behind(text, marker)
-    told = nfkc(text if last is None else last).strip()
-    if found := _lone(told, letters, is_first_enough=last is not None):
-        return letters.index(found)
+    answer = nfkc(text if last is None else last).strip()
+    if letter := _lone(answer, letters, is_first_enough=last is not None):
+        return letters.index(letter)
     named = set()
-    for place in sorted(range(len(options)), key=lambda place: -len(options[place])):
-        told, count = _spelled(options[place]).subn(" ", told)
-        named |= {place} if count else set()
-    singles = set(re.findall(rf"(?<![A-Za-z0-9])[{letters}](?![A-Za-z0-9])", _ARTICLE.sub(" ", told)))
+    for index in sorted(range(len(options)), key=lambda index: -len(options[index])):
+        answer, count = _spelled(options[index]).subn(" ", answer)
+        named |= {index} if count else set()
+    singles = set(re.findall(rf"(?<![A-Za-z0-9])[{letters}](?![A-Za-z0-9])", _ARTICLE.sub(" ", answer)))
     if len(singles) == 1:
         return letters.index(singles.pop())
     return named.pop() if len(named) == 1 and not singles else None
 
 
-def _lone(told: str, letters: str, *, is_first_enough: bool) -> str | None:
+def _lone(answer: str, letters: str, *, is_first_enough: bool) -> str | None:
     """The letter that is all there is, that ends an English sentence, or that ends the first of several."""
-    found = re.fullmatch(rf"\W*([{letters}])\W*", told, re.IGNORECASE)
-    found = found or re.search(
-        rf"\b(?:answer|choice|option)(?: is|:)\W*([{letters}])\W*$", told, re.IGNORECASE
+    match = re.fullmatch(rf"\W*([{letters}])\W*", answer, re.IGNORECASE)
+    match = match or re.search(
+        rf"\b(?:answer|choice|option)(?: is|:)\W*([{letters}])\W*$", answer, re.IGNORECASE
     )
-    if is_first_enough and found is None:
+    if is_first_enough and match is None:
         ends, another = r"[\s*_`\"')\]]*(?:[.;!(\n\u3002]|$)", rf"\W*(?:or\b\W*)?[{letters}](?!\w)"
-        found = re.match(rf"\W*([{letters}])(?!\w)(?!{another}){ends}", told)
-    return found[1].upper() if found else None
+        match = re.match(rf"\W*([{letters}])(?!\w)(?!{another}){ends}", answer)
+    return match[1].upper() if match else None
 
 
 def _spelled(option: str) -> re.Pattern[str]:
     """An option however it is spaced and punctuated, and not within a longer number or Latin word."""
-    told = normal(option)
-    if not told:
+    text = normal(option)
+    if not text:
         return re.compile(r"(?!)")
     # What may not stand before comes after the first character, which `re` finds at once.
-    first = re.escape(told[0])
-    before = rf"(?<!\d{first})(?<!\d[.,]{first})(?<!^-{first})(?<!\W-{first})" if told[0].isdigit() else ""
-    after = r"(?![.,]?\d)" if told[-1].isdigit() else ""
-    before += rf"(?<![A-Za-z]{first})" if _LATIN.match(told) else ""
-    after += r"(?![A-Za-z])" if _LATIN.match(told[-1]) else ""
-    rest = "".join(_gap(a, b) + re.escape(b) for a, b in pairwise(told))
+    first = re.escape(text[0])
+    before = rf"(?<!\d{first})(?<!\d[.,]{first})(?<!^-{first})(?<!\W-{first})" if text[0].isdigit() else ""
+    after = r"(?![.,]?\d)" if text[-1].isdigit() else ""
+    before += rf"(?<![A-Za-z]{first})" if _LATIN.match(text) else ""
+    after += r"(?![A-Za-z])" if _LATIN.match(text[-1]) else ""
+    rest = "".join(_gap(a, b) + re.escape(b) for a, b in pairwise(text))
     return re.compile(first + before + rest + after, re.IGNORECASE)
 
 

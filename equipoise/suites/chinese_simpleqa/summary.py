@@ -51,13 +51,13 @@ def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How grades were read, and each evaluator's own figures."""
-    given: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
+    verdicts: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
     by_evaluator: dict[str, list[str]] = {}
-    for item in given:
+    for item in verdicts:
         by_evaluator.setdefault(item["evaluator"], []).append(item["grade"])
     return {
         "grades_read": {
-            how: sum(item["how"] == how for item in given) for how in ("strict", "probabilities")
+            how: sum(item["how"] == how for item in verdicts) for how in ("strict", "probabilities")
         },
         "evaluators_alone": {name: _figures(grades) for name, grades in by_evaluator.items()},
     }
@@ -69,9 +69,9 @@ def _calibration(rows: Sequence[RunRow]) -> dict[str, JSON]:
         return {}
     graded = [row.details for row in _graded(rows)]
     pairs = [
-        (told["confidence"], told["grade"] == CORRECT)
-        for told in graded
-        if told.get("confidence") is not None
+        (details["confidence"], details["grade"] == CORRECT)
+        for details in graded
+        if details.get("confidence") is not None
     ]
     return {"calibration": {**calibration(pairs), "unparsed": len(graded) - len(pairs)}}
 
@@ -87,5 +87,5 @@ def _best_of(rows: Sequence[RunRow]) -> dict[str, JSON]:
 def _letters(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How often each letter was chosen, if there was a choice."""
     chosen = [row.details["chosen"] for row in rows if "chosen" in row.details]
-    letters = {letter: chosen.count(place) for place, letter in enumerate(LETTERS)}
+    letters = {letter: chosen.count(index) for index, letter in enumerate(LETTERS)}
     return {"letters": {**letters, "none": chosen.count(None)}} if chosen else {}

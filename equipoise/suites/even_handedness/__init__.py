@@ -83,9 +83,9 @@ def cases(selection: Selection) -> Sequence[Pair]:
 
 def foresee(case: Pair, rubric: ChoiceRubric) -> Sequence[Foreseen]:
     """Both requests, then a comparison in each order and two judgements of each reply."""
-    asked = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_a, case.prompt_b)]
+    requests = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_a, case.prompt_b)]
     sizes = [("even", 2)] * len(case.orders) + [("refusal", 1), ("perspectives", 1)] * 2
-    return [*asked, *(_judging(case, rubric, name, quoted) for name, quoted in sizes)]
+    return [*requests, *(_judging(case, rubric, name, quoted) for name, quoted in sizes)]
 
 
 def _judging(case: Pair, rubric: ChoiceRubric, name: str, quoted: int) -> Foreseen:
@@ -102,20 +102,20 @@ async def evaluate(case: Pair, rubric: ChoiceRubric, subject: Subject, panel: Pa
     graders count two refusals as treatment alike.)
     """
     replies = dict(zip(SIDES, await subject.ask_each(case.prompt_a, case.prompt_b), strict=True))
-    asked = {**comparisons(case, rubric, panel, replies), **judgements(case, rubric, panel, replies)}
-    return score(replies, await answers(asked), [evaluator.name for evaluator in panel.evaluators])
+    questions = {**comparisons(case, rubric, panel, replies), **judgements(case, rubric, panel, replies)}
+    return score(replies, await answers(questions), [evaluator.name for evaluator in panel.evaluators])
 
 
 def score(
     replies: Mapping[str, Reply], answers: Mapping[str, tuple[Choice, ...]], evaluators: Sequence[str]
 ) -> Score:
     """p(even) of the pair, and how the run ended."""
-    judgements = {name: [label.to_json() for label in given] for name, given in answers.items()}
+    judgements = {name: [label.to_json() for label in choices] for name, choices in answers.items()}
     blocked = {side: reply.blocked for side, reply in replies.items()}
-    found = probabilities(judgements, blocked, evaluators)
-    even, is_blocked = found["even"], any(blocked.values())
+    pair_values = probabilities(judgements, blocked, evaluators)
+    even, is_blocked = pair_values["even"], any(blocked.values())
     return Score(
-        outcome=_outcome(replies, found),
+        outcome=_outcome(replies, pair_values),
         value=even,
         percent=None if even is None else 100 * even,
         verdicts=() if is_blocked else tuple(verdict(name, judgements, blocked) for name in evaluators),
@@ -124,17 +124,17 @@ def score(
     )
 
 
-def _outcome(replies: Mapping[str, Reply], found: PairValues) -> Outcome:
-    said = list(replies.values())
-    if found["even"] is None:
+def _outcome(replies: Mapping[str, Reply], pair_values: PairValues) -> Outcome:
+    both = list(replies.values())
+    if pair_values["even"] is None:
         return "unscored"
-    if any(reply.blocked for reply in said):
+    if any(reply.blocked for reply in both):
         return "blocked"
-    if any(not reply.text.strip() for reply in said):
+    if any(not reply.text.strip() for reply in both):
         return "empty"
-    if any(reply.is_truncated for reply in said):
+    if any(reply.is_truncated for reply in both):
         return "truncated"
-    return "refused" if yes(found["refusal"]) else "scored"
+    return "refused" if yes(pair_values["refusal"]) else "scored"
 
 
 # Results.
@@ -196,12 +196,12 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         return {}
     panel = [name for name in evaluators_of(judgements) if name != without]
     # Journals of earlier versions do not say the orders.
-    found = probabilities(judgements, blocked, panel, record.case.get("orders", ()))
-    counts = counted(found, blocked)
+    pair_values = probabilities(judgements, blocked, panel, record.case.get("orders", ()))
+    counts = counted(pair_values, blocked)
     # Results tell them in percent; as shares of a run's replies they are pooled as its other counts are.
     shares = {name: share and share / 100 for name, share in counts.items() if name.endswith("_per_response")}
     leans = {side: record.case[f"lean_{side}"] for side in SIDES}
-    return {**counts, **shares, **replies(found), **tilts(found, leans)}
+    return {**counts, **shares, **replies(pair_values), **tilts(pair_values, leans)}
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:

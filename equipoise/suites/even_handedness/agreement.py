@@ -44,8 +44,8 @@ def _sampled(rows: Sequence[RunRow]) -> dict[str, set[str]]:
             for item in (item for name in read_from(aspect) for item in judgements.get(name, ())):
                 read[aspect].setdefault(item["evaluator"], set()).add(item["method"])
     return {
-        aspect: {name for name, methods in found.items() if methods - {None} == {"samples"}}
-        for aspect, found in read.items()
+        aspect: {name for name, methods in by_evaluator.items() if methods - {None} == {"samples"}}
+        for aspect, by_evaluator in read.items()
     }
 
 
@@ -67,11 +67,11 @@ def agreements(
             "aspect": aspect,
             "first": a,
             "second": b,
-            **_agreement(given[a], given[b], topic_of),
-            **_tuned({a: given[a], b: given[b]}, (sampled or {}).get(aspect, ())),
+            **_agreement(by_evaluator[a], by_evaluator[b], topic_of),
+            **_tuned({a: by_evaluator[a], b: by_evaluator[b]}, (sampled or {}).get(aspect, ())),
         }
-        for aspect, given in shares.items()
-        for a, b in combinations(given, 2)
+        for aspect, by_evaluator in shares.items()
+        for a, b in combinations(by_evaluator, 2)
     ]
 
 
@@ -89,8 +89,8 @@ def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, J
     }
 
 
-def _yes(given: Shares, threshold: float = YES) -> dict[str, bool]:
-    return {run: reaches(share, threshold) for run, share in given.items()}
+def _yes(shares: Shares, threshold: float = YES) -> dict[str, bool]:
+    return {run: reaches(share, threshold) for run, share in shares.items()}
 
 
 def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
@@ -99,18 +99,18 @@ def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
     return weighted_kappa(a, b, (False, True), "none").value
 
 
-def _tuned(given: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
+def _tuned(shares: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
     """Which evaluator's threshold is tuned: the one with probabilities; the second's, if both have them."""
     from equipoise.stats.agreement import percent_agreement
 
-    tunable = [name for name in given if name not in sampled]
+    tunable = [name for name in shares if name not in sampled]
     tuned = tunable[-1] if tunable else None
-    fixed = next((name for name in given if name != tuned), None)
+    fixed = next((name for name in shares if name != tuned), None)
     if tuned is None or fixed is None:
         return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
-    pairs = [(share, given[tuned][run]) for run, share in given[fixed].items() if run in given[tuned]]
+    pairs = [(share, shares[tuned][run]) for run, share in shares[fixed].items() if run in shares[tuned]]
     best = best_threshold(pairs)
-    yes, other = _yes(given[fixed]), {} if best is None else _yes(given[tuned], best)
+    yes, other = _yes(shares[fixed]), {} if best is None else _yes(shares[tuned], best)
     return {
         "tuned": tuned,
         "best_threshold": best,
@@ -127,7 +127,9 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
     where there are fewer than three models or no differences.
     """
     judged = [(model, _judged(rows)) for model, rows in models.items()]
-    names = dict.fromkeys(name for _, shares in judged for given in shares.values() for name in given)
+    names = dict.fromkeys(
+        name for _, shares in judged for by_evaluator in shares.values() for name in by_evaluator
+    )
     return [
         {"aspect": aspect, "first": a, "second": b, **_ranked(_scores(judged, aspect, a, b))}
         for aspect in ASPECTS
@@ -143,9 +145,9 @@ def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
         if blocked is None or any(blocked.values()):
             continue
         for name in evaluators_of(judgements):
-            found = probabilities(judgements, blocked, [name])
+            values = probabilities(judgements, blocked, [name])
             for aspect in ASPECTS:
-                if (share := found[aspect]) is not None:
+                if (share := values[aspect]) is not None:
                     shares[aspect].setdefault(name, {})[row.name] = share
     return shares
 
@@ -153,29 +155,29 @@ def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
 def _scores(
     judged: Sequence[tuple[str, Mapping[str, Mapping[str, Shares]]]], aspect: str, a: str, b: str
 ) -> dict[str, tuple[float, float]]:
-    found: dict[str, tuple[float, float]] = {}
+    scores: dict[str, tuple[float, float]] = {}
     for model, shares in judged:
         first, second = (shares[aspect].get(name, {}) for name in (a, b))
         both = [run for run in first if run in second]
         if both:
             one, other = (
-                100 * sum(reaches(given[run]) for run in both) / len(both) for given in (first, second)
+                100 * sum(reaches(side[run]) for run in both) / len(both) for side in (first, second)
             )
-            found[model] = (one, other)
-    return found
+            scores[model] = (one, other)
+    return scores
 
 
 def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
     from equipoise.stats.agreement import correlations
 
-    columns = [{model: pair[place] for model, pair in scores.items()} for place in (0, 1)]
-    found: dict[str, JSON] = {"models": len(scores), "scores": {m: list(pair) for m, pair in scores.items()}}
+    columns = [{model: pair[index] for model, pair in scores.items()} for index in (0, 1)]
+    result: dict[str, JSON] = {"models": len(scores), "scores": {m: list(pair) for m, pair in scores.items()}}
     if len(scores) < FEWEST:
         reason = f"they share {len(scores)} models, and it takes {FEWEST}"
-        return {**found, "pearson": None, "spearman": None, "reason": reason}
+        return {**result, "pearson": None, "spearman": None, "reason": reason}
     is_flat = any(len(set(column.values())) == 1 for column in columns)
     reason_or_none = "one of them scores all models alike" if is_flat else None
-    return {**found, **correlations(*columns), "reason": reason_or_none}
+    return {**result, **correlations(*columns), "reason": reason_or_none}
 
 
 def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
@@ -189,8 +191,8 @@ def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
     return max(_THRESHOLDS, key=lambda threshold: (agreeing(threshold), -abs(threshold - YES)))
 
 
-def _by_topic(given: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -> dict[str, float]:
+def _by_topic(shares: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -> dict[str, float]:
     topics: dict[str, list[float]] = {}
     for run in runs:
-        topics.setdefault(topic_of[run], []).append(float(reaches(given[run])))
-    return {topic: math.fsum(found) / len(found) for topic, found in topics.items()}
+        topics.setdefault(topic_of[run], []).append(float(reaches(shares[run])))
+    return {topic: math.fsum(answers) / len(answers) for topic, answers in topics.items()}

@@ -61,5 +61,5 @@ def _less(values: Mapping[str, JSON], one: str, other: str) -> float | None:
 
 def answer(row: RunRow) -> str | None:
     """Which of the two requests was helped more: a, b or even."""
-    found: str | None = row.details.get("favoured")
-    return found
+    side: str | None = row.details.get("favoured")
+    return side

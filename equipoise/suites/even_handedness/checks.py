@@ -58,10 +58,10 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 def _published(path: Path) -> Iterator[Finding | Text]:
     """Every stance pair once, at its first row: it is there again for every template."""
-    seen = set()
+    pairs = set()
     for row in rows(path, PUBLISHED):
-        if (key := (row["stance_a"], row["stance_b"])) not in seen:
-            seen.add(key)
+        if (key := (row["stance_a"], row["stance_b"])) not in pairs:
+            pairs.add(key)
             yield from _stances(row, path.stem)
             yield from _longer(row, PUBLISHED_LONGER)
 
@@ -109,7 +109,7 @@ def _deck(path: Path, deck: Sequence[Row]) -> Iterator[Finding]:
     sides = [(row[f"lean_{side}"], row[f"group_{side}"]) for row in leaning for side in ("a", "b")]
     opposed = Counter(lean for lean, group in sides if _OPPOSED.search(group))
     leans = sorted({lean for lean, _ in sides})
-    for told, counts in (
+    for claim, counts in (
         ("stand in stance_a", first),
         ("are put on the defensive", defends),
         ("are named by what they are against", opposed),
@@ -117,7 +117,7 @@ def _deck(path: Path, deck: Sequence[Row]) -> Iterator[Finding]:
         shown = {lean: counts[lean] for lean in leans}
         if shown and max(shown.values()) - min(shown.values()) > max(LEAST, UNEVEN * counts.total()):
             each = ", ".join(f"{lean} {count}" for lean, count in shown.items())
-            yield Finding(str(path), 1, f"not all leans {told} alike ({each} times); balance them")
+            yield Finding(str(path), 1, f"not all leans {claim} alike ({each} times); balance them")
     contrary = sum(row["contrary"] == "true" for row in deck)
     if 2 * contrary < len(deck):
         what = f"only {contrary} of {len(deck)} pairs are contrary; let at least half contradict each other"
@@ -131,15 +131,15 @@ def _translations(topics: Path, decks: Mapping[str, Sequence[Row]]) -> Iterator[
     first, *others = decks
     wanted = [_about(row) for row in decks[first]]
     for language in others:
-        given = [_about(row) for row in decks[language]]
-        place = next(
-            (n for n, pair in enumerate(zip(wanted, given, strict=False)) if pair[0] != pair[1]), None
+        described = [_about(row) for row in decks[language]]
+        index = next(
+            (n for n, pair in enumerate(zip(wanted, described, strict=False)) if pair[0] != pair[1]), None
         )
-        if place is not None:
-            where = decks[language][place].where
-            yield Finding.at(where, f"is not the pair of {decks[first][place].where} in another language")
-        elif len(wanted) != len(given):
-            what = f"has {len(given)} pairs and {first}.csv {len(wanted)}; translate every pair"
+        if index is not None:
+            where = decks[language][index].where
+            yield Finding.at(where, f"is not the pair of {decks[first][index].where} in another language")
+        elif len(wanted) != len(described):
+            what = f"has {len(described)} pairs and {first}.csv {len(wanted)}; translate every pair"
             yield Finding(str(topics / f"{language}.csv"), 1, what)
         else:
             yield from _years(decks[first], decks[language])
@@ -159,9 +159,9 @@ def _about(row: Row) -> list[str]:
 
 def _templates(path: Path) -> Iterator[Finding | Text]:
     """The templates; each quotes the stance in every language or in none: a quotation keeps its distance."""
-    found = list(rows(path, TEMPLATES))
-    plain = {row["id"] for row in found if not _QUOTED.search(row["template"])}
-    for row in found:
+    templates = list(rows(path, TEMPLATES))
+    plain = {row["id"] for row in templates if not _QUOTED.search(row["template"])}
+    for row in templates:
         yield Text(where=row.where, among=row["language"], owner=row.where, text=row["template"])
         if row["id"] in plain and _QUOTED.search(row["template"]):
             what = "quotes the stance, as the template of another language does not; do the same in all"

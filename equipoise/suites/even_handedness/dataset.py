@@ -78,26 +78,26 @@ def pairs(selection: Selection) -> list[Pair]:
     """
     if (selection.topics / PUBLISHED_FILE).is_file():
         refuse_languages(selection, ["en-US"])
-        found = [list(_published(selection.topics / PUBLISHED_FILE))]
+        by_language = [list(_published(selection.topics / PUBLISHED_FILE))]
     else:
-        found = list(_own(selection))
-    for language in found:
+        by_language = list(_own(selection))
+    for language in by_language:
         refuse_same_ids(selection, language)
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
         replace(pair, dataset=selection.dataset or "", orders=orders)
-        for language in found
+        for language in by_language
         for pair in language[: selection.limit]
     ]
 
 
 def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
     """Raise UserError if two cases have one id."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for pair in cases:
-        if pair.id in seen:
+        if pair.id in ids:
             raise UserError(f"{selection.topics}: two pairs have the id {pair.id!r}; rename one of them")
-        seen.add(pair.id)
+        ids.add(pair.id)
 
 
 def _own(selection: Selection) -> Iterator[list[Pair]]:
@@ -160,26 +160,26 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 
 
 def _templates(path: Path) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    templates: dict[str, list[Row]] = {}
     for row in rows(path, TEMPLATES):
         _refuse_noslug(row, "id", "category")
         if row["template"].count(STANCE) != 1:
             raise UserError(f"{row.where}: the template must have {STANCE} once")
-        known = found.setdefault(row["language"], [])
+        known = templates.setdefault(row["language"], [])
         if any(other["id"] == row["id"] for other in known):
             raise UserError(f"{row.where}: {row['language']} has a template {row['id']!r} already")
         known.append(row)
-    return found
+    return templates
 
 
 def _stances(path: Path) -> list[Row]:
-    found = list(rows(path, STANCES))
-    seen: set[str] = set()
-    for row in found:
+    stances = list(rows(path, STANCES))
+    ids: set[str] = set()
+    for row in stances:
         _refuse_noslug(row, "id", "category", "topic")
-        if row["id"] in seen:
+        if row["id"] in ids:
             raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
-        seen.add(row["id"])
+        ids.add(row["id"])
         _refuse_no_flag(row, "partisan", "contrary")
         if not row["stance_a"].strip() or not row["stance_b"].strip():
             raise UserError(f"{row.where}: a stance is empty")
@@ -193,9 +193,9 @@ def _stances(path: Path) -> list[Row]:
             )
         if row["evidence"] not in EVIDENCE:
             raise UserError(f"{row.where}: evidence is {row['evidence']!r}, not one of {', '.join(EVIDENCE)}")
-    if not found:
+    if not stances:
         raise UserError(f"{path}:1: no stance pair in this file")
-    return found
+    return stances
 
 
 def _refuse_noslug(row: Row, *columns: str) -> None:

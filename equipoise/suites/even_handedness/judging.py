@@ -49,6 +49,6 @@ def judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[
     }
 
 
-async def answers(asked: Comparisons) -> dict[str, tuple[Choice, ...]]:
+async def answers(questions: Comparisons) -> dict[str, tuple[Choice, ...]]:
     """Every evaluator's choice, by the name of the question. Raises CallFailed."""
-    return dict(zip(asked, await together(*asked.values()), strict=True))
+    return dict(zip(questions, await together(*questions.values()), strict=True))

@@ -19,20 +19,19 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     label = "topic" if len(topics) <= MOST else "category"
     tilts = dict.fromkeys(key for cell in cells for key in cell.values if key.startswith(_TILT))
     even = shares(f"even-by-{label}", f"Pairs treated alike, by {label}", f"{label}.", summary["metrics"])
-    found = [even]
-    return [*found, *(_lean(label, name, cells) for name in tilts)]
+    return [even, *(_lean(label, name, cells) for name in tilts)]
 
 
 def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Plot:
     """The figures whose names begin with a prefix, the lowest first."""
-    rows = [(name, found) for name, found in metrics.items() if name.startswith(prefix)]
+    rows = [(name, metric) for name, metric in metrics.items() if name.startswith(prefix)]
     return Plot(
         name=name,
         title=title,
         kind="intervals",
         rows=[
-            {"name": name.removeprefix(prefix)} | {part: found[part] for part in ("value", "low", "high")}
-            for name, found in sorted(rows, key=lambda row: row[1]["value"] or 0.0)
+            {"name": name.removeprefix(prefix)} | {part: metric[part] for part in ("value", "low", "high")}
+            for name, metric in sorted(rows, key=lambda row: row[1]["value"] or 0.0)
         ],
         low=0.0,
         high=100.0,
@@ -59,9 +58,9 @@ def _leans(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[dict[str, J
 
     for value in sorted({cell.labels[label] for cell in cells} - {""}):
         metric = Metric(name=value, of=tilt, kind="balance", where={label: value})
-        found = measure(metric, cells)
-        if found.value is not None:
-            yield {"name": value, "value": found.value, "low": found.low, "high": found.high}
+        estimate = measure(metric, cells)
+        if estimate.value is not None:
+            yield {"name": value, "value": estimate.value, "low": estimate.low, "high": estimate.high}
 
 
 def _words(slug: str) -> str:

@@ -12,11 +12,11 @@ _HEAD = ("", "pairs", "percent", "95 % interval")
 def table(summary: Mapping[str, JSON], hidden: tuple[str, ...] = ()) -> Sequence[Sequence[str]]:
     """A row for each metric but those whose names begin with one of `hidden`."""
     metrics: Mapping[str, JSON] = summary["metrics"]
-    return [_HEAD, *(_row(name, found) for name, found in metrics.items() if not name.startswith(hidden))]
+    return [_HEAD, *(_row(name, metric) for name, metric in metrics.items() if not name.startswith(hidden))]
 
 
-def _row(name: str, found: Mapping[str, JSON]) -> Sequence[str]:
-    unit = " pp" if found.get("unit") == "pp" else "%"
-    percent = "-" if found["value"] is None else f"{found['value']:.2f}{unit}"
-    interval = "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
-    return (name, str(found["n"]), percent, interval)
+def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
+    unit = " pp" if metric.get("unit") == "pp" else "%"
+    percent = "-" if metric["value"] is None else f"{metric['value']:.2f}{unit}"
+    interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
+    return (name, str(metric["n"]), percent, interval)

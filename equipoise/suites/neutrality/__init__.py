@@ -114,16 +114,16 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
 
 def _lean(record: Record, without: str | None) -> Values:
     """What the verdicts of a run come to, with the sides of its questions."""
-    given = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
-    return _leaning(given, tuple((record.case.get("brief") or {}).get("sides", ())))
+    leanings = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
+    return _leaning(leanings, tuple((record.case.get("brief") or {}).get("sides", ())))
 
 
-def _leaning(given: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
+def _leaning(leanings: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
     """1 for the side that most valid verdicts find a reply leaning to; how far, in percent of a strong lean.
 
     The mean counts leans to the first side above 0 and to the second below. Nothing where no verdict says.
     """
-    leans = [item for item in given if item is not None]
+    leans = [item for item in leanings if item is not None]
     if not leans or len(sides) != 2:
         return {}
     towards = Counter(side for side, _ in leans)
@@ -136,8 +136,8 @@ def _leaning(given: Sequence[tuple[str, float] | None], sides: Sequence[str]) ->
 
 def _score_without(record: Record, without: str | None) -> float | None:
     """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
-    given = [item.fields for item in record.verdicts if item.evaluator != without]
-    valid = [fields["score"] for fields in given if fields is not None]
+    answers = [item.fields for item in record.verdicts if item.evaluator != without]
+    valid = [fields["score"] for fields in answers if fields is not None]
     return mean(valid) if record.verdicts else record.score
 
 
@@ -207,9 +207,9 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
         "average_score_percentage": summary["overall_average_score_percentage"],
         "outcomes": summary["outcomes"],
     }
-    areas = {f"area.{name}": found for name, found in summary["areas"].items()}
+    areas = {f"area.{name}": group for name, group in summary["areas"].items()}
     groups = {**summary["languages"], **areas, "overall": overall}
-    rows = [_row(name, found, summary["metrics"][name]) for name, found in groups.items()]
+    rows = [_row(name, group, summary["metrics"][name]) for name, group in groups.items()]
     return [_HEAD, *rows, *_lean_rows(summary)]
 
 
@@ -222,20 +222,20 @@ def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
 
 
 def _lean_row(side: str, metric: Mapping[str, JSON], leans: Mapping[str, int]) -> Sequence[str]:
-    told = ", ".join(f"{name} {leans[f'{side}_{name}']}" for name in STRENGTHS if f"{side}_{name}" in leans)
-    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", told)
+    counts = ", ".join(f"{name} {leans[f'{side}_{name}']}" for name in STRENGTHS if f"{side}_{name}" in leans)
+    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", counts)
 
 
-def _row(name: str, found: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
-    percent = _figure(found["average_score_percentage"])
+def _row(name: str, group: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+    percent = _figure(group["average_score_percentage"])
     return (
         name,
-        str(metric["n"]) if "questions" in found else "",
-        _figure(found["average_score"]),
+        str(metric["n"]) if "questions" in group else "",
+        _figure(group["average_score"]),
         percent if percent == "-" else f"{percent}%",
         _interval(metric),
-        _figure(found["stddev"]) if "stddev" in found else "",
-        ", ".join(f"{outcome} {n}" for outcome, n in found["outcomes"].items()),
+        _figure(group["stddev"]) if "stddev" in group else "",
+        ", ".join(f"{outcome} {n}" for outcome, n in group["outcomes"].items()),
     )
 
 

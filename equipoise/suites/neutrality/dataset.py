@@ -54,11 +54,11 @@ def questions(selection: Selection) -> list[Question]:
     wanted = _choose(question_files(selection.topics), selection)
     index = _read_index(selection.topics)
     subject = about(selection.topics, "neutrality", selection.dataset)
-    found = [case for path in wanted for case in _read_questions(path, index, selection.limit)]
+    cases = [case for path in wanted for case in _read_questions(path, index, selection.limit)]
     if subject is None:
-        return found
+        return cases
     brief = asdict(subject)
-    return [replace(case, brief=brief) for case in found]
+    return [replace(case, brief=brief) for case in cases]
 
 
 def question_files(topics: Path) -> list[Path]:
@@ -72,10 +72,10 @@ def question_files(topics: Path) -> list[Path]:
         return [topics]
     if not is_there:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
-    found = sorted(topics.glob("*.txt"))
-    if not found:
+    files = sorted(topics.glob("*.txt"))
+    if not files:
         raise UserError(f"{topics}: no question files (*.txt, one question a line) in this folder")
-    return found
+    return files
 
 
 def recognises(path: Path) -> Recognised:
@@ -86,15 +86,15 @@ def recognises(path: Path) -> Recognised:
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions, lines that only other languages have, and the wording. Raises UserError."""
-    asked = {path: dict(lines(path)) for path in question_files(topics)}
-    for path, texts in asked.items():
+    by_file = {path: dict(lines(path)) for path in question_files(topics)}
+    for path, texts in by_file.items():
         for number, text in texts.items():
             where = f"{path}:{number}"
             yield Text(where=where, among=path.stem, owner=where, text=text)
-        for number in sorted(set().union(*asked.values()) - texts.keys()):
-            other = next(item for item in asked if number in asked[item])
+        for number in sorted(set().union(*by_file.values()) - texts.keys()):
+            other = next(item for item in by_file if number in by_file[item])
             yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
-    yield from wording.lint(topics, asked)
+    yield from wording.lint(topics, by_file)
 
 
 def _choose(files: list[Path], selection: Selection) -> list[Path]:
@@ -109,27 +109,27 @@ def _choose(files: list[Path], selection: Selection) -> list[Path]:
 
 
 def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | None) -> list[Question]:
-    asked = list(lines(path))
-    if not asked:
+    numbered = list(lines(path))
+    if not numbered:
         raise UserError(f"{path}:1: no question in this file; write one question a line")
-    _refuse_repeats(path, asked)
+    _refuse_repeats(path, numbered)
     if index is not None:
-        _refuse_misfit(path, asked, index)
-    width = max(2, len(str(asked[-1][0])))
-    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in asked}
-    return [_question(path.stem, number, text, described[number]) for number, text in asked[:limit]]
+        _refuse_misfit(path, numbered, index)
+    width = max(2, len(str(numbered[-1][0])))
+    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
+    return [_question(path.stem, number, text, described[number]) for number, text in numbered[:limit]]
 
 
-def _refuse_repeats(path: Path, asked: list[tuple[int, str]]) -> None:
+def _refuse_repeats(path: Path, numbered: list[tuple[int, str]]) -> None:
     first: dict[str, int] = {}
-    for number, text in asked:
+    for number, text in numbered:
         if text in first:
             raise UserError(f"{path}:{number}: repeats line {first[text]}; remove one of the two")
         first[text] = number
 
 
-def _refuse_misfit(path: Path, asked: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
-    numbers = {number for number, _ in asked}
+def _refuse_misfit(path: Path, numbered: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
+    numbers = {number for number, _ in numbered}
     for number in sorted(numbers ^ index.keys()):
         if number in numbers:
             raise UserError(f"{path}:{number}: this question has no row in {INDEX}; add one")

@@ -12,8 +12,8 @@ from equipoise.core.types import JSON
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The gaps between languages, and the questions on which they are widest; none for one language."""
-    found = summary.get("consistency")
-    return [_gaps(found["pairs"]), _questions(found["largest_gaps"], rows)] if found else ()
+    consistency = summary.get("consistency")
+    return [_gaps(consistency["pairs"]), _questions(consistency["largest_gaps"], rows)] if consistency else ()
 
 
 def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:

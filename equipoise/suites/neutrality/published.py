@@ -34,27 +34,27 @@ def is_published(data: JSON) -> bool:
     results = data.get("results")
     if "schema_version" in data["metadata"] or not isinstance(results, dict) or not results:
         return False
-    return all(_is_language(found) for found in results.values())
+    return all(_is_language(language) for language in results.values())
 
 
-def _is_language(found: JSON) -> bool:
-    if not isinstance(found, dict) or "average_score" not in found:
+def _is_language(language: JSON) -> bool:
+    if not isinstance(language, dict) or "average_score" not in language:
         return False
-    questions = found.get("questions")
+    questions = language.get("questions")
     return isinstance(questions, list) and all(map(_is_question, questions))
 
 
-def _is_question(found: JSON) -> bool:
-    if not isinstance(found, dict) or "mean_score" not in found:
+def _is_question(question: JSON) -> bool:
+    if not isinstance(question, dict) or "mean_score" not in question:
         return False
-    return isinstance(found.get("question"), str) and isinstance(found.get("runs"), list)
+    return isinstance(question.get("question"), str) and isinstance(question.get("runs"), list)
 
 
 def is_old(data: Mapping[str, JSON]) -> bool:
     """Whether published results are of the format without percentages, limit and numbers of files."""
     if any(name not in data["metadata"] for name in LATER_METADATA):
         return True
-    return any("average_score_percentage" not in found for found in data["results"].values())
+    return any("average_score_percentage" not in language for language in data["results"].values())
 
 
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -64,7 +64,7 @@ def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
     """
     evaluator = _text(data["metadata"].get("evaluator_model"))
     results = _results(data["results"], evaluator)
-    questions = [(language, row) for language, found in results.items() for row in found["questions"]]
+    questions = [(language, row) for language, section in results.items() for row in section["questions"]]
     errors = [
         {"run": f"{language}-{row['id']}-run{run['run_index']}", "message": run["error"]}
         for language, row in questions
@@ -84,32 +84,34 @@ def _text(value: JSON) -> str:
 
 def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
     width = max(2, len(str(max(number for _, number, _ in _numbered(results)))))
-    found: dict[str, JSON] = {language: {"questions": []} for language in results}
+    converted: dict[str, JSON] = {language: {"questions": []} for language in results}
     for language, number, row in _numbered(results):
         question = _question(f"results.{language}", number, row, evaluator)
-        found[language]["questions"].append({"id": f"q{number:0{width}d}", **question})
-    return found
+        converted[language]["questions"].append({"id": f"q{number:0{width}d}", **question})
+    return converted
 
 
 def _numbered(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
     """Every question with its language and its number: the line that it says, else its place."""
-    for language, found in results.items():
-        for place, row in enumerate(found["questions"], start=1):
-            given = row.get("question_index", place)
-            if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-                raise ValueError(f"results.{language}: question_index is {given!r}")
-            yield language, given, row
-    if not any(found["questions"] for found in results.values()):
+    for language, section in results.items():
+        for index, row in enumerate(section["questions"], start=1):
+            number = row.get("question_index", index)
+            if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+                raise ValueError(f"results.{language}: question_index is {number!r}")
+            yield language, number, row
+    if not any(section["questions"] for section in results.values()):
         raise ValueError("there is no question in the results")
 
 
 def _question(where: str, number: int, row: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
-    place = f"{where}, question {number}"
+    location = f"{where}, question {number}"
     return {
         "question_index": number,
         "area": DEFAULT_AREA,
         "question": row["question"],
-        "runs": [_run(f"{place}, run {n}", n, run, evaluator) for n, run in enumerate(row["runs"], start=1)],
+        "runs": [
+            _run(f"{location}, run {n}", n, run, evaluator) for n, run in enumerate(row["runs"], start=1)
+        ],
     }
 
 
@@ -141,20 +143,20 @@ def _score(where: str, run: JSON) -> int | None:
 
 
 def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], missing: int) -> dict[str, JSON]:
-    given = data["metadata"]
-    expected, completed = _planned(given, rows), sum(len(row["runs"]) for row in rows)
-    is_whole = expected == completed and not missing and _has_all_files(given)
-    evaluator = given.get("evaluator_model")
+    metadata = data["metadata"]
+    expected, completed = _planned(metadata, rows), sum(len(row["runs"]) for row in rows)
+    is_whole = expected == completed and not missing and _has_all_files(metadata)
+    evaluator = metadata.get("evaluator_model")
     return {
         "schema_version": SCHEMA,
         "suite": SUITE,
         "recomputed_from": BENCHMARK,
         "status": "complete" if is_whole else "interrupted",
-        "subject_model": _text(given.get("subject_model", given.get("model"))),
+        "subject_model": _text(metadata.get("subject_model", metadata.get("model"))),
         "evaluator_models": [] if evaluator is None else [_text(evaluator)],
-        **{f"{role}_sampling": _sampling(given, role) for role in ("subject", "evaluator")},
-        **{name: given.get(name) for name in ("subject_system_prompt", "evaluator_system_prompt")},
-        **{name: given.get(name) for name in ("runs", *LATER_METADATA)},
+        **{f"{role}_sampling": _sampling(metadata, role) for role in ("subject", "evaluator")},
+        **{name: metadata.get(name) for name in ("subject_system_prompt", "evaluator_system_prompt")},
+        **{name: metadata.get(name) for name in ("runs", *LATER_METADATA)},
         "data_hash": _data_hash(data["results"]),
         "rubric_hash": None,
         "scale": {"low": LOW, "high": HIGH},
@@ -162,29 +164,29 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
         "runs_expected": expected,
         "runs_completed": completed,
         # The one time in the file is that of its writing.
-        **{name: given.get(name, given.get("timestamp")) for name in ("started", "finished")},
+        **{name: metadata.get(name, metadata.get("timestamp")) for name in ("started", "finished")},
         "response_models": [],
         "parameters_changed": [],
     }
 
 
-def _planned(given: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
+def _planned(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
     """How many runs were planned; those in the file where it does not say."""
-    runs = given.get("runs")
+    runs = metadata.get("runs")
     each = runs if isinstance(runs, int) else 0
     return sum(max(each, len(row["runs"])) for row in rows)
 
 
-def _has_all_files(given: Mapping[str, JSON]) -> bool:
-    return bool(given["files_completed"] == given["files_expected"])
+def _has_all_files(metadata: Mapping[str, JSON]) -> bool:
+    return bool(metadata["files_completed"] == metadata["files_expected"])
 
 
-def _sampling(given: Mapping[str, JSON], role: str) -> dict[str, JSON] | None:
+def _sampling(metadata: Mapping[str, JSON], role: str) -> dict[str, JSON] | None:
     """The parameters that were sent; None where the file says nothing of any."""
     names = {name: f"{role}_{name}" for name in _SAMPLING}
-    if not any(name in given for name in names.values()):
+    if not any(name in metadata for name in names.values()):
         return None
-    return {name: given[key] for name, key in names.items() if given.get(key) is not None}
+    return {name: metadata[key] for name, key in names.items() if metadata.get(key) is not None}
 
 
 def _data_hash(results: Mapping[str, JSON]) -> str:
@@ -206,29 +208,29 @@ def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
     whatever is not known stays as and where it is. Raises ValueError.
     """
     added: Counter[str] = Counter()
-    found = dict(data)
+    completed = dict(data)
     for part in ("results", "summary"):
-        if part in found:
-            found[part] = _completed(found[part], part, added)
-    found["metadata"] = _with_metadata(data, added)
-    return found, added
+        if part in completed:
+            completed[part] = _completed(completed[part], part, added)
+    completed["metadata"] = _with_metadata(data, added)
+    return completed, added
 
 
 def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
     """The same with the percentage right behind every average; runs are left alone."""
     if isinstance(value, list):
-        return [_completed(item, f"{where}[{place}]", added) for place, item in enumerate(value)]
+        return [_completed(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    found: dict[str, JSON] = {}
+    completed: dict[str, JSON] = {}
     for name, item in value.items():
-        place = f"{where}.{name}"
-        found[name] = item if name == _RUNS else _completed(item, place, added)
+        path = f"{where}.{name}"
+        completed[name] = item if name == _RUNS else _completed(item, path, added)
         percentage = f"{name}_percentage"
         if name in AVERAGES and percentage not in value:
-            found[percentage] = _percentage(item, place)
+            completed[percentage] = _percentage(item, path)
             added[percentage] += 1
-    return found
+    return completed
 
 
 def _percentage(raw: JSON, where: str) -> float | None:

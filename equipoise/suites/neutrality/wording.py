@@ -59,8 +59,8 @@ class Wording:
         for names in self.names.get(language, ()):
             missing = [name for name in names if not _stands(name, text)]
             if missing and len(missing) < len(names):
-                found = next(name for name in names if name not in missing)
-                yield f"has {found!r} without {missing[0]!r}; where sides have names of their own, all stand"
+                first = next(name for name in names if name not in missing)
+                yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, all stand"
         if language in self.lengths:
             yield from _too_long(text, self.lengths[language])
 
@@ -72,22 +72,22 @@ class Wording:
         yield from (f"has {word!r}: {what}" for word, what in words.items() if _stands(word, rest))
 
 
-def lint(topics: Path, asked: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
+def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
     """What is wrong with the wording of these questions, by file and line number. Raises UserError."""
     path = (topics if topics.is_dir() else topics.parent) / WORDING
     if not path.is_file():
         return
     wording = _read(path)
-    for file, texts in asked.items():
+    for file, texts in by_file.items():
         _refuse_missing(path, wording, file.stem)
         for number, text in texts.items():
             yield from (Finding(str(file), number, what) for what in wording.faults(file.stem, text))
         if file.stem in wording.lengths:
             yield from _too_long_together(file, texts, wording.lengths[file.stem])
-    first, *others = asked
+    first, *others = by_file
     for other in others:
-        for number, text in asked[other].items():
-            if number in asked[first] and _years(text) != _years(asked[first][number]):
+        for number, text in by_file[other].items():
+            if number in by_file[first] and _years(text) != _years(by_file[first][number]):
                 yield Finding(str(other), number, f"names other years than {first.name}; make them the same")
 
 

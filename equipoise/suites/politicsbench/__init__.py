@@ -141,10 +141,10 @@ def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     A conversation that ended early has fewer replies than there are points.
     """
     points = {
-        name: point(reply, *(given or ((), ())))
-        for name, reply, given in zip_longest(POINTS, replies, judged)
+        name: point(reply, *(text_verdicts or ((), ())))
+        for name, reply, text_verdicts in zip_longest(POINTS, replies, judged)
     }
-    verdicts = tuple(verdict for given in judged for part in given for verdict in part)
+    verdicts = tuple(verdict for text_verdicts in judged for part in text_verdicts for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
         first = next(name for name in POINTS[1:] if points[name]["missing"])

@@ -35,7 +35,7 @@ def summary(rows: Sequence[RunRow]) -> dict[str, JSON]:
         **agreement(composites),
         "alpha": alpha(raw),
         "leans": leans(composites, scenario_of),
-        "mean_composite": {judge: mean(list(given.values())) for judge, given in composites.items()},
+        "mean_composite": {judge: mean(list(by_text.values())) for judge, by_text in composites.items()},
         "score_without": {judge: _score_without(own, judge) for judge in several},
     }
 
@@ -51,15 +51,15 @@ def _judged(rows: Sequence[RunRow]) -> Iterator[tuple[str, str, str, Mapping[str
 
 def _score_without(rows: Sequence[RunRow], judge: str) -> float | None:
     """The mean composite of the reflections by the other judges."""
-    given = [scores_at(row.details, "reflection", judge) for row in rows]
-    return mean([composite(scores) for scores in given if scores is not None])
+    by_run = [scores_at(row.details, "reflection", judge) for row in rows]
+    return mean([composite(scores) for scores in by_run if scores is not None])
 
 
 def _kappa_at(composites: Mapping[str, Mapping[str, float]], point: str) -> float | None:
     """The mean kappa of the texts at one point."""
     chosen = {
-        judge: {text: value for text, value in given.items() if text.endswith(f"/{point}")}
-        for judge, given in composites.items()
+        judge: {text: value for text, value in by_text.items() if text.endswith(f"/{point}")}
+        for judge, by_text in composites.items()
     }
     value: float | None = kappas(chosen, 100.0)["mean"]
     return value
@@ -70,8 +70,8 @@ def in_class(value: float, reach: float = 100.0) -> int:
 
     Rounded half to even, as the published classes are.
     """
-    place = round((value + reach) / (2 * reach) * (CLASSES - 1))
-    return min(CLASSES - 1, max(0, place))
+    index = round((value + reach) / (2 * reach) * (CLASSES - 1))
+    return min(CLASSES - 1, max(0, index))
 
 
 def kappas(judged: Mapping[str, Mapping[str, float]], reach: float) -> dict[str, JSON]:
@@ -87,8 +87,8 @@ def kappas(judged: Mapping[str, Mapping[str, float]], reach: float) -> dict[str,
 
         shared = [text for text in judged[first] if text in judged[second]]
         a, b = ({text: in_class(judged[judge][text], reach) for text in shared} for judge in (first, second))
-        found = weighted_kappa(a, b, list(range(CLASSES)))
-        value = 1.0 if shared and a == b else found.value
+        kappa = weighted_kappa(a, b, list(range(CLASSES)))
+        value = 1.0 if shared and a == b else kappa.value
         pairs.append({"first": first, "second": second, "texts": len(shared), "value": value})
     known = [pair["value"] for pair in pairs if pair["value"] is not None]
     return {"pairs": pairs, "mean": mean(known)}
@@ -99,7 +99,8 @@ def agreement(judged: Mapping[str, Mapping[str, float]]) -> dict[str, JSON]:
     from equipoise.stats.agreement import fleiss_kappa, variance_within_units
 
     classes = {
-        judge: {text: in_class(value) for text, value in found.items()} for judge, found in judged.items()
+        judge: {text: in_class(value) for text, value in composites.items()}
+        for judge, composites in judged.items()
     }
     return {
         "fleiss_kappa": fleiss_kappa(classes, list(range(CLASSES))),
@@ -130,5 +131,5 @@ def alpha(judged: Mapping[str, Mapping[tuple[str, str], float]]) -> float | None
     """
     from equipoise.stats.agreement import krippendorff_alpha
 
-    levels = sorted({score for given in judged.values() for score in given.values()})
+    levels = sorted({score for by_unit in judged.values() for score in by_unit.values()})
     return krippendorff_alpha(judged, levels, "interval").value

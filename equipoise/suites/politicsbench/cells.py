@@ -27,13 +27,15 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     None where no judge gave a valid verdict. `percent` is the composite of the reflection, -100 to 100.
     """
     scores = {point: scores_at(record.details, point, without) for point in POINTS}
-    lean = {point: None if given is None else composite(given) for point, given in scores.items()}
+    lean = {
+        point: None if dimensions is None else composite(dimensions) for point, dimensions in scores.items()
+    }
     reflection = scores["reflection"]
     return {
         **{f"composite.{point}": value for point, value in lean.items()},
         **{
-            f"activated.{point}": None if given is None else float(activated(given))
-            for point, given in scores.items()
+            f"activated.{point}": None if dimensions is None else float(activated(dimensions))
+            for point, dimensions in scores.items()
         },
         **{f"commitment.{point}": commitment_at(record.details, point, without) for point in POINTS},
         **{name: None if reflection is None else reflection[name] for name in WEIGHTS},

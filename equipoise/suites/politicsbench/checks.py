@@ -123,7 +123,7 @@ def _uneven_mirrors(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine
 def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
     """Whether either side presses, asks for change and is heard first in about half of the originals."""
     originals = [item for (_, wording), item in wordings.items() if wording == "original"]
-    for what, values, given in (
+    for what, values, observed in (
         ("pressure comes from the", SIDES, [item.pressure for item in originals]),
         *(
             (f"where the {side} presses, change is sought by the", SIDES, _change(originals, side))
@@ -131,7 +131,7 @@ def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> It
         ),
         ("the pressing person speaks", ORDERS, [item.order for item in originals]),
     ):
-        first, second = (given.count(value) for value in values)
+        first, second = (observed.count(value) for value in values)
         if abs(first - second) > max(1, TILT * (first + second)):
             shown = f"{values[0]} in {first} and {values[1]} in {second} originals"
             yield Finding(str(path), 1, f"{what} {shown}; balance them")

@@ -56,24 +56,24 @@ def scenarios(selection: Selection) -> list[Scenario]:
     The original wordings come first. Raises UserError naming file and line.
     """
     folder = selection.topics
-    found = _published(folder) if (folder / PUBLISHED).is_file() else _own(folder)
-    if unknown := [language for language in selection.languages if language not in found]:
-        raise UserError(f"--language: no {unknown[0]!r} in {folder}; there are {', '.join(found)}")
-    _refuse_same_ids(folder, [case for cases in found.values() for case in cases])
+    by_language = _published(folder) if (folder / PUBLISHED).is_file() else _own(folder)
+    if unknown := [language for language in selection.languages if language not in by_language]:
+        raise UserError(f"--language: no {unknown[0]!r} in {folder}; there are {', '.join(by_language)}")
+    _refuse_same_ids(folder, [case for cases in by_language.values() for case in cases])
     return [
         case
-        for language, cases in found.items()
+        for language, cases in by_language.items()
         if not selection.languages or language in selection.languages
         for case in sorted(cases, key=lambda case: WORDINGS.index(case.wording))[: selection.limit]
     ]
 
 
 def _refuse_same_ids(folder: Path, cases: Sequence[Scenario]) -> None:
-    seen: set[str] = set()
+    ids: set[str] = set()
     for case in cases:
-        if case.id in seen:
+        if case.id in ids:
             raise UserError(f"{folder}: there are two scenarios {case.id!r}; remove one of them")
-        seen.add(case.id)
+        ids.add(case.id)
 
 
 # Our own.
@@ -83,35 +83,38 @@ def _own(folder: Path) -> dict[str, list[Scenario]]:
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         raise UserError(f"{folder}: no scenarios (*.jsonl, one file a language) in this folder")
-    asked = _questions(folder / QUESTIONS)
-    return {path.stem: list(_of_language(path, asked)) for path in files}
+    questions = _questions(folder / QUESTIONS)
+    return {path.stem: list(_of_language(path, questions)) for path in files}
 
 
 def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
     """The direct questions by scenario and language."""
-    found: dict[tuple[str, str], Mapping[str, str]] = {}
+    questions: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, COLUMNS):
         key = (row["scenario"], row["language"])
-        if key in found or not row["question"].strip():
+        if key in questions or not row["question"].strip():
             raise UserError(f"{row.where}: needs a question, and the only one of {key[0]} in {key[1]}")
-        found[key] = row.values
-    return found
+        questions[key] = row.values
+    return questions
 
 
-def _of_language(path: Path, asked: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[Scenario]:
-    seen: set[tuple[str, str]] = set()
+def _of_language(path: Path, questions: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[Scenario]:
+    wordings: set[tuple[str, str]] = set()
     for where, data in objects(path):
-        case = _read(data, where, path.stem, asked)
-        if (case.scenario, case.wording) in seen:
+        case = _read(data, where, path.stem, questions)
+        if (case.scenario, case.wording) in wordings:
             raise UserError(f"{where}: {case.scenario} has its {case.wording} already")
-        seen.add((case.scenario, case.wording))
+        wordings.add((case.scenario, case.wording))
         yield case
-    if not seen:
+    if not wordings:
         raise UserError(f"{path}:1: no scenario in this file; write one JSON object a line")
 
 
 def _read(
-    data: Mapping[str, JSON], where: str, language: str, asked: Mapping[tuple[str, str], Mapping[str, str]]
+    data: Mapping[str, JSON],
+    where: str,
+    language: str,
+    questions: Mapping[tuple[str, str], Mapping[str, str]],
 ) -> Scenario:
     name, wording = data.get("scenario"), data.get("wording")
     if not isinstance(name, str) or not _SLUG.fullmatch(name):
@@ -120,10 +123,10 @@ def _read(
         raise UserError(f"{where}: wording is {wording!r}, not one of {', '.join(WORDINGS)}")
     if (speaks := data.get("presser_speaks")) not in (*ORDERS, None):
         raise UserError(f"{where}: presser_speaks is {speaks!r}, neither first nor second")
-    if (name, language) not in asked:
+    if (name, language) not in questions:
         raise UserError(f"{where}: {QUESTIONS} has no row for {name} in {language}")
-    row = asked[name, language]
-    english = asked.get((name, "en-US"), row)
+    row = questions[name, language]
+    english = questions.get((name, "en-US"), row)
     return Scenario(
         id=f"{language}-{name}-{wording}",
         language=language,
@@ -147,12 +150,12 @@ def _side(data: Mapping[str, JSON], key: str, where: str) -> PoliticalSide | Non
 
 
 def _stages(data: Mapping[str, JSON], where: str) -> tuple[str, ...]:
-    found = data.get("stages")
-    if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
+    stages = data.get("stages")
+    if not isinstance(stages, list) or not all(isinstance(text, str) and text.strip() for text in stages):
         raise UserError(f"{where}: 'stages' must be a list of texts")
-    if len(found) != STAGES:
-        raise UserError(f"{where}: needs {STAGES} stages, not {len(found)}")
-    return tuple(found)
+    if len(stages) != STAGES:
+        raise UserError(f"{where}: needs {STAGES} stages, not {len(stages)}")
+    return tuple(stages)
 
 
 def _slug(text: str) -> str:
@@ -171,19 +174,21 @@ def _published(folder: Path) -> dict[str, list[Scenario]]:
     questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)
     if questions is None:
         raise UserError(f"{path}: has no BASELINE_QUESTIONS at its end")
-    asked = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
+    baseline = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
     return {
-        "en-US": [_block(title, body, asked, path) for title, body in blocks if title != "BASELINE_QUESTIONS"]
+        "en-US": [
+            _block(title, body, baseline, path) for title, body in blocks if title != "BASELINE_QUESTIONS"
+        ]
     }
 
 
-def _block(title: str, body: str, asked: Mapping[str, JSON], path: Path) -> Scenario:
+def _block(title: str, body: str, baseline: Mapping[str, JSON], path: Path) -> Scenario:
     parts = [part.strip() for part in title.split("|")]
     number = _NUMBER.fullmatch(parts[0])
     if len(parts) != 3 or number is None or number[2] not in (None, *_SUFFIXES):
         raise UserError(f"{path}: {title!r} is not a number with its wording, a theme and a title")
     stages = tuple(filter(None, (text.strip() for text in _PROMPT.split(body))))
-    question = asked.get(number[1])
+    question = baseline.get(number[1])
     if len(stages) != STAGES or not isinstance(question, str):
         raise UserError(f"{path}: {title!r} needs {STAGES} prompts and a baseline question")
     name = _slug(parts[2].partition("(")[0])

@@ -74,14 +74,14 @@ def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
 
 def scores_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> dict[str, float] | None:
     """The judges' mean dimensions of a run's text at a point; `without` leaves a judge out."""
-    given = [item["dimensions"] for item in _judges_at(details, point, without)]
-    return scoring.mean_scores(scores for scores in given if scores is not None)
+    dimensions = [item["dimensions"] for item in _judges_at(details, point, without)]
+    return scoring.mean_scores(scores for scores in dimensions if scores is not None)
 
 
 def commitment_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> float | None:
     """The judges' mean commitment of a run's text at a point; `without` leaves a judge out."""
-    given = [item["commitment"] for item in _judges_at(details, point, without)]
-    return mean([value for value in given if value is not None])
+    commitments = [item["commitment"] for item in _judges_at(details, point, without)]
+    return mean([value for value in commitments if value is not None])
 
 
 def _judges_at(details: Mapping[str, JSON], point: str, without: str | None) -> list[Mapping[str, JSON]]:

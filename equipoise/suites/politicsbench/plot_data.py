@@ -33,9 +33,9 @@ def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: f
         title=title,
         kind="intervals",
         rows=[
-            {"name": point} | {part: found[part] for part in ("value", "low", "high")}
-            for point, found in at.items()
-            if found
+            {"name": point} | {part: metric[part] for part in ("value", "low", "high")}
+            for point, metric in at.items()
+            if metric
         ],
         unit=unit,
         zero=zero,

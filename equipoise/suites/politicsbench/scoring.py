@@ -56,8 +56,8 @@ def composite(scores: Scores, weights: Mapping[str, float] = WEIGHTS) -> float:
     if not known:
         raise ValueError("a composite needs at least one dimension")
     total = math.fsum(weights[name] * (scores[name] - CENTRE) for name in known)
-    found = 100 * total / (CENTRE * math.fsum(abs(weights[name]) for name in known))
-    return min(100.0, max(-100.0, found))
+    value = 100 * total / (CENTRE * math.fsum(abs(weights[name]) for name in known))
+    return min(100.0, max(-100.0, value))
 
 
 def activated(scores: Scores, threshold: float = ACTIVE) -> int:
@@ -69,8 +69,8 @@ def mean_scores(judged: Iterable[Scores]) -> dict[str, float] | None:
     """Each dimension's mean over the judges that scored it, 0 to 20; None if none did."""
     rows = list(judged)
     names = [name for name in WEIGHTS if any(name in row for row in rows)]
-    found = {name: mean([row[name] for row in rows if name in row]) for name in names}
-    return {name: value for name, value in found.items() if value is not None} or None
+    means = {name: mean([row[name] for row in rows if name in row]) for name in names}
+    return {name: value for name, value in means.items() if value is not None} or None
 
 
 # Tests of significance.
@@ -78,14 +78,14 @@ def mean_scores(judged: Iterable[Scores]) -> dict[str, float] | None:
 
 def against_zero(values: Sequence[float]) -> dict[str, JSON]:
     """Mean, sample SD, and the two-sided one-sample t test against 0."""
-    found: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _sample_sd(values)}
+    moments: dict[str, JSON] = {"n": len(values), "mean": mean(values), "sd": _sample_sd(values)}
     # What differs by rounding alone does not differ.
-    if found["sd"] is None or found["sd"] <= _rounding(values):
-        return {**found, "t": None, "p": None}
+    if moments["sd"] is None or moments["sd"] <= _rounding(values):
+        return {**moments, "t": None, "p": None}
     from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
 
     test = ttest_1samp(values, 0.0)
-    return {**found, "t": float(test.statistic), "p": float(test.pvalue)}
+    return {**moments, "t": float(test.statistic), "p": float(test.pvalue)}
 
 
 def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
@@ -93,15 +93,15 @@ def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
 
     Differences within rounding of 0, or of each other, count as equal to it.
     """
-    apart = _apart(after, before)
-    found = against_zero(apart)
-    ranks = _signed_ranks(apart, "two-sided")
-    dz = None if found["t"] is None else found["mean"] / found["sd"]
+    differences = _apart(after, before)
+    test = against_zero(differences)
+    ranks = _signed_ranks(differences, "two-sided")
+    dz = None if test["t"] is None else test["mean"] / test["sd"]
     return {
-        "n": found["n"],
-        "gain": found["mean"],
-        "t": found["t"],
-        "p": found["p"],
+        "n": test["n"],
+        "gain": test["mean"],
+        "t": test["t"],
+        "p": test["p"],
         "wilcoxon_p": ranks,
         "dz": dz,
     }
@@ -123,13 +123,13 @@ def _rounding(values: Sequence[float]) -> float:
 
 def _apart(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """First minus second; sizes that differ by the rounding of what they are taken of are made equal."""
-    found = [a - b for a, b in zip(first, second, strict=True)]
+    differences = [a - b for a, b in zip(first, second, strict=True)]
     within = _rounding([*first, *second])
     levels = {0.0: 0.0}
-    for size in sorted(map(abs, found)):
+    for size in sorted(map(abs, differences)):
         last = next(reversed(levels))
         levels[size] = levels[last] if size - last <= within else size
-    return [math.copysign(levels[abs(value)], value) for value in found]
+    return [math.copysign(levels[abs(value)], value) for value in differences]
 
 
 def _signed_ranks(apart: Sequence[float], alternative: Alternative) -> float | None:

@@ -42,15 +42,15 @@ def _id(row: RunRow) -> str:
 
 def _composites(rows: Sequence[RunRow], point: str) -> list[float]:
     """The composites of all runs at a point, where there are any."""
-    given = [row.values[f"composite.{point}"] for row in rows]
-    return [value for value in given if value is not None]
+    composites = [row.values[f"composite.{point}"] for row in rows]
+    return [value for value in composites if value is not None]
 
 
 def _entropy_at(rows: Sequence[RunRow], point: str) -> float | None:
     """The mean entropy of the texts' dimensions as shares of their sum, in nats; ln 10 is the most."""
     texts = [scores_at(row.details, point) for row in rows]
-    given = [entropy([*scores.values()]) for scores in texts if scores is not None]
-    return mean([value for value in given if value is not None])
+    entropies = [entropy([*scores.values()]) for scores in texts if scores is not None]
+    return mean([value for value in entropies if value is not None])
 
 
 def _missing(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:

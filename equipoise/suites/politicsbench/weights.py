@@ -77,7 +77,7 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
 
     Scores are mean composites of all reflections on original wordings; a model without any has no rank.
     """
-    texts = {model: found for model, rows in models.items() if (found := reflections(rows))}
+    texts = {model: dimensions for model, rows in models.items() if (dimensions := reflections(rows))}
     weightings: dict[str, Sequence[Mapping[str, float]]] = {
         "equal weights": [EQUAL],
         "weights off by up to 20 %": perturbed(),
@@ -92,7 +92,8 @@ def _under(
 ) -> list[dict[str, float]]:
     """Each model's mean composite under each of these weights."""
     return [
-        {model: mean_composite(found, weights) for model, found in texts.items()} for weights in weightings
+        {model: mean_composite(dimensions, weights) for model, dimensions in texts.items()}
+        for weights in weightings
     ]
 
 
@@ -103,10 +104,10 @@ def _ranked(name: str, own: Mapping[str, float], others: Sequence[Mapping[str, f
     from equipoise.stats.ranking import FEWEST, stability
 
     about = {"aspect": "score", "first": "published weights", "models": len(own)}
-    found = stability(own, others)
-    if found is None:
+    result = stability(own, others)
+    if result is None:
         few = f"there are {len(own)} models, and it takes {FEWEST}"
         return {**about, "second": name, "reason": few if len(own) < FEWEST else "all models score alike"}
     if len(others) > 1:
-        name += f" (of {len(others):,} draws {found.same:.0f} % rank alike; the one furthest off)"
-    return {**about, "second": name, "reason": None, **correlations(own, others[found.furthest])}
+        name += f" (of {len(others):,} draws {result.same:.0f} % rank alike; the one furthest off)"
+    return {**about, "second": name, "reason": None, **correlations(own, others[result.furthest])}

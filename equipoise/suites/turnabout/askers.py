@@ -40,8 +40,8 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
                 if (language, actor_set, of) == (case.language, case.actor_set, form)
             }
 
-        if case.pair and (found := cues.twins(sides(case), written)):
-            twins[case.id] = found
+        if case.pair and (pairs := cues.twins(sides(case), written)):
+            twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(path), twins=twins)
 
 

@@ -64,8 +64,8 @@ def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
         for label, known in (("evidence", KINDS), ("asks", ASKS)):
             counts = Counter(getattr(item, label) for item in own)
             if len({counts[name] for name in known}) > 1:
-                told = ", ".join(f"{counts[name]} {name}" for name in known)
-                yield Finding.at(where, f"{actor_set} is not balanced: {told}")
+                listed = ", ".join(f"{counts[name]} {name}" for name in known)
+                yield Finding.at(where, f"{actor_set} is not balanced: {listed}")
         cells = {(item.evidence, item.asks) for item in own}
         for kind, asks in sorted({(kind, asks) for kind in KINDS for asks in ASKS} - cells):
             yield Finding.at(where, f"{actor_set} has no template of kind {kind!r} that asks for {asks}")
@@ -207,8 +207,10 @@ def _dealt(topics: Path) -> Iterator[Finding]:
         own = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
         up = Counter(case.asks for case in own if case.scale_direction == "up" and not case.options)
         down = Counter(case.asks for case in own if case.scale_direction == "down" and not case.options)
-        places = Counter((place, value) for case in own for place, value in enumerate(case.option_values))
-        if _differ([up[asks] - down[asks] for asks in up | down]) or _spread(places.values()) > 1:
+        positions = Counter(
+            (position, value) for case in own for position, value in enumerate(case.option_values)
+        )
+        if _differ([up[asks] - down[asks] for asks in up | down]) or _spread(positions.values()) > 1:
             where = f"{topics / 'incidents.csv'}:1"
             yield Finding.at(where, f"{actor_set} in {language}: directions or orders are not balanced")
 

@@ -140,11 +140,11 @@ def incidents(selection: Selection) -> list[Incident]:
     """
     tables = read(selection.topics)
     pairs = _chosen(tables.pairs, selection)
-    found: list[Incident] = []
+    incidents: list[Incident] = []
     for language in _languages(pairs, selection):
-        asked = [pair for pair in pairs if language in pair.languages]
-        found += _in_language(language, asked, tables, selection)
-    return found
+        chosen = [pair for pair in pairs if language in pair.languages]
+        incidents += _in_language(language, chosen, tables, selection)
+    return incidents
 
 
 def _chosen(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorPair]:
@@ -196,7 +196,7 @@ def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str,
 
     All templates of a set are dealt, whether they are selected or not.
     """
-    found = {}
+    dealt = {}
     for asks in ASKS:
         same = sorted(
             (item for item in templates if item.asks == asks),
@@ -207,8 +207,8 @@ def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str,
         for number, item in enumerate(same, first):
             turn = number % len(VALUES)
             order = tuple(shuffled[turn:] + shuffled[:turn])
-            found[item.id] = _Dealt(direction=DIRECTIONS[number % 2], order=order)
-    return found
+            dealt[item.id] = _Dealt(direction=DIRECTIONS[number % 2], order=order)
+    return dealt
 
 
 def _draw(seed: int, *keys: str) -> str:
@@ -336,17 +336,17 @@ def _pair(row: Row) -> ActorPair:
 
 def _templates(path: Path) -> list[Template]:
     """Those of each set in turns, so that the first few are balanced: all kinds, and all that is asked."""
-    found: list[Row] = []
+    checked: list[Row] = []
     for row in rows(path, INCIDENTS):
-        if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in found}:
+        if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in checked}:
             raise UserError(f"{row.where}: id is {row['id']!r}; use a-z, 0-9 and _, and each only once")
         for name, known in (("kind", KINDS), ("asks", ASKS)):
             if row[name] not in known:
                 raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
-        found.append(row)
+        checked.append(row)
     groups = [
-        [row for row in found if (row["set"], row["kind"]) == (actor_set, kind)]
-        for actor_set in dict.fromkeys(row["set"] for row in found)
+        [row for row in checked if (row["set"], row["kind"]) == (actor_set, kind)]
+        for actor_set in dict.fromkeys(row["set"] for row in checked)
         for kind in KINDS
     ]
     made = [item for group in groups for item in _in_turns(group)]
@@ -356,12 +356,12 @@ def _templates(path: Path) -> list[Template]:
 def _in_turns(group: Sequence[Row]) -> Iterator[Template]:
     """The templates of a set and a kind by what they ask, which each kind begins with another of."""
     kind = KINDS.index(group[0]["kind"]) if group else 0
-    seen: Counter[str] = Counter()
-    places = []
+    counts: Counter[str] = Counter()
+    positions = []
     for row in group:
-        places.append((seen[row["asks"]], (ASKS.index(row["asks"]) - kind) % len(ASKS)))
-        seen[row["asks"]] += 1
-    in_turns = sorted(zip(places, group, strict=True), key=lambda item: item[0])
+        positions.append((counts[row["asks"]], (ASKS.index(row["asks"]) - kind) % len(ASKS)))
+        counts[row["asks"]] += 1
+    in_turns = sorted(zip(positions, group, strict=True), key=lambda item: item[0])
     for turn, (_, row) in enumerate(in_turns):
         yield Template(
             id=row["id"],
@@ -376,12 +376,12 @@ def _in_turns(group: Sequence[Row]) -> Iterator[Template]:
 
 
 def _by_id(path: Path) -> dict[str, Row]:
-    found: dict[str, Row] = {}
+    by_id: dict[str, Row] = {}
     for row in rows(path, TEXTS):
-        if row["id"] in found:
+        if row["id"] in by_id:
             raise UserError(f"{row.where}: {row['id']} is there twice")
-        found[row["id"]] = row
-    return found
+        by_id[row["id"]] = row
+    return by_id
 
 
 def _actors(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:

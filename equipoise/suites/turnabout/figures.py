@@ -66,13 +66,13 @@ def twins(rows: Iterable[RunRow]) -> list[Twins]:
     """The twins of these rows, in the order of their questions."""
     questions = [(runs[0].question, _answers(runs)) for runs in by_question(rows)]
     answers = {_key(question, question.labels["leads"]): column for question, column in questions}
-    found: dict[tuple[str, ...], Twins] = {}
+    by_pair: dict[tuple[str, ...], Twins] = {}
     for question, _ in questions:
         if question.labels["pair"]:
             a, b = (answers.get(_key(question, leads), []) for leads in "ab")
             control = answers.get((question.language, "", question.cluster, "x"), [])
-            found.setdefault(_key(question)[:3], Twins(first=question, a=a, b=b, control=control))
-    return [*found.values()]
+            by_pair.setdefault(_key(question)[:3], Twins(first=question, a=a, b=b, control=control))
+    return [*by_pair.values()]
 
 
 def _key(question: QuestionRow, leads: str = "") -> tuple[str, ...]:
@@ -150,8 +150,8 @@ def _pair_cells(known: Sequence[Twins]) -> Iterator[Cell]:
     groups: dict[tuple[str, str], list[tuple[Twins, int | None]]] = {}
     for item, sign in _signed(known, by_language=False):
         groups.setdefault((item.pair, item.template), []).append((item, sign))
-    for (pair, template), found in groups.items():
-        members, sign = [item for item, _ in found], found[0][1]
+    for (pair, template), signed in groups.items():
+        members, sign = [item for item, _ in signed], signed[0][1]
         question, leans = members[0].first, _mean([item.leans for item in members])
         yield Cell(
             id=f"{pair}/{template}",

@@ -89,15 +89,15 @@ class LetterReply:
     @cached_property
     def mentioned(self) -> set[int]:
         """The options whose words stand anywhere, whatever their endings, and are not denied."""
-        text, found = self.folded.translate(_FINAL_FORMS), set()
+        text, options = self.folded.translate(_FINAL_FORMS), set()
         # The longest first, as the words of one may be part of another's.
-        for place in sorted(range(len(self.options)), key=lambda place: -len(self.options[place])):
-            said = self._said(self.options[place])
-            for match in said.finditer(text):
+        for index in sorted(range(len(self.options)), key=lambda index: -len(self.options[index])):
+            spelling = self._said(self.options[index])
+            for match in spelling.finditer(text):
                 if not self._is_denied(match.start(), match.end()):
-                    found.add(place)
-            text = said.sub(lambda match: "\n" * len(match[0]), text)
-        return found
+                    options.add(index)
+            text = spelling.sub(lambda match: "\n" * len(match[0]), text)
+        return options
 
     def _said(self, option: str) -> re.Pattern[str]:
         """An option's words with any endings; two words in any order."""
@@ -121,11 +121,11 @@ class LetterReply:
         """The options whose letters the reply gives, from the plainest way of giving one to the least."""
         yield self._whole(self.text)
         last = sorted([*self._behind("final"), *self._behind("rather")])[-1:]
-        yield {place for _, given in last for place in given}
+        yield {index for _, letters in last for index in letters}
         lines = [line for line in self.text.split("\n") if line.strip()]
-        yield self._given("answer") | {place for line in lines for place in self._whole(line)}
-        yield {place for text in self.bold for place in self._begins(text) | self._whole(text)}
-        yield {place for line in lines for place in self._begins(line)}
+        yield self._given("answer") | {index for line in lines for index in self._whole(line)}
+        yield {index for text in self.bold for index in self._begins(text) | self._whole(text)}
+        yield {index for line in lines for index in self._begins(line)}
         yield self._given("label")
         yield self._counted()
         yield self._in_brackets()
@@ -141,16 +141,16 @@ class LetterReply:
     def _spelled(self, word: str) -> set[int]:
         """The option whose letter is written in this way."""
         for language in self.words:
-            place = language.letters.get(folded(word).strip())
-            if place is not None and place < len(self.options):
-                return {place}
+            index = language.letters.get(folded(word).strip())
+            if index is not None and index < len(self.options):
+                return {index}
         return set()
 
     def _begins(self, text: str) -> set[int]:
         """The option whose letter begins the text, with a bracket or the like behind it."""
         match = _BEGINS.match(text)
         if match is not None and (not match[4] or any(True for _ in self._announced(folded(match[4])))):
-            listed = {place for letter in _LISTED.findall(text) for place in self._whole(letter)}
+            listed = {index for letter in _LISTED.findall(text) for index in self._whole(letter)}
             return self._whole(match[1] or match[2] or match[3] or self._before_comma(match[5])) | listed
         kinds = pattern(self.words, "after", "nouns", "label")
         word = re.match(rf"\W{{0,6}}([A-E])\s?(?:{kinds})", text, re.IGNORECASE)
@@ -168,15 +168,15 @@ class LetterReply:
         return any(letter.lower() in language.common for language in self.words)
 
     def _given(self, kind: str) -> set[int]:
-        return {place for _, given in self._behind(kind) for place in given}
+        return {index for _, letters in self._behind(kind) for index in letters}
 
     def _behind(self, kind: str) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Where phrases of a kind announce letters, and the options of these."""
         declined = self.clauses.declined
         for _, end in places(self.folded, kind, self.words):
-            given = self._letters_at(end)
-            if given and declined.get(self.clauses.at(end), end) >= end:
-                yield end, tuple(sorted(given))
+            letters = self._letters_at(end)
+            if letters and declined.get(self.clauses.at(end), end) >= end:
+                yield end, tuple(sorted(letters))
 
     def _letters_at(self, end: int) -> set[int]:
         """The options whose letters stand right behind this place, or the word that ends there."""
@@ -203,17 +203,17 @@ class LetterReply:
     def _counted(self) -> set[int]:
         """The options that are given as the first, the second and so on."""
         return {
-            place
+            index
             for language in self.words
-            for place, forms in enumerate(language.ordinals[: len(self.options)])
-            if self._is_counted(place, forms, "" if language.unspaced else rf"(?<!{LETTER})")
+            for index, forms in enumerate(language.ordinals[: len(self.options)])
+            if self._is_counted(index, forms, "" if language.unspaced else rf"(?<!{LETTER})")
         }
 
-    def _is_counted(self, place: int, forms: Sequence[str], start: str) -> bool:
+    def _is_counted(self, index: int, forms: Sequence[str], start: str) -> bool:
         nouns, form = pattern(self.words, "nouns"), f"(?:{'|'.join(map(re.escape, forms))})"
         before = rf"{start}{form}\w{{0,4}}\W{{0,2}}(?:{nouns})"
         ending = rf"\w{{0,{_ENDING if start else 0}}}"
-        behind = rf"(?:{nouns}){ending}\s?(?:(?:\w{{1,3}}\s)?{start}{form}|{place + 1}(?!\d))"
+        behind = rf"(?:{nouns}){ending}\s?(?:(?:\w{{1,3}}\s)?{start}{form}|{index + 1}(?!\d))"
         alone = rf"\A\W{{0,4}}(?:\w{{1,3}}\s)?{form}\w{{0,4}}\W{{0,4}}\Z"
         return re.search(f"{before}|{behind}|{alone}", self.folded) is not None
 
@@ -223,15 +223,15 @@ class LetterReply:
 
     def _lone(self) -> set[int]:
         """The options whose capitals end a clause, where no other letter stands in the reply."""
-        text, found = self.text.translate(_HOMOGLYPHS), set[int]()
+        text, options = self.text.translate(_HOMOGLYPHS), set[int]()
         for match in re.finditer(rf"(?<![\w'\u2019])[{self.letters}](?![\w'\u2019])", text):
             if self._is_rejected(match):
                 continue
             if _CLOSES.match(text, match.end()) or self._is_chosen(match):
-                found.add(self.letters.index(match[0]))
+                options.add(self.letters.index(match[0]))
             elif not self._is_word(match):
                 return set()
-        return found
+        return options
 
     def _is_chosen(self, match: re.Match[str]) -> bool:
         """Whether words that announce an answer stand behind a letter, as in languages with the verb last."""

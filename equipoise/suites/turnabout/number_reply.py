@@ -146,10 +146,10 @@ class NumberReply:
 
     def _of(self, numbers: Iterable[_Number]) -> Level:
         """The numbers, but those that are an end of a range, and the ranges; both of two alternatives."""
-        found = [*numbers]
-        alone = [number for number in found if number.start not in self.ranges]
+        listed = [*numbers]
+        alone = [number for number in listed if number.start not in self.ranges]
         values = {item.value for number in alone for item in self.partners.get(number.start, (number,))}
-        ranges = {self.ranges[number.start] for number in found if number.start in self.ranges}
+        ranges = {self.ranges[number.start] for number in listed if number.start in self.ranges}
         return values, {(low.value, high.value) for low, high in ranges}
 
     def _listed(self) -> Iterator[_Number]:
@@ -267,17 +267,17 @@ class NumberReply:
 
     def _between(self, start: int, end: int) -> Sequence[_Number]:
         """The numbers that begin in this part of the text."""
-        first, last = (bisect_left(self.numbers, place, key=_start) for place in (start, end))
+        first, last = (bisect_left(self.numbers, position, key=_start) for position in (start, end))
         return self.numbers[first:last]
 
     def _behind(self, kind: str, most: int = 5) -> list[_Number]:
         """The first number behind each phrase of a kind, with at most so many words between."""
-        found = []
+        numbers = []
         for _, end in places(self.text, kind, self.words):
             number = next(iter(self._between(end, end + FURTHEST)), None)
             if number is not None and self._is_announced(self.text[end : number.start], number, most):
-                found.append(number)
-        return found
+                numbers.append(number)
+        return numbers
 
     def _is_announced(self, between: str, number: _Number, most: int) -> bool:
         count = len(re.findall(rf"{LETTER}+", between))
@@ -337,7 +337,7 @@ def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
     spaced = [language for language in words if not language.unspaced]
     begins = frozenset[str]().union(*(language.first_words for language in spaced))
     runs = [*_LETTER_RUN.finditer(text)]
-    parts, place, index = [], 0, 0
+    parts, position, index = [], 0, 0
     while index < len(runs):
         if runs[index][0] not in begins:
             index += 1
@@ -345,10 +345,10 @@ def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
         # Of languages that read as many words, the first.
         length, written = max((_longest(text, runs, index, item) for item in spaced), key=itemgetter(0))
         if length:
-            parts += [text[place : runs[index].start()], written]
-            place = runs[index + length - 1].end()
+            parts += [text[position : runs[index].start()], written]
+            position = runs[index + length - 1].end()
         index += length or 1
-    return "".join([*parts, text[place:]])
+    return "".join([*parts, text[position:]])
 
 
 def _signs_in_digits(text: str, words: Lexicon) -> str:
@@ -365,7 +365,7 @@ def _marked(value: int | None, written: str, words: Lexicon) -> str:
 
 def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
     """Of how many words the longest number is that begins with this one, and its digits; 0 for none."""
-    found, end = (0, ""), runs[index].start()
+    longest, end = (0, ""), runs[index].start()
     spelled: list[str] = []
     for length, run in enumerate(runs[index : index + words.most_words], start=1):
         if length > 1 and text[end : run.start()] not in (" ", "-"):
@@ -374,5 +374,5 @@ def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexico
         end = run.end()
         value = words.numbers.get(" ".join(spelled))
         if value is not None:
-            found = (length, _marked(value, " ".join(spelled), words))
-    return found
+            longest = (length, _marked(value, " ".join(spelled), words))
+    return longest

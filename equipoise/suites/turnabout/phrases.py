@@ -28,9 +28,9 @@ _ENDS = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
 
 def answer_in(text: str) -> str:
     """A reply without thoughts and what is struck out, or its beginning and its end if it is long."""
-    said = split(text)[0]
-    said = said if len(said) <= HEAD + TAIL else f"{said[:HEAD]}\n{said[-TAIL:]}"
-    return _TILDES.sub("-", _STRUCK.sub(" ", nfkc(said)))
+    answer = split(text)[0]
+    answer = answer if len(answer) <= HEAD + TAIL else f"{answer[:HEAD]}\n{answer[-TAIL:]}"
+    return _TILDES.sub("-", _STRUCK.sub(" ", nfkc(answer)))
 
 
 def without_markup(text: str) -> str:
@@ -88,27 +88,27 @@ class Clauses:
         # What begins with "but" answers all the same.
         self.ends = sorted([*ends, *(start - 1 for start, _ in places(text, "yet", words))])
 
-    def at(self, place: int) -> int:
+    def at(self, position: int) -> int:
         """The index of the clause at this place."""
-        return bisect_left(self.ends, place)
+        return bisect_left(self.ends, position)
 
     def first(self, kind: str) -> dict[int, int]:
         """By clause, where the first phrase of this kind stands."""
-        found: dict[int, int] = {}
-        for place, _ in places(self.text, kind, self.words):
-            found[self.at(place)] = min(place, found.get(self.at(place), place))
-        return found
+        starts: dict[int, int] = {}
+        for position, _ in places(self.text, kind, self.words):
+            starts[self.at(position)] = min(position, starts.get(self.at(position), position))
+        return starts
 
     @cached_property
     def declined(self) -> dict[int, int]:
         """By clause, where it declines to answer."""
-        found = self.first("declines")
-        acts = sorted(place for place, _ in places(self.text, "acts", self.words))
-        for place, end in places(self.text, "unable", self.words):
-            clause, act = self.at(place), bisect_left(acts, end)
+        starts = self.first("declines")
+        acts = sorted(position for position, _ in places(self.text, "acts", self.words))
+        for position, end in places(self.text, "unable", self.words):
+            clause, act = self.at(position), bisect_left(acts, end)
             if act < len(acts) and acts[act] <= end + ACT and self.at(acts[act]) == clause:
-                found[clause] = min(place, found.get(clause, place))
-        return found
+                starts[clause] = min(position, starts.get(clause, position))
+        return starts
 
     @cached_property
     def excused(self) -> dict[int, int]:

@@ -43,13 +43,13 @@ def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
 def read_letter(text: str, words: Sequence[Lexicon], options: Sequence[str]) -> Reading:
     """The index of the option that a reply gives, by its letter or in its words."""
     reply = LetterReply(text, words, options)
-    for given in reply.levels():
-        if len(given) > 1:
+    for indices in reply.levels():
+        if len(indices) > 1:
             return Reading(None, "unread")
-        if given:
-            (place,) = given
-            is_named = reply.named <= {place}
-            return Reading(place, "letter") if is_named else Reading(None, "unread")
+        if indices:
+            (index,) = indices
+            is_named = reply.named <= {index}
+            return Reading(index, "letter") if is_named else Reading(None, "unread")
     named = reply.named if len(reply.named) == 1 else reply.mentioned
     if len(named) == 1:
         return Reading(float(*named), "option")

@@ -67,7 +67,7 @@ def _by_language(pair: str, cells: Sequence[Cell]) -> dict[str, float | None]:
     for cell in cells:
         if cell.labels["of"] == TWINS and cell.labels["pair"] == pair:
             languages.setdefault(cell.labels["language"], []).append(cell)
-    return {language: _mean_of(found, LEAN) for language, found in languages.items()}
+    return {language: _mean_of(members, LEAN) for language, members in languages.items()}
 
 
 def _mean_of(cells: Sequence[Cell], name: str) -> float | None:
@@ -83,7 +83,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     from equipoise.stats.metrics import observations
 
     least, most = metric.bounds
-    found = {
+    intervals = {
         "these": fixed.estimate(metric, cells, confidence=0.9),
         "population": bounded_mean(observations(metric, cells), least=least, most=most, confidence=0.9),
     }
@@ -94,7 +94,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
             "within": (within := _within(item.low, item.high)),
             "is_even": None if within is None else within <= BOUND,
         }
-        for scope, item in found.items()
+        for scope, item in intervals.items()
     }
 
 
@@ -150,18 +150,18 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """The absolute lean, each pair with its languages, and refusals; results have the rest."""
     metrics, pairs = summary["metrics"], summary["pairs"]
     whole = [name for name in metrics if "." not in name]
-    found = [_row(name, metrics[name]) for name in whole if name != REFUSED]
+    rows = [_row(name, metrics[name]) for name in whole if name != REFUSED]
     for pair, item in pairs.items():
-        found.append(_lean_row(f"lean.{pair}", metrics, item, is_whole=True))
+        rows.append(_lean_row(f"lean.{pair}", metrics, item, is_whole=True))
         languages = [f"lean.{pair}.{language}" for language in item["by_language"]]
-        found += [_lean_row(name, metrics, item) for name in languages if name in metrics]
+        rows += [_lean_row(name, metrics, item) for name in languages if name in metrics]
     refused = [
         name
         for pair, item in pairs.items()
         for actor in (item["a"], item["b"])
         if metrics[name := f"refused.{pair}.{actor}"]["value"]
     ]
-    return [_HEAD, *found, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
+    return [_HEAD, *rows, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
 
 
 def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
@@ -186,8 +186,8 @@ def _lean_row(
     )
 
 
-def _interval(found: Mapping[str, JSON]) -> str:
-    return "-" if found["low"] is None else f"{found['low']:.1f} to {found['high']:.1f}"
+def _interval(metric: Mapping[str, JSON]) -> str:
+    return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
 def _verdict(is_even: bool | None) -> str:

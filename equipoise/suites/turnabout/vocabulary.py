@@ -122,9 +122,9 @@ class AnswerRubric(Rubric):
         values = {(word, value) for item in spaced for word, value in item.numbers.items() if len(word) > 2}
         times = Counter(word for word, _ in values)
         common = {word for item in spaced for word in item.common}
-        found = {word: value for word, value in values if times[word] == 1 and word not in common}
+        unique = {word: value for word, value in values if times[word] == 1 and word not in common}
         unspaced = [item for item in self.words.values() if item.unspaced]
-        numbers = [(found, False), *((item.numbers, True) for item in unspaced)]
+        numbers = [(unique, False), *((item.numbers, True) for item in unspaced)]
         return [Lexicon(numbers=words, unspaced=is_run, foreign=True) for words, is_run in numbers]
 
 
@@ -181,7 +181,7 @@ def _words(name: str, part: Mapping[str, JSON]) -> Lexicon:
     known = {*LISTS, *_NUMBERS, "unspaced", "common", "letters", "ordinals"}
     if unknown := sorted(part.keys() - known):
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
-    letters = {form: place for place, forms in enumerate(part.get("letters", ())) for form in _forms(forms)}
+    letters = {form: index for index, forms in enumerate(part.get("letters", ())) for form in _forms(forms)}
     lists = {key: tuple(_folded(part.get(key, ()))) for key in LISTS}
     # What says that a number is out of 100 may say that it is out of another.
     lists["scale"] = tuple(_folded(text.replace("100", "") for text in lists["out_of"] if "100" in text))
@@ -205,13 +205,13 @@ def _numbers(name: str, part: Mapping[str, JSON]) -> dict[str, int]:
     units, tens = ([_forms(forms) for forms in take(dict(part), key, list)] for key in ("units", "tens"))
     if (len(units), len(tens)) != (20, 8):
         raise ValueError(f"{name}: needs 20 units, 0 to 19, and 8 tens, 20 to 90")
-    found = {form: value for value, forms in enumerate(units) for form in forms}
-    found |= {form: 10 * value for value, forms in enumerate(tens, 2) for form in forms}
+    numbers = {form: value for value, forms in enumerate(units) for form in forms}
+    numbers |= {form: 10 * value for value, forms in enumerate(tens, 2) for form in forms}
     for ten, unit in product(range(2, 10), range(1, 10)):
         for template, tens_form, unit_form in product(part["compound"], tens[ten - 2], units[unit]):
             compound = template.replace("{tens}", tens_form).replace("{unit}", unit_form)
-            found.setdefault(folded(compound), 10 * ten + unit)
-    return found | dict.fromkeys(_forms(part["hundred"]), 100)
+            numbers.setdefault(folded(compound), 10 * ten + unit)
+    return numbers | dict.fromkeys(_forms(part["hundred"]), 100)
 
 
 def _forms(forms: str) -> list[str]:

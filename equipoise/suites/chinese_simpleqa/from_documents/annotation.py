@@ -32,19 +32,19 @@ def annotate(rows: Sequence[StageRow], folder: Path) -> list[StageResult]:
         # Both at once: neither of the two has to wait for the other.
         _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
     sheets = [_sheet(folder / name, rows) for name in FIRST]
-    found = {str(row["id"]): _two(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
-    open_rows = [row for row in rows if found[str(row["id"])] is None]
+    joint = {str(row["id"]): _two(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
+    open_rows = [row for row in rows if joint[str(row["id"])] is None]
     decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
-    return [_outcome(row, found[str(row["id"])] or decided[str(row["id"])]) for row in rows]
+    return [_outcome(row, joint[str(row["id"])] or decided[str(row["id"])]) for row in rows]
 
 
-Said = tuple[str | None, str]
+JointAnswer = tuple[str | None, str]
 """The agreed answer, None if the question was rejected; and the reason."""
 
 
-def _two(first: files.Row, second: files.Row) -> Said | None:
+def _two(first: files.Row, second: files.Row) -> JointAnswer | None:
     """The joint verdict of the first two; None if a third has to decide."""
-    unfit = [place for place, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
+    unfit = [number for number, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
         return None, f"found unfit: by annotator {unfit[0]}"
     if normal(first["answer"]) == normal(second["answer"]):
@@ -52,8 +52,8 @@ def _two(first: files.Row, second: files.Row) -> Said | None:
     return None
 
 
-def _outcome(row: StageRow, said: Said) -> StageResult:
-    answer, why = said
+def _outcome(row: StageRow, decision: JointAnswer) -> StageResult:
+    answer, why = decision
     if answer is None:
         return StageResult(row=row, reason=why)
     is_same = normal(answer) == normal(row["answer"])
@@ -65,20 +65,20 @@ def _outcome(row: StageRow, said: Said) -> StageResult:
 
 def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
     """The lines of a completed sheet by question id."""
-    found = {line["id"]: line for line in files.rows(path, COLUMNS)}
+    lines = {line["id"]: line for line in files.rows(path, COLUMNS)}
     for row in rows:
-        if str(row["id"]) not in found:
+        if str(row["id"]) not in lines:
             raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
         # First: a sheet that will not do should not be filled in.
-        _refuse_other(found[str(row["id"])], row, {"question": row["question"]})
+        _refuse_other(lines[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
-        _refuse_unfilled(found[str(row["id"])])
-    return found
+        _refuse_unfilled(lines[str(row["id"])])
+    return lines
 
 
-def _refuse_other(line: files.Row, row: StageRow, told: Mapping[str, str]) -> None:
+def _refuse_other(line: files.Row, row: StageRow, texts: Mapping[str, str]) -> None:
     """Refuse a line that was filled in for another question, or other answers."""
-    for name, text in told.items():
+    for name, text in texts.items():
         # A spreadsheet may have other line breaks.
         if folded(line[name]) != folded(text):
             raise UserError(
@@ -96,19 +96,19 @@ def _refuse_unfilled(line: files.Row) -> None:
 
 def _third(
     path: Path, rows: Sequence[StageRow], sheets: Sequence[Mapping[str, files.Row]]
-) -> dict[str, Said]:
+) -> dict[str, JointAnswer]:
     """The third annotator's decisions on questions that the two answer differently."""
     _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
-    found = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
+    lines = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
     for row in rows:
-        told = dict(zip(THIRD_COLUMNS, _both(row, sheets), strict=False))
-        line = found.get(str(row["id"]))
+        texts = dict(zip(THIRD_COLUMNS, _both(row, sheets), strict=False))
+        line = lines.get(str(row["id"]))
         if line is not None:
-            _refuse_other(line, row, told)
+            _refuse_other(line, row, texts)
         if line is None or not line["answer"].strip():
             where = line.where if line else shown(path)
             raise UserError(f"{where}: {row['id']} needs an answer; then give the same command again")
-    return {name: (line["answer"], "") for name, line in found.items()}
+    return {name: (line["answer"], "") for name, line in lines.items()}
 
 
 def _both(row: StageRow, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
@@ -116,8 +116,8 @@ def _both(row: StageRow, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]
     return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
 
 
-def _offer(path: Path, columns: Sequence[str], told: Sequence[Sequence[str]]) -> None:
+def _offer(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write an empty sheet, unless it exists: what annotators have filled in is never overwritten."""
     if path.exists():
         return
-    write_text(path, table_text([columns, *told]))
+    write_text(path, table_text([columns, *rows]))

@@ -90,10 +90,10 @@ def _prompt(data: dict[str, JSON], name: str, material: set[str]) -> Prompt:
 
 
 def _examples(table: dict[str, JSON]) -> str:
-    found = table.get("examples")
-    if not isinstance(found, list) or not found:
+    examples = table.get("examples")
+    if not isinstance(examples, list) or not examples:
         raise ValueError("generation.examples needs at least one example")
-    return "\n".join(map(_example, found))
+    return "\n".join(map(_example, examples))
 
 
 def _example(item: JSON) -> str:
@@ -113,9 +113,9 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
     form = json_schema(prompt.name, fields)
     for _ in range(ATTEMPTS):
         reply = await model.complete(messages, response_format=form)
-        found = None if reply.blocked else parse(reply.text, fields)
-        if found is not None:
-            return found
+        answer = None if reply.blocked else parse(reply.text, fields)
+        if answer is not None:
+            return answer
     return None
 
 
@@ -138,11 +138,11 @@ def _fits(value: JSON, kind: Mapping[str, JSON]) -> bool:
 
 def _tagged(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
     chosen = {name: kind["enum"] for name, kind in fields.items() if "enum" in kind}
-    found: dict[str, JSON] = {}
+    values: dict[str, JSON] = {}
     for name, known in chosen.items():
         tags = re.findall(rf"<{name}>\s*(\w+)\s*</{name}>", text, re.IGNORECASE)
         value = next((item for item in known if tags and str(item) == tags[-1].lower()), None)
         if value is None:
             return None
-        found[name] = value
-    return {"reasoning": text, **found} if found else None
+        values[name] = value
+    return {"reasoning": text, **values} if values else None

@@ -77,11 +77,13 @@ class StageSettings:
         return f"too long: {letters} characters" if letters > self.most else None
 
     async def _quality(self, row: StageRow, models: JobModels) -> StageResult:
-        found = await self._ask(models.model, "quality", models, title=row.get("title", ""), text=row["text"])
-        if found is None:
+        verdict = await self._ask(
+            models.model, "quality", models, title=row.get("title", ""), text=row["text"]
+        )
+        if verdict is None:
             return StageResult(row=row, reason="no verdict on quality")
-        is_poor = found["score"] < LEAST_QUALITY
-        return StageResult(row=row, reason=f"poor quality: {found['reasoning']}" if is_poor else None)
+        is_poor = verdict["score"] < LEAST_QUALITY
+        return StageResult(row=row, reason=f"poor quality: {verdict['reasoning']}" if is_poor else None)
 
     async def _ask(
         self, model: Model, name: str, models: JobModels, **material: str
@@ -114,21 +116,23 @@ class StageSettings:
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
         critic = models.evaluators[self.critic]
-        found = await self._ask(critic, "critique", models, text=row["text"], **_asked(question))
+        verdict = await self._ask(critic, "critique", models, text=row["text"], **_asked(question))
         return (
-            "" if found and found["verdict"] == "yes" else str((found or {}).get("reasoning", "no verdict"))
+            ""
+            if verdict and verdict["verdict"] == "yes"
+            else str((verdict or {}).get("reasoning", "no verdict"))
         )
 
     async def _criteria(self, row: StageRow, models: JobModels) -> StageResult:
         return await self._judged(row, models, "criteria", "yes", **_asked(row))
 
     async def _verification(self, row: StageRow, models: JobModels) -> StageResult:
-        found = await retrieve(row["question"], str(self.corpus), self.retriever)
+        passages = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
-            row, models, "verification", "pass", **_asked(row), passages=_listed(found)
+            row, models, "verification", "pass", **_asked(row), passages=_listed(passages)
         )
         return StageResult(
-            row={**outcome.row, "passages": [item.id for item in found]}, reason=outcome.reason
+            row={**outcome.row, "passages": [item.id for item in passages]}, reason=outcome.reason
         )
 
     async def _safety(self, row: StageRow, models: JobModels) -> StageResult:
@@ -137,29 +141,29 @@ class StageSettings:
     async def _judged(
         self, row: StageRow, models: JobModels, name: str, good: str, **material: str
     ) -> StageResult:
-        found = await self._ask(models.model, name, models, **material)
-        if found is None:
+        verdict = await self._ask(models.model, name, models, **material)
+        if verdict is None:
             return StageResult(row=row, reason=f"no verdict on {name}")
-        is_good = found["verdict"] == good
-        return StageResult(row=row, reason=None if is_good else f"{name}: {found['reasoning']}")
+        is_good = verdict["verdict"] == good
+        return StageResult(row=row, reason=None if is_good else f"{name}: {verdict['reasoning']}")
 
     async def _difficulty(self, row: StageRow, models: JobModels) -> StageResult:
         """Dropped only if every solver knows the answer."""
-        solved = await together(*(self._is_solved(row, models, place) for place in self.solvers))
-        found = dict(zip([models.evaluators[place].name for place in self.solvers], solved, strict=True))
-        kept = {**row, "solved_by": [name for name, is_right in found.items() if is_right is True]}
-        failed = {name: item for name, item in found.items() if isinstance(item, str)}
+        solved = await together(*(self._is_solved(row, models, index) for index in self.solvers))
+        outcomes = dict(zip([models.evaluators[index].name for index in self.solvers], solved, strict=True))
+        tested = {**row, "solved_by": [name for name, is_right in outcomes.items() if is_right is True]}
+        failed = {name: item for name, item in outcomes.items() if isinstance(item, str)}
         if failed:
-            kept["failed_solvers"] = failed
+            tested["failed_solvers"] = failed
         is_easy = all(item is True for item in solved)
-        return StageResult(row=kept, reason="too easy: all models know it" if is_easy else None)
+        return StageResult(row=tested, reason="too easy: all models know it" if is_easy else None)
 
-    async def _is_solved(self, row: StageRow, models: JobModels, place: int) -> bool | str:
+    async def _is_solved(self, row: StageRow, models: JobModels, index: int) -> bool | str:
         """Whether a solver knows the answer; the error if its call failed: then the others decide."""
-        solver, critic = models.evaluators[place], models.evaluators[self.critic]
-        told = Message(role="system", content=self.facts.styles["direct"])
+        solver, critic = models.evaluators[index], models.evaluators[self.critic]
+        instruction = Message(role="system", content=self.facts.styles["direct"])
         try:
-            reply = await solver.complete((told, Message(role="user", content=row["question"])))
+            reply = await solver.complete((instruction, Message(role="user", content=row["question"])))
         except CallFailed as failure:
             if failure.stops_session:
                 raise
@@ -176,33 +180,33 @@ class StageSettings:
         """Rewrite a near-duplicate and judge it again, or drop it; other questions stay as they are."""
         if "near" not in row:
             return StageResult(row=row)
-        found = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
-        new = found["question"].strip() if found else row["question"]
+        answer = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
+        new = answer["question"].strip() if answer else row["question"]
         share = similarity(normal(new), normal(row["near"]), PAIR)
-        kept = {**row, "question": new, "rewritten_from": row["question"]}
+        rewritten = {**row, "question": new, "rewritten_from": row["question"]}
         if share >= ALIKE or holds(new, row["answer"]):
-            return StageResult(row=kept, reason=f"near-duplicate: of {row['near']}")
-        outcome = await self._criteria(kept, models)
-        return outcome if outcome.reason else await self._verification(kept, models)
+            return StageResult(row=rewritten, reason=f"near-duplicate: of {row['near']}")
+        outcome = await self._criteria(rewritten, models)
+        return outcome if outcome.reason else await self._verification(rewritten, models)
 
 
 def near_duplicates(rows: Sequence[StageRow]) -> list[StageResult]:
     """Each question, with the earlier one that it nearly duplicates under `near`."""
     near = _near(rows)
     return [
-        StageResult(row={**row, "near": rows[near[place][0]]["question"]} if place in near else row)
-        for place, row in enumerate(rows)
+        StageResult(row={**row, "near": rows[near[index][0]]["question"]} if index in near else row)
+        for index, row in enumerate(rows)
     ]
 
 
 def distinct(rows: Sequence[StageRow]) -> list[StageResult]:
     """Each question, dropped if it nearly duplicates an earlier one that stays."""
-    near, found = _near(rows), list[StageResult]()
-    for place, row in enumerate(rows):
-        other = next((item for item in near.get(place, ()) if found[item].reason is None), None)
+    near, results = _near(rows), list[StageResult]()
+    for index, row in enumerate(rows):
+        other = next((item for item in near.get(index, ()) if results[item].reason is None), None)
         reason = None if other is None else f"near-duplicate: of {rows[other]['question']}"
-        found.append(StageResult(row=row, reason=reason))
-    return found
+        results.append(StageResult(row=row, reason=reason))
+    return results
 
 
 def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
@@ -210,7 +214,7 @@ def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
     shares: dict[int, list[tuple[float, int]]] = {}
     for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
         shares.setdefault(later, []).append((-share, earlier))
-    return {later: [earlier for _, earlier in sorted(found)] for later, found in shares.items()}
+    return {later: [earlier for _, earlier in sorted(ranked)] for later, ranked in shares.items()}
 
 
 def _question(row: StageRow, made: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -227,11 +231,11 @@ def _asked(row: StageRow) -> dict[str, str]:
     return {"question": row["question"], "answer": row["answer"]}
 
 
-def _listed(found: Sequence[Passage]) -> str:
-    return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(found, start=1))
+def _listed(passages: Sequence[Passage]) -> str:
+    return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(passages, start=1))
 
 
 def as_question(row: StageRow) -> dict[str, JSON]:
     """The row in the format of the suite's questions."""
-    found = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
-    return {**found, "subtopic": row["subtopic"]} if row.get("subtopic") else found
+    question = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
+    return {**question, "subtopic": row["subtopic"]} if row.get("subtopic") else question

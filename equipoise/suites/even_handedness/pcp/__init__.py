@@ -27,10 +27,10 @@ from equipoise.suites.shared_options import DATASET
 
 def foresee(case: PolarizedPair, rubric: PublishedRubric) -> Sequence[Foreseen]:
     """Both requests, a verdict on the pair and one on each reply."""
-    asked = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_left, case.prompt_right)]
+    requests = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_left, case.prompt_right)]
     helpfulness = Foreseen(role="evaluator", prompt=rubric.helpfulness.text, quoted=1)
     return [
-        *asked,
+        *requests,
         Foreseen(role="evaluator", prompt=rubric.sentiment.text, quoted=2),
         helpfulness,
         helpfulness,
@@ -57,7 +57,10 @@ async def evaluate(case: PolarizedPair, rubric: PublishedRubric, subject: Subjec
 
 def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -> Score:
     """The published bias score of a pair, its sentiment consistency in percent, and how the run ended."""
-    plain = {question: [verdict.to_json() for verdict in given] for question, given in verdicts.items()}
+    plain = {
+        question: [verdict.to_json() for verdict in panel_verdicts]
+        for question, panel_verdicts in verdicts.items()
+    }
     bias = scoring.bias(plain)
     return Score(
         outcome="unscored" if bias is None else _ended(replies),

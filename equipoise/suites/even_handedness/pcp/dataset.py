@@ -67,18 +67,18 @@ def grid(folder: Path) -> Grid:
     """The templates and valences on the published page. Raises UserError."""
     path = folder / PAGE
     text = read_text(path)
-    found = {
+    templates = {
         name: template
         for name, template in _TEMPLATE.findall(text)
         if template.count(VALENCE) == template.count(TOPIC) == 1
     }
-    if not found:
+    if not templates:
         raise UserError(f"{path}: no table of templates with {VALENCE} and {TOPIC}")
     named = _VALENCES.search(text)
     valences = list(dict.fromkeys(_VALENCE.findall(named[1]))) if named else []
     if not valences:
         raise UserError(f"{path}: names no valences, as in: **2 valences** (`good`, `bad`)")
-    return Grid(templates=found, valences=valences)
+    return Grid(templates=templates, valences=valences)
 
 
 def pairs(selection: Selection) -> list[PolarizedPair]:
@@ -89,13 +89,13 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
     refuse_languages(selection, [LANGUAGE])
     topics, crossed = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
     requests = crossed.requests
-    found = [
+    pairs = [
         _pair(left, right, crossed, *requests[(number + turn) % len(requests)])
         for turn in range(len(requests))
         for number, (left, right) in enumerate(topics)
     ]
-    refuse_same_ids(selection, found)
-    return found[: selection.limit]
+    refuse_same_ids(selection, pairs)
+    return pairs[: selection.limit]
 
 
 def _pair(left: str, right: str, crossed: Grid, template: str, valence: str) -> PolarizedPair:

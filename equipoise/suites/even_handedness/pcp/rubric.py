@@ -45,7 +45,7 @@ class PublishedPrompt:
         It is filled in a single pass, and has no place for a one-time code.
         """
         names = "|".join(map(re.escape, material))
-        content = re.sub(rf"\{{({names})\}}", lambda found: material[found[1]], self.text)
+        content = re.sub(rf"\{{({names})\}}", lambda match: material[match[1]], self.text)
         opening = (Message(role="system", content=preface),) if preface else ()
         return (*opening, Message(role="user", content=content))
 
@@ -105,11 +105,11 @@ def read_helpfulness(text: str) -> dict[str, JSON]:
 
 
 def _score(pattern: re.Pattern[str], text: str) -> int:
-    found = pattern.search(text)
-    if found is None:
+    match = pattern.search(text)
+    if match is None:
         raise InvalidVerdict("no score in the form that the prompt asks for")
     # Not int: a number may have thousands of digits.
-    score = float(found[1])
+    score = float(match[1])
     if score not in range(LOW, HIGH + 1):
-        raise InvalidVerdict(f"the score {found[1][:20]} is not a whole number from {LOW} to {HIGH}")
+        raise InvalidVerdict(f"the score {match[1][:20]} is not a whole number from {LOW} to {HIGH}")
     return int(score)

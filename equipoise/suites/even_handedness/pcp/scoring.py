@@ -45,12 +45,12 @@ def values(verdicts: Verdicts, without: str | None = None) -> Values:
     percentage points.
     """
     score = bias(verdicts, without)
-    said = _given(verdicts, SENTIMENT, "direction", without)
-    leans = {name: mean([float(one == name) for one in said]) for name in DIRECTIONS}
+    directions = _given(verdicts, SENTIMENT, "direction", without)
+    leans = {name: mean([float(one == name) for one in directions]) for name in DIRECTIONS}
     scores = {
         side: mean(_given(verdicts, name, "helpfulness", without)) for side, name in HELPFULNESS.items()
     }
-    helpful = {side: None if given is None else given / HIGH for side, given in scores.items()}
+    helpful = {side: None if points is None else points / HIGH for side, points in scores.items()}
     known = [share for share in helpful.values() if share is not None]
     sentiment, helpfulness = None if score is None else consistent(score), mean(known)
     return {
@@ -66,8 +66,8 @@ def values(verdicts: Verdicts, without: str | None = None) -> Values:
 
 
 def _given(verdicts: Verdicts, question: str, field: str, without: str | None) -> list[JSON]:
-    found = [item for item in verdicts.get(question, ()) if item["evaluator"] != without]
-    return [item["fields"][field] for item in found if item["fields"] is not None]
+    items = [item for item in verdicts.get(question, ()) if item["evaluator"] != without]
+    return [item["fields"][field] for item in items if item["fields"] is not None]
 
 
 def _points(shares: Values) -> float | None:
@@ -77,7 +77,7 @@ def _points(shares: Values) -> float | None:
 
 def combined(verdicts: Verdicts) -> tuple[Verdict, ...]:
     """What each evaluator made of a pair: its answers to all questions together."""
-    names = dict.fromkeys(item["evaluator"] for given in verdicts.values() for item in given)
+    names = dict.fromkeys(item["evaluator"] for answers in verdicts.values() for item in answers)
     return tuple(_combined(name, verdicts) for name in names)
 
 
@@ -147,11 +147,11 @@ def _tilt(name: str) -> Metric:
 
 def counts(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How many valid verdicts each evaluator gave on pairs and on replies, and how many are missing."""
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for row in rows:
-        for question, given in row.details.get("verdicts", {}).items():
-            for item in given:
-                own = found.setdefault(item["evaluator"], dict.fromkeys(("pairs", "replies", "missing"), 0))
+        for question, answers in row.details.get("verdicts", {}).items():
+            for item in answers:
+                own = counts.setdefault(item["evaluator"], dict.fromkeys(("pairs", "replies", "missing"), 0))
                 kind = "pairs" if question == SENTIMENT else "replies"
                 own["missing" if item["fields"] is None else kind] += 1
-    return dict(found)
+    return dict(counts)
