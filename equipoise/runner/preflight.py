@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from equipoise import suites
 from equipoise.comparison import release
@@ -10,6 +10,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import is_local
+from equipoise.core.types import is_asked
 from equipoise.models import prices
 from equipoise.models.local import weights
 from equipoise.results import askers
@@ -166,4 +167,13 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
         cases = [case for case in loaded.cases if case.id in wanted]
         release.refuse_other_cases(
             plan.release(name), baseline, release.expected(loaded.suite, loaded.rubric, cases)
+        )
+
+
+def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
+    """Raise UserError if there is no plain run, now or earlier, with which runs with a cue compare."""
+    if all(map(is_asked, runs)):
+        raise UserError(
+            f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
+            "a plain run to compare them with: select these, too"
         )

@@ -16,14 +16,36 @@ from equipoise.comparison.release import Release, decided_by_runs
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
+from equipoise.results import rows
 from equipoise.results.history import History
 from equipoise.results.summary import plain
 from equipoise.runner import resume
+from equipoise.runner.plan import Plan
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate, bounded_mean
 from equipoise.stats.metrics import observations, valid
 from equipoise.stats.paired import Decision
 from equipoise.stats.sequential import look_confidence, question_share
+
+
+def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
+    """Look at a suite's runs after round `number`, and journal the look. Returns whether they are enough.
+
+    Raises CannotKeep.
+    """
+    loaded, until = plan.load(name), plan.settings.until
+    assert until is not None
+    records = [record for record in history.records() if record.run <= number and record.asker is None]
+    cells = loaded.suite.combine(rows.of_records(loaded.suite, records, loaded.rubric.scale))
+    if until.half_width is None:
+        baseline = plan.baselines.get(name)
+        assert baseline is not None
+        outcome = look_at_gate(plan.release(name), baseline, cells, number, loaded.repeats)
+    else:
+        metric = {item.name: item for item in loaded.suite.metrics(cells)}[until.name]
+        outcome = look(until, metric, cells, number, loaded.repeats)
+    append(history, outcome)
+    return bool(outcome["is_enough"])
 
 
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:

@@ -1,4 +1,4 @@
-"""One session: its plan, histories, locks, built-in servers and engine, and the results that it saves.
+"""One session, from the check of its settings to the results that it saves.
 
 Knows neither pytest nor its workers.
 """
@@ -11,23 +11,20 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.comparison import release
-from equipoise.comparison.verify import unlike_calls
 from equipoise.core.collector import without_collector
-from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, CannotSave, SessionStopped, UserError
+from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, SessionStopped, UserError
 from equipoise.core.files import shown
-from equipoise.core.records import Cell, Record
-from equipoise.core.rules import Until
+from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.core.types import JSON, Role, Run, is_asked
+from equipoise.core.types import JSON, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import audits, build, history, intents, rows, store
+from equipoise.results import audits, history, intents, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import anchors, batches, metadata, preflight, rejudge, resume
+from equipoise.runner import anchors, batches, metadata, preflight, rejudge, resume, saving
 from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.engine import Engine
 from equipoise.runner.evaluate import SuiteContext
@@ -39,10 +36,10 @@ ENDED = "the session has ended"
 
 @dataclass(slots=True)
 class Session:
-    """The state of one pytest process; in an xdist worker, it has only settings.
+    """The state of one process; in an xdist worker, it has only settings.
 
-    `root` is the rootdir; `planned` are the selected runs by suite and id. Once the engine has ended,
-    `is_waiting` says whether runs wait for batches, and `batches` which.
+    `root` is the folder of the user's files. `begun` has a message for each suite whose journal is open,
+    `planned` the selected runs by suite and id.
     """
 
     settings: Settings
@@ -64,8 +61,6 @@ class Session:
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
     _has_batches: bool = False
-    is_waiting: bool = False
-    batches: Sequence[str] = ()
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
@@ -112,7 +107,7 @@ class Session:
             runs = self.plan.runs(name)
             languages = {run.id: run.case.language for run in runs}
             planned = {run: languages[run] for run in ids}
-            self._refuse_askers_alone(name, planned)
+            preflight.refuse_askers_alone(name, (*planned, *self._histories[name].planned))
             self.planned |= {(name, run.id): run for run in runs if run.id in planned}
             deselected = len(languages) - len(planned)
             self.begun[name] = resume.begin(
@@ -130,14 +125,6 @@ class Session:
             if self.settings.rejudge:
                 rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
             self._begin_audit(name)
-
-    def _refuse_askers_alone(self, name: str, planned: Iterable[str]) -> None:
-        """Raise UserError if there is no plain run, now or earlier, with which runs with a cue compare."""
-        if all(map(is_asked, (*planned, *self._histories[name].planned))):
-            raise UserError(
-                f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
-                "a plain run to compare them with: select these, too"
-            )
 
     def _begin_audit(self, name: str) -> None:
         """Plan the missing verdicts of an audit; without one, note what is kept. Raises UserError."""
@@ -265,7 +252,9 @@ class Session:
         """Import what the statistics need while the session waits for calls."""
         if self._importing is None:
             # In a thread, as Ctrl-C in the main thread would leave libraries half-imported.
-            self._importing = threading.Thread(target=_import_statistics_now, name="statistics", daemon=True)
+            self._importing = threading.Thread(
+                target=saving.import_statistics, name="statistics", daemon=True
+            )
             self._importing.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
@@ -288,33 +277,18 @@ class Session:
         Raises CannotKeep.
         """
         with self.interruptions.undisturbed():
-            look = self._histories[name].plans.looks.get(number)
-            is_enough = self._look(name, number) if look is None else look.is_enough
+            is_enough = self._is_enough(name, number)
         if is_enough:
             self.counters.close_rounds()
         return is_enough
 
-    def _look(self, name: str, number: int) -> bool:
+    def _is_enough(self, name: str, number: int) -> bool:
+        history = self._histories[name]
+        if (look := history.plans.looks.get(number)) is not None:
+            return look.is_enough
         from equipoise.runner import rounds
 
-        assert self.settings.until is not None
-        loaded, known = self.plan.load(name), self._histories[name]
-        scale = loaded.rubric.scale
-        records = [record for record in known.records() if record.run <= number and record.asker is None]
-        cells = loaded.suite.combine(rows.of_records(loaded.suite, records, scale))
-        found = self._found_at(self.settings.until, name, cells, number)
-        rounds.append(known, found)
-        return bool(found["is_enough"])
-
-    def _found_at(self, until: Until, name: str, cells: Sequence[Cell], number: int) -> dict[str, JSON]:
-        from equipoise.runner import rounds
-
-        looks, baseline = self.plan.load(name).repeats, self.plan.baselines.get(name)
-        if until.half_width is None:
-            assert baseline is not None
-            return rounds.look_at_gate(self.plan.release(name), baseline, cells, number, looks)
-        metric = {item.name: item for item in self.plan.load(name).suite.metrics(cells)}[until.name]
-        return rounds.look(until, metric, cells, number, looks)
+        return rounds.look_after(self.plan, name, history, number)
 
     # The end.
 
@@ -326,26 +300,15 @@ class Session:
         without a score.
         """
         with self.interruptions.undisturbed(), without_collector():
-            return self._save(name, is_running=is_running)
+            history = self._histories[name].snapshot()
+            data = saving.save(self.plan, name, history, is_running=is_running)
+            if is_running:
+                return data
+            self._keep_audits(name, history)
+            return {**data, **saving.part(self.plan, name, history, self._selected(name), data)}
 
-    def _save(self, name: str, *, is_running: bool) -> dict[str, JSON]:
-        loaded, known = self.plan.load(name), self._histories[name].snapshot()
-        if known.is_cut:
-            raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
-        data = build.build(loaded.suite, loaded.rubric, known, is_running=is_running)
-        if not is_running:
-            baseline, wanted = self.plan.baselines.get(name), self.plan.release(name)
-            doubt = None
-            if release.is_to_be_verified(wanted):
-                doubt = unlike_calls(loaded.suite, loaded.rubric, known)
-            data |= release.conclude(wanted, baseline, data, loaded.files.results, doubt)
-        try:
-            store.write_json(loaded.files.results, data)
-        except OSError as error:
-            raise CannotSave(_why_unsaved(loaded.files, error)) from None
-        if not is_running:
-            self._keep_audits(name, known)
-        return data if is_running else {**data, **self._part(name, known, len(data["errors"]))}
+    def _selected(self, name: str) -> set[str]:
+        return {run for suite, run in self.planned if suite == name}
 
     def _keep_audits(self, name: str, known: History) -> None:
         """Keep each complete audit for later sessions; where that fails, results have it all the same."""
@@ -354,29 +317,22 @@ class Session:
                 with suppress(OSError):
                     audits.keep(self.plan.audits_folder, evaluator, name, said)
 
-    def _part(self, name: str, known: History, unscored: int) -> dict[str, JSON]:
-        part = known.snapshot({run for suite, run in self.planned if suite == name})
-        if len(part.planned) == len(known.planned) or all(map(is_asked, part.planned)):
-            return {}
-        loaded = self.plan.load(name)
-        data = build.build(loaded.suite, loaded.rubric, part)
-        return {
-            "summary": data["summary"],
-            "errors": data["errors"],
-            "covers": len(part.planned),
-            "unscored": unscored,
-        }
+    @property
+    def is_waiting(self) -> bool:
+        """Whether all runs that have not ended wait for batches."""
+        return self._engine is not None and self._engine.is_suspended
+
+    @property
+    def batches(self) -> Sequence[str]:
+        """A line for each endpoint at which batches wait."""
+        return [] if self._engine is None else self._engine.waiting()
 
     def close_engine(self) -> None:
         """Wait for calls in flight, then end the engine. Raises CannotKeep if a journal has vanished."""
         with self._starting:
-            engine, self._engine, self._is_ended = self._engine, None, True
-        if engine is not None:
-            self.is_waiting = engine.is_suspended
-            try:
-                engine.close(self.interruptions)
-            finally:
-                self.batches = engine.waiting()
+            has_ended, self._is_ended = self._is_ended, True
+        if self._engine is not None and not has_ended:
+            self._engine.close(self.interruptions)
 
     def close(self) -> None:
         """Stop everything that this process started; each step runs even if another one fails."""
@@ -389,18 +345,3 @@ class Session:
         if self.is_worker:
             # xdist sends SIGINT to a worker that is slow to exit.
             self.interruptions.ignore()
-
-
-def _import_statistics_now() -> None:
-    from equipoise.models import prices
-    from equipoise.results import summary  # noqa: F401
-
-    # The list of prices is read at its first use.
-    prices.cost("", "", prices.NO_TOKENS)
-
-
-def _why_unsaved(files: Files, error: OSError) -> str:
-    return (
-        f"{shown(files.results)}: cannot be written ({error.strerror}); all replies are in the journal: "
-        f"make room, then run: equipoise recover {shown(files.journal)}"
-    )

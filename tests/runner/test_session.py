@@ -557,7 +557,7 @@ def test_libraries_of_statistics_are_imported_while_calls_are_awaited(
 ) -> None:
     """In a thread of their own, once."""
     imported = threading.Event()
-    monkeypatch.setattr("equipoise.runner.session._import_statistics_now", imported.set)
+    monkeypatch.setattr("equipoise.runner.saving.import_statistics", imported.set)
     project.client.seconds = 0.5
     with project.begun(runs="1", limit="1") as (session, runs):
         session.record(runs[0])
