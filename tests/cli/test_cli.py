@@ -83,16 +83,6 @@ def test_recover_shows_warnings_last(folder: Path) -> None:
     assert rubric.startswith("warning: the rubric has changed since")
 
 
-def test_recover_writes_where_it_is_told(folder: Path) -> None:
-    """The path that is shown is the one that was written."""
-    write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)
-    result = run("recover", "m.jsonl", "--output", "new/mine.json")
-    assert result.exit_code == 0
-    assert "results: new/mine.json (complete)" in words(result.stdout)
-    assert (folder / "new" / "mine.json").is_file()
-    assert not (folder / "m.json").exists()
-
-
 def test_recover_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
     """A project's own rubric comes before the one that came with the package."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)

@@ -141,32 +141,3 @@ def test_a_baseline_is_restricted_to_what_was_selected(base: Bench) -> None:
     status, lines = gate(files=[path])
     assert status == 0
     assert any(line.endswith(", restricted to 2 of its 6 cases") for line in lines)
-
-
-@pytest.mark.slow
-def test_what_is_wrong_with_a_gate_is_said_before_anything_is_asked(base: Bench) -> None:
-    """One line and exit status 4: an unknown suite or metric, a baseline that is missing."""
-    base.server.requests.clear()
-    for text, words in (
-        (
-            '[nutrality]\nrequired = ["overall:-2pp"]',
-            "gates.toml: [nutrality] overall:-2pp: there is no suite",
-        ),
-        (
-            '[borderlines]\nrequired = ["nonsense:-2pp"]',
-            "[borderlines] nonsense:-2pp: this session has no metric",
-        ),
-        (
-            '[neutrality]\nrequired = ["overall"]',
-            "gates.toml' has 'overall' in [neutrality], which is not a rule",
-        ),
-    ):
-        (base.folder / "gates.toml").write_text(text)
-        done = released(base, "--baseline", "baselines", "--gate", "gates.toml")
-        assert (done.returncode, words in done.stderr) == (4, True), done.stderr
-    (base.folder / "baselines" / f"{SUBJECT}.politicsbench.json").unlink()
-    (base.folder / "gates.toml").write_text('[politicsbench]\nrequired = ["overall:-2pp"]')
-    done = released(base, "--baseline", "baselines", "--gate", "gates.toml")
-    assert done.returncode == 4
-    assert "baselines has no politicsbench.json or *.politicsbench.json" in done.stderr
-    assert base.server.requests == []

@@ -126,14 +126,6 @@ def test_more_attempts_score_a_run_that_had_no_score(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_judging_anew_goes_on_after_an_interruption(small: Bench) -> None:
-    """Verdicts that are kept are not paid for again."""
-    assert rejudge(small, "--max-calls", "3").returncode == 2
-    assert rejudge(small).returncode == 0
-    assert len(small.server.requests) == 8
-
-
-@pytest.mark.slow
 def test_a_reply_that_was_not_kept_is_not_asked_for(bench: Bench) -> None:
     """Of an interrupted session what there is is judged; the rest is an error that says why."""
     assert bench.run("--max-calls", "6", "--runs", "2").returncode == 2
