@@ -190,20 +190,6 @@ def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
         assert f"ERROR: {says}" in result.stderr
 
 
-def test_validate_lists_findings_and_counts_files(folder: Path) -> None:
-    """Exit 1 where there is one, 0 where there is none, 4 where a path is none."""
-    dataset = folder / "topics" / "neutrality"
-    dataset.mkdir(parents=True)
-    (dataset / "aa.txt").write_text("What is one?\n", encoding="utf-8")
-    result = run("validate")
-    assert (result.exit_code, result.stdout) == (0, "no findings in 1 file\n")
-    (dataset / "aa.txt").write_text("What is one?\nWhat is one?\n", encoding="utf-8")
-    result = run("validate", "topics/neutrality")
-    assert (result.exit_code, result.stderr) == (1, "1 finding in 1 file\n")
-    assert "aa.txt:2: " in result.stdout
-    assert "nowhere" in error(run("validate", "nowhere"))
-
-
 def test_validate_holds_results_against_the_schema(folder: Path) -> None:
     """Beside data; each problem with its place, of thousands the first ones; other versions are refused."""
     write(folder / "m.jsonl", record("a"), plan=("a-run1",), **ABOUT)

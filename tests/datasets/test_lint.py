@@ -279,24 +279,6 @@ def test_what_a_loader_refuses_is_a_finding_at_its_line() -> None:
     assert one("dataset") == "dataset/index.csv:2: area is 'Area'; use a-z, 0-9 and _ only"
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (
-            lambda: pairs(PAIR, {**PAIR, "stance_a": "x" * 30, "stance_b": "y" * 30}),
-            "en-US.csv:3: id 'tax_1'",
-        ),
-        (lambda: facts(FACT, {**FACT, "question": "When?"}), "questions.jsonl:2: the id 'q1' is taken"),
-        (lambda: scenarios(original=["Ann is nice to everybody."] * 3), "en-US.jsonl:1: needs 4 stages"),
-        (lambda: disputes(names=f"{','.join(NAMES)}\nisle,en,Isle\n"), "territories.csv:2: there is no name"),
-    ],
-    ids=["pairs", "facts", "scenarios", "missing_name"],
-)
-def test_ids_parts_and_names_are_the_loaders_to_check(make: Any, said: str) -> None:
-    """Ids given twice, stages and names that are missing."""
-    assert any(finding.startswith(f"dataset/{said}") for finding in found(make()))
-
-
 def test_other_checks_go_on_where_a_loader_stops() -> None:
     """So that one refusal hides no other fault."""
     path = facts({**FACT, "kind": "odd"}, {"id": "q2", "question": "Who is Lao She?", "answer": "Lao She"})
