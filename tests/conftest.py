@@ -23,6 +23,7 @@ import schemas  # noqa: F401 - checks what tests write
 from equipoise import suites
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import Settings, resolve
+from equipoise.models import retry
 from loopback import JUDGE, SUBJECT, Loopback
 
 if TYPE_CHECKING:
@@ -124,6 +125,13 @@ def loopback() -> Iterator[Loopback]:
     """A scripted endpoint; set its `script` to change what it says."""
     with Loopback() as server:
         yield server
+
+
+@pytest.fixture
+def quick_retries() -> Iterator[None]:
+    """Retries come at once."""
+    with retry.testing():
+        yield
 
 
 class Bench:

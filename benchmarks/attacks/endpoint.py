@@ -11,8 +11,8 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import count
 from types import TracebackType
 from typing import Any
@@ -251,21 +251,11 @@ async def strike_all(
             with tally.attack(name) as harm:
                 await strike(client, endpoint, name, expected, harm, most)
 
-    with without_backoff():
+    with retry.testing():
         try:
             await asyncio.gather(*(strike_one(name, expected) for name, expected in attacks))
         finally:
             await client.close()
-
-
-@contextmanager
-def without_backoff() -> Iterator[None]:
-    """Have retries come at once."""
-    before, retry.FIRST_BACKOFF = retry.FIRST_BACKOFF, 0.001
-    try:
-        yield
-    finally:
-        retry.FIRST_BACKOFF = before
 
 
 def _judge(found: Reply | CallFailed, expected: Expected, harm: Harm) -> None:

@@ -26,10 +26,10 @@ from attacks.endpoint import (
     response,
     says,
     strike_all,
-    without_backoff,
 )
 from attacks.tally import Size, Tally
 from equipoise.core.types import Reply
+from equipoise.models import retry
 from equipoise.models.retry import LONGEST_RETRY_AFTER
 from loopback import completion
 
@@ -307,7 +307,7 @@ def waits(size: Size) -> Tally:
     tally = Tally("waits")
     found = [(f"{status}-{number}", *form) for status in (429, 503) for number, form in enumerate(_forms())]
     behaviours = {name: partial(_wait_then_answer, name.split("-")[0], headers) for name, headers, _ in found}
-    with RawEndpoint(behaviours) as endpoint, without_backoff():
+    with RawEndpoint(behaviours) as endpoint, retry.testing():
         asyncio.run(_wait_for_each(tally, endpoint, found))
     return tally
 

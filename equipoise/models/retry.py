@@ -11,24 +11,58 @@ import hashlib
 import random
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from equipoise.models.failures import Failure
 
-FIRST_BACKOFF, LONGEST_BACKOFF = 0.5, 60.0
 MOST_ALIKE = 3
 """How many identical failures show that the next one will be the same."""
-FIRST_CONTACT_SECONDS = 4.0
-"""How long to try to connect to an endpoint that has never answered: most likely it never will."""
-PROBE_SECONDS, CHECK_SECONDS = 3.0, 1.0
-"""How often an endpoint that is down is probed, and how often waiting calls check whether it is back."""
 MOST_REMEMBERED = 1000
 """The limit on distinct failures, for endpoints whose error messages are all different."""
 # Quotas are renewed at least once a month: a longer wait is an error of the endpoint.
 LONGEST_RETRY_AFTER = 31 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """Seconds to wait between the attempts of a call.
+
+    Backoff doubles from `first` to at most `longest`. An endpoint that has never answered is tried for
+    `first_contact`: most likely it never will. One that is down is probed every `probe`, and its waiting
+    calls check every `check` whether it is back.
+    """
+
+    first: float = 0.5
+    longest: float = 60.0
+    first_contact: float = 4.0
+    probe: float = 3.0
+    check: float = 1.0
+
+
+WAITS = Waits()
+"""The waits of all calls; `testing` alone changes them."""
+
+
+@contextmanager
+def testing(**seconds: float) -> Iterator[None]:
+    """Test mode: until it ends, retries come after a millisecond, or after the waits that are named.
+
+    Not for sessions: an endpoint that fails gets no rest.
+
+    >>> with testing(first_contact=0.01):
+    ...     WAITS.first, WAITS.first_contact
+    (0.001, 0.01)
+    """
+    global WAITS
+    before, WAITS = WAITS, replace(Waits(first=0.001), **seconds)
+    try:
+        yield
+    finally:
+        WAITS = before
 
 
 @dataclass(slots=True)
@@ -157,11 +191,11 @@ class Retries:
                 return
             if self._health.answered > answered:
                 return
-            if time.monotonic() - self._health.tried >= PROBE_SECONDS:
+            if time.monotonic() - self._health.tried >= WAITS.probe:
                 # No other call probes until this attempt has failed as well.
                 self._health.tried, self._is_probe = time.monotonic(), True
                 return
-            await asyncio.sleep(min(left, random.uniform(0.5, 1) * CHECK_SECONDS))  # noqa: S311
+            await asyncio.sleep(min(left, random.uniform(0.5, 1) * WAITS.check))  # noqa: S311
 
     @property
     def _is_late(self) -> bool:
@@ -170,10 +204,10 @@ class Retries:
     @property
     def _left(self) -> float:
         """Seconds left to try an endpoint that has never answered."""
-        return self._begun + FIRST_CONTACT_SECONDS - time.monotonic()
+        return self._begun + WAITS.first_contact - time.monotonic()
 
     def _backoff(self) -> float:
-        longest = min(LONGEST_BACKOFF, FIRST_BACKOFF * 2.0 ** min(self._failures - 1, 16))
+        longest = min(WAITS.longest, WAITS.first * 2.0 ** min(self._failures - 1, 16))
         return random.uniform(0.5, 1) * longest  # noqa: S311 - not a secret
 
     @property
@@ -196,7 +230,7 @@ class Retries:
 
 def _own_wait(failure: Failure) -> float:
     """The wait requested for this call alone; the pause of an overloaded endpoint is up to its queue."""
-    return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, LONGEST_BACKOFF)
+    return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, WAITS.longest)
 
 
 def _said(failure: Failure) -> str:

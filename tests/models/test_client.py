@@ -31,10 +31,7 @@ from loopback import Answer, Loopback, completion, echo, error
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Retries come at once."""
-    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 
 class FakeSlot:
@@ -454,14 +451,12 @@ def test_without_retries_the_first_failure_counts(loopback: Loopback, caller: Ca
     assert len(loopback.requests) == 1
 
 
-def test_a_call_waits_before_it_is_tried_again(
-    loopback: Loopback, caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_call_waits_before_it_is_tried_again(loopback: Loopback, caller: Caller) -> None:
     """For at least half of the wait that is due, without a slot."""
-    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.2)
     loopback.script = one_by_one(Answer("", 503), "fine")
     started = time.perf_counter()
-    assert caller.reply(call()).retries == 1
+    with retry.testing(first=0.2):
+        assert caller.reply(call()).retries == 1
     assert time.perf_counter() - started >= 0.1
 
 

@@ -28,10 +28,10 @@ CERTIFICATE = ROOT / "tests" / "data" / "self_signed.pem"
 
 
 @pytest.fixture(autouse=True)
-def _seconds_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _seconds_in_a_moment() -> Iterator[None]:
     """What takes seconds takes milliseconds."""
-    monkeypatch.setattr(retry, "FIRST_BACKOFF", 0.001)
-    monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 0.01)
+    with retry.testing(first_contact=0.01):
+        yield
 
 
 def failure(url: str, role: Role = "subject", key: str = "k") -> CallFailed:
@@ -122,19 +122,18 @@ def test_a_refusal_says_what_to_set(loopback: Loopback, subtests: pytest.Subtest
         assert told in str(failure(loopback.url))
 
 
-def test_an_endpoint_that_once_answered_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_once_answered_is_waited_for() -> None:
     """Its outage ends, as a rule."""
-    monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 0.0)
     health = Health()
-    assert Retries(3, health).wait(NOBODY) is None
-    health.answer()
-    assert Retries(3, health).wait(NOBODY) is not None
+    with retry.testing(first_contact=0.0):
+        assert Retries(3, health).wait(NOBODY) is None
+        health.answer()
+        assert Retries(3, health).wait(NOBODY) is not None
 
 
-def test_a_first_contact_takes_no_longer_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_contact_takes_no_longer_than_it_may() -> None:
     """The last wait is cut to what is left, and a probe is no further chance."""
-    monkeypatch.setattr(retry, "FIRST_BACKOFF", 60.0)
-    monkeypatch.setattr(retry, "FIRST_CONTACT_SECONDS", 5.0)
-    waits = Retries(9, Health()).wait(NOBODY)
+    with retry.testing(first=60.0, first_contact=5.0):
+        waits = Retries(9, Health()).wait(NOBODY)
     assert waits is not None
     assert waits <= 5.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
@@ -38,12 +39,10 @@ class Endpoint:
 
 
 @pytest.fixture(autouse=True)
-def _hours_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _hours_in_a_moment() -> Iterator[None]:
     """Backoff is hours, probes come after milliseconds."""
-    monkeypatch.setattr(retry, "FIRST_BACKOFF", 3600.0)
-    monkeypatch.setattr(retry, "LONGEST_BACKOFF", 3600.0)
-    monkeypatch.setattr(retry, "PROBE_SECONDS", 0.02)
-    monkeypatch.setattr(retry, "CHECK_SECONDS", 0.01)
+    with retry.testing(first=3600.0, longest=3600.0, probe=0.02, check=0.01):
+        yield
 
 
 def test_calls_go_on_when_an_endpoint_is_back() -> None:

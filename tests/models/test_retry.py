@@ -14,10 +14,9 @@ import pytest
 from equipoise.models import retry
 from equipoise.models.failures import Failure
 from equipoise.models.retry import (
-    FIRST_BACKOFF,
-    LONGEST_BACKOFF,
     LONGEST_RETRY_AFTER,
     MOST_ALIKE,
+    WAITS,
     Health,
     Retries,
     retry_after,
@@ -105,7 +104,7 @@ def test_waits_double_up_to_a_ceiling() -> None:
     """Before the nth retry it is half to all of 0.5 s, doubled n-1 times, and of a minute at most."""
     retries = Retries(10_000, Health())
     for number in range(1, 501):
-        longest = LONGEST_BACKOFF if number >= 8 else FIRST_BACKOFF * 2 ** (number - 1)
+        longest = WAITS.longest if number >= 8 else WAITS.first * 2 ** (number - 1)
         wait = retries.wait(GONE)
         assert wait is not None
         assert longest / 2 <= wait <= longest, number
@@ -115,21 +114,21 @@ def test_calls_that_failed_together_do_not_come_again_together() -> None:
     """The waits of calls that failed at the same moment are spread over half of the longest one."""
     random.seed(1)
     waits = [Retries(1, Health()).wait(GONE) or 0.0 for _ in range(200)]
-    assert min(waits) < 0.55 * FIRST_BACKOFF
-    assert max(waits) > 0.95 * FIRST_BACKOFF
+    assert min(waits) < 0.55 * WAITS.first
+    assert max(waits) > 0.95 * WAITS.first
 
 
 def test_a_wait_for_all_calls_is_not_added_here() -> None:
     """Where an endpoint is overloaded, its queue holds all calls back; this one only backs off."""
     asked = Failure(message="slow down", status=429, retry_after=30)
-    assert (Retries(12, Health()).wait(asked) or 0) <= FIRST_BACKOFF
+    assert (Retries(12, Health()).wait(asked) or 0) <= WAITS.first
 
 
 def test_a_wait_for_one_call_is_kept_here() -> None:
     """Where an endpoint fails and says when it will be back, the call does not come sooner."""
     asked = Failure(message="restarting", status=502, retry_after=30)
     assert Retries(12, Health()).wait(asked) == 30
-    assert Retries(12, Health()).wait(replace(asked, retry_after=1e6)) == LONGEST_BACKOFF
+    assert Retries(12, Health()).wait(replace(asked, retry_after=1e6)) == WAITS.longest
 
 
 # When it is no use.

@@ -15,6 +15,7 @@ from batch_server import NO_FUNDS, BatchServer
 from fake_client import FakeClient, Project, Ran
 
 from equipoise.core.errors import UserError
+from equipoise.models import retry
 from equipoise.results import intents
 from equipoise.runner import batches
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
@@ -72,9 +73,7 @@ def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     monkeypatch.setattr(batches, "LOOKUP_SECONDS", 0.05)
     monkeypatch.setattr(batches, "FIRST_POLL", 0.02)
     monkeypatch.setattr(batches, "QUIET_SECONDS", 0.02)
-    monkeypatch.setattr("equipoise.models.retry.FIRST_BACKOFF", 0.01)
-    monkeypatch.setattr("equipoise.models.retry.LONGEST_BACKOFF", 0.02)
-    with BatchServer() as server:
+    with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
         yield Bed(tmp_path, server)
 
 
