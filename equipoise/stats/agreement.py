@@ -85,16 +85,17 @@ def weighted_kappa(
     are those of `krippendorff_alpha`. None, with a reason, without a common unit or where both only ever gave
     one and the same level.
     """
-    tables = (
-        (unit, _cross(_position(a[unit], levels, "a"), _position(b[unit], levels, "b"), len(levels)))
+    power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
+    positions = np.arange(len(levels), dtype=np.float64)
+    distance = np.abs(positions[:, None] - positions)
+    disagreement = np.where(distance > 0, distance**power, 0.0)
+    units = (
+        (unit, _margins(_position(a[unit], levels, "a"), _position(b[unit], levels, "b"), disagreement))
         for unit in a
         if unit in b
     )
-    power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
-    places = np.arange(len(levels), dtype=np.float64)
-    apart = np.abs(places[:, None] - places)
-    statistic = partial(_kappa, disagreement=np.where(apart > 0, apart**power, 0.0))
-    return _estimate(tables, statistic, cluster_of, seed, confidence, "no unit that both rated")
+    statistic = partial(_kappa, disagreement=disagreement)
+    return _estimate(units, statistic, cluster_of, seed, confidence, "no unit that both rated")
 
 
 def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[float]) -> float | None:
@@ -209,11 +210,13 @@ def _position(value: float, levels: Sequence[float], rater: str) -> int:
     return levels.index(value)
 
 
-def _cross(row: int, column: int, size: int) -> Array:
-    """The contingency table of one unit."""
-    table = np.zeros((size, size))
-    table[row, column] = 1
-    return table
+def _margins(row: int, column: int, disagreement: Array) -> Array:
+    """One unit's part in the margins of a contingency table, then its disagreement: (V + V + 1,)."""
+    size = len(disagreement)
+    sums = np.zeros(2 * size + 1)
+    sums[row] = sums[size + column] = 1
+    sums[-1] = disagreement[row, column]
+    return sums
 
 
 def _coincidences(tally: Array) -> Array:
@@ -236,11 +239,12 @@ def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
     return _one_minus(observed, expected)
 
 
-def _kappa(tables: Array, *, disagreement: Array) -> Array:
-    """Kappa of contingency tables (..., V, V); NaN where it is not defined."""
-    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
-    expected = np.einsum("...i,...j,ij->...", rows, columns, disagreement)
-    return _one_minus(rows.sum(axis=-1) * np.einsum("...ij,ij->...", tables, disagreement), expected)
+def _kappa(sums: Array, *, disagreement: Array) -> Array:
+    """Kappa of margins and disagreements (..., V + V + 1), summed over units; NaN where it is not defined."""
+    size = len(disagreement)
+    rows, columns, observed = sums[..., :size], sums[..., size:-1], sums[..., -1]
+    expected = np.einsum("...i,...i->...", rows @ disagreement, columns)
+    return _one_minus(rows.sum(axis=-1) * observed, expected)
 
 
 def _one_minus(observed: Array, expected: Array) -> Array:
@@ -258,7 +262,7 @@ def _estimate(
     confidence: float,
     nothing: str,
 ) -> Estimate:
-    """The statistic of the summed tables of all units; with clusters, its interval."""
+    """The statistic of what all units add up to; with clusters, its interval."""
     groups: dict[str, Array] = {}
     units = 0
     for unit, table in tables:

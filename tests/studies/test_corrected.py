@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import random
+import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,10 +33,15 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture
 def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Results of two releases, 150 runs each."""
+    """Results of two releases."""
     monkeypatch.chdir(tmp_path)
-    before = pages.write(tmp_path / "old.json", "model-1", questions=25, seed=1)
-    return before, pages.write(tmp_path / "new.json", "model-2", questions=25, seed=2)
+    return releases(tmp_path)
+
+
+def releases(folder: Path, **options: Any) -> tuple[Path, Path]:
+    """Results of two releases, 150 runs each."""
+    before = pages.write(folder / "old.json", "model-1", questions=25, seed=1, **options)
+    return before, pages.write(folder / "new.json", "model-2", questions=25, seed=2, **options)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -81,29 +87,28 @@ def people(results: Path) -> dict[str, Any]:
     return found
 
 
-def labelled_pairs(before: Path, after: Path, n: int = 60) -> list[Path]:
-    """The sheets of two people who labelled the same replies of both, added to both."""
-    drawn = run(
-        "review",
-        "sample",
-        after,
-        "--pairs",
-        before,
-        "-n",
-        n,
-        "--person",
-        "anna",
-        "--person",
-        "ben",
-        "-o",
-        ".",
-    )
-    assert drawn.exit_code == 0, drawn.output
-    scores = known(before, after)
-    sheets = [fill(Path(f"{name}.csv"), scores, mild(seed)) for seed, name in enumerate(("anna", "ben"))]
-    for results in (before, after):
-        assert run("review", "agree", results, *sheets).exit_code == 0
-    return sheets
+@pytest.fixture(scope="module")
+def labelled_pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results of two releases, and two people's labels of the same 100 replies of both: made once."""
+    folder = tmp_path_factory.mktemp("labelled_pairs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        before, after = releases(folder)
+        asked = ("--pairs", before, "-n", 100, "--person", "anna", "--person", "ben", "-o", ".")
+        assert run("review", "sample", after, *asked).exit_code == 0
+        scores = known(before, after)
+        sheets = [fill(Path(f"{name}.csv"), scores, mild(seed)) for seed, name in enumerate(("anna", "ben"))]
+        for results in (before, after):
+            assert run("review", "agree", results, *sheets).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def labelled(labelled_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Results of two releases with people's labels, for one test."""
+    shutil.copytree(labelled_pairs, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "old.json", tmp_path / "new.json"
 
 
 def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> None:
@@ -185,21 +190,19 @@ def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
         assert draws.read(row["draw"], "en-US/other/1") is None
 
 
-def test_pairs_are_blind_and_each_result_takes_its_own(sides: tuple[Path, Path]) -> None:
+def test_pairs_are_blind_and_each_result_takes_its_own(labelled: tuple[Path, Path]) -> None:
     """A sheet has both replies of a pair, in random order, and says of neither whose it is."""
-    before, after = sides
-    sheet, _ = labelled_pairs(before, after)
+    sheet = Path("anna.csv")
     text = sheet.read_text(encoding="utf-8-sig")
     assert not any(word in text for word in ("model-1", "model-2", "old.json", "judge-a"))
     assert set(Counter(row["id"] for row in rows(sheet)).values()) == {2}
-    for results in sides:
-        assert (len(people(results)["labels"]), people(results)["draw"]["pairs"]) == (60, True)
+    for results in labelled:
+        assert (len(people(results)["labels"]), people(results)["draw"]["pairs"]) == (100, True)
 
 
-def test_rules_by_people_decide(sides: tuple[Path, Path]) -> None:
+def test_rules_by_people_decide(labelled: tuple[Path, Path]) -> None:
     """In both scopes, with what the judge says beside it; the session's own rule stands next to it."""
-    before, after = sides
-    labelled_pairs(before, after, 100)
+    before, after = labelled
     rules = ("overall:-30pp@these@people", "overall:-40pp@population@people", "overall:-30pp")
     given = [part for rule in rules for part in ("--gate", rule)]
     done = run("compare", before, after, *given, "-o", "c.json")
@@ -252,8 +255,7 @@ def full(sheet: Path, *, seed: int = 0) -> Path:
 def leaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     """Results of two releases whose judges say leans, too."""
     monkeypatch.chdir(tmp_path)
-    before = pages.write(tmp_path / "old.json", "model-1", questions=25, seed=1, leans=True)
-    return before, pages.write(tmp_path / "new.json", "model-2", questions=25, seed=2, leans=True)
+    return releases(tmp_path, leans=True)
 
 
 def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Path]) -> None:
@@ -398,11 +400,9 @@ def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(data))
 
 
-def test_rules_are_refused_without_labels_that_can_decide(sides: tuple[Path, Path]) -> None:
+def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, Path]) -> None:
     """None, of other verdicts, another rubric, another judge, by others, about other things."""
-    before, after = sides
-    assert "has no labels of people" in refused(before, after)
-    labelled_pairs(before, after)
+    before, after = labelled
     assert "its labels say nothing of refused" in refused(before, after, "refused:+5pp@people")
     kept = after.read_bytes()
     for change, why in (
@@ -420,6 +420,8 @@ def test_rules_are_refused_without_labels_that_can_decide(sides: tuple[Path, Pat
         else:
             assert why in refused(before, after)
         after.write_bytes(kept)
+    edit(after, lambda data: data.pop("people"))
+    assert "has no labels of people" in refused(before, after)
 
 
 def test_only_blind_random_labels_correct(sides: tuple[Path, Path]) -> None:
