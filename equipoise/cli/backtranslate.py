@@ -63,14 +63,14 @@ def backtranslate(
     What was said, judged in one and the same language; and how strictly the same content is judged in
     another. A stratified sample by language and area. The figures are added to RESULTS.
     """
-    from equipoise.comparison.baseline import load
+    from equipoise.comparison.load import load
     from equipoise.judge.rubric import About, VerdictRubric
     from equipoise.report import added
     from equipoise.results import sections
     from equipoise.studies import backtranslate
 
     settings = settings_of({**given, "model": translator}, evaluators)
-    side = load(results, is_whole=True)
+    side = load(results)
     sections.refuse_other_version(results, side.data)
     texts = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
     if isinstance(texts, VerdictRubric) and "about" in side.metadata:

@@ -224,7 +224,7 @@ def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
 def _results_in(given: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
-    from equipoise.comparison.baseline import of_suite
+    from equipoise.comparison.load import of_suite
 
     if not given.is_dir():
         return [given]

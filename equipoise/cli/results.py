@@ -32,13 +32,13 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
-    from equipoise.comparison.baseline import ONLY_COMPARED, load
+    from equipoise.comparison.load import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrapped
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
 
-    found = load(results, is_whole=True)
+    found = load(results)
     with reading(results, otherwise=ONLY_COMPARED):
         if text is None and lowest is None and outcome is None:
             rows = found.suite.table(found.data["summary"])

@@ -13,7 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.comparison.baseline import Side
+    from equipoise.comparison.side import Side
     from equipoise.studies.people.draws import DrawnReply
     from equipoise.studies.people.form import Field
 
@@ -68,15 +68,15 @@ def sample(
     ask: str,
 ) -> None:
     """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
-    from equipoise.comparison.baseline import load
+    from equipoise.comparison.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import draws, form
 
     if overlap is not None and len(people) < 2:
         raise UserError("--overlap: says what several people share; name them with --person")
-    side, baseline = load(results, is_whole=True), None
+    side, baseline = load(results), None
     if pairs:
-        baseline = load(pairs, is_whole=True)
+        baseline = load(pairs)
         if baseline.suite.name != side.suite.name:
             raise UserError(f"--pairs: {pairs}: is of {baseline.suite.name}, not of {side.suite.name}")
     with reading(results, *([pairs] if pairs else [])):
@@ -157,12 +157,12 @@ def _meanings(side: Side) -> Mapping[int, str]:
 )
 def plan(results: Path, within: str, agreement: float | None) -> None:
     """How many labels give the headline of RESULTS an interval of this half-width, and decide gates."""
-    from equipoise.comparison.baseline import load
+    from equipoise.comparison.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
 
     half_width = planning.points(within)
-    side = load(results, is_whole=True)
+    side = load(results)
     with reading(results):
         show(planning.lines(side, half_width, agreement))
 
@@ -176,13 +176,13 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     SHEET is a filled-in sheet, named after the person, what the page of a sheet saved, or a file of reviews
     that the page of a report saved; such reviews correct no figure, as readers saw the verdicts.
     """
-    from equipoise.comparison.baseline import load
+    from equipoise.comparison.load import load
     from equipoise.report import added
     from equipoise.results import sections
     from equipoise.results.schema import reading
     from equipoise.studies.people import agreement
 
-    side = load(results, is_whole=True)
+    side = load(results)
     sections.refuse_other_version(results, side.data)
     with sections.adding(results), reading(results):
         found, wrong = agreement.agree(side, sheet)

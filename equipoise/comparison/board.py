@@ -16,7 +16,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from equipoise import suites
-from equipoise.comparison.baseline import Side, must_agree, sampling_changed, setting
+from equipoise.comparison.comparable import must_agree, sampling_changed, setting
+from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.records import Metric
 from equipoise.core.rows import outcomes
@@ -88,7 +89,7 @@ class Entry:
         return str(self.metadata.get("started") or "")
 
 
-def entry(side: Side, place: int = 0) -> Entry:
+def entry(side: LoadedResults, place: int = 0) -> Entry:
     """What a board needs of results, which may be as empty as those of a session that has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
@@ -126,14 +127,14 @@ def kind(side: Side) -> str:
     return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
-def _headline(side: Side, metric: Metric | None) -> Mapping[str, JSON]:
+def _headline(side: LoadedResults, metric: Metric | None) -> Mapping[str, JSON]:
     known: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
     if metric is None:
         return _NOTHING
     return known.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
 
 
-def _settings(side: Side) -> dict[str, JSON]:
+def _settings(side: LoadedResults) -> dict[str, JSON]:
     metadata = side.metadata
     named = {name: setting(key, metadata) for key, name in must_agree(side.suite.name).items()}
     cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)

@@ -6,16 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from equipoise.comparison import labels
-from equipoise.comparison.baseline import (
-    Side,
-    changes,
-    is_unfit,
-    mismatches,
-    runs_of,
-    sent_otherwise,
-    unknown_cells,
-)
+from equipoise.comparison.comparable import changes, mismatches, sent_otherwise, unknown_cells, why_unfit
 from equipoise.comparison.drift import Drift, drifts
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
@@ -303,7 +296,7 @@ def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> Confidenc
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
     """Why the two are not comparable, each reason in a few words."""
-    unfit = is_unfit(before.data, most)
+    unfit = why_unfit(before, most)
     return [
         *([unfit] if unfit else []),
         *mismatches(before.metadata, after.metadata, is_study=is_study),
@@ -314,7 +307,7 @@ def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = 
 
 def _incomplete(after: Side) -> list[str]:
     """What a candidate lacks: whatever is compared is what is left."""
-    runs = runs_of(after.data)
+    runs = after.counts
     if not runs.missing:
         return []
     return [

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import Side
 from equipoise.core.types import JSON
 from equipoise.judge.judged import LEANING, Mirrors
 from equipoise.stats import mean

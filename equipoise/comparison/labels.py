@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
@@ -63,7 +63,7 @@ def _label(row: Mapping[str, JSON], person: str) -> Label:
     return Label(score=score, refused=refused, lean=lean({"lean": said}))
 
 
-def figures(side: Side, section: Mapping[str, JSON]) -> dict[str, JSON]:
+def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
     """By metric, the judge's figure and the corrected one in both scopes, for all that labels bear on."""
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
     found = corrected([*metrics.values()], side.cells, labelled(side, section))
@@ -127,7 +127,7 @@ def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:
 
 def refuse(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
     """Raise UserError where the labels of these results cannot decide a rule."""
-    section = side.data.get("people")
+    section = side.people
     if not section:
         hint = "pooled results keep no labels" if " + " in side.file else _HOW
         raise UserError(f"{rule}: {side.file}: has no labels of people; {hint}")
@@ -149,7 +149,7 @@ _HOW = "draw a sheet with `equipoise review sample`, and read it with `equipoise
 
 def refuse_others(rule: Rule, before: Side, after: Side) -> None:
     """Raise UserError where the two were labelled by different people: their strictness would decide."""
-    people = [sorted(side.data["people"]["people"]) for side in (before, after)]
+    people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:
         named = " and ".join(", ".join(names) for names in people)
         raise UserError(f"{rule}: different people labelled the two ({named}): have the same label both")
@@ -159,8 +159,16 @@ def change(
     metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
 ) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
     """Both figures as people would have them, and their difference by scope; None with too few labels."""
-    names = list(dict.fromkeys([*before.data["people"]["people"], *after.data["people"]["people"]]))
+    sections = _section(before), _section(after)
+    names = list(dict.fromkeys(name for section in sections for name in section["people"]))
     was, now = (
-        (side.cells, labelled(side, {**side.data["people"], "people": names})) for side in (before, after)
+        (side.cells, labelled(side, {**section, "people": names}))
+        for side, section in zip((before, after), sections, strict=True)
     )
     return difference(metric, was, now, confidence=confidence)
+
+
+def _section(side: Side) -> Mapping[str, JSON]:
+    """The labels of results that are known to have them."""
+    assert side.people is not None
+    return side.people

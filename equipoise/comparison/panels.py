@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from equipoise.comparison import baseline
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.load import load as load_results
+from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
@@ -18,9 +18,9 @@ FEWEST = 3
 """The least number of models that two panels must share for a rank correlation."""
 
 
-def load(paths: Sequence[Path]) -> list[Side]:
+def load(paths: Sequence[Path]) -> list[LoadedResults]:
     """Results that differ only in models and evaluators. Raises UserError."""
-    sides = [baseline.load(path, is_whole=True) for path in paths]
+    sides = [load_results(path) for path in paths]
     for side in sides:
         _refuse_unlike(side, sides[0])
     return sides
@@ -87,7 +87,7 @@ def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
     return "one of them ranks all models alike" if is_flat else None
 
 
-def within_panels(sides: Sequence[Side]) -> list[Mapping[str, JSON]]:
+def within_panels(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
     """What the suite says of how the evaluators of each panel rank models, where it says anything."""
     panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:

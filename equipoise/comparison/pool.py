@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from equipoise.comparison.baseline import Side, mismatches, sent_otherwise
+from equipoise.comparison.comparable import mismatches, sent_otherwise
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
@@ -56,12 +57,9 @@ def _joined(group: Sequence[Side]) -> Side:
         file=" + ".join(side.file for side in group),
         digest=" + ".join(side.digest or "" for side in group),
         suite=group[0].suite,
-        data={
-            "metadata": _metadata([side.metadata for side in group]),
-            "errors": [error for side in group for error in side.data["errors"]],
-            "audit": _audits(group),
-        },
-        rows=(),
+        metadata=_metadata([side.metadata for side in group]),
+        errors=[error for side in group for error in side.errors],
+        audits=_audits(group),
         cells=_pooled_cells([side.cells for side in group]),
         doubt="; ".join(doubts) or None,
         asking=_asking(group),

@@ -9,19 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise import suites
-from equipoise.comparison.baseline import (
-    Side,
-    is_unfit,
-    load_without_transcripts,
-    mismatches,
-    of_suite,
-    runs_of,
-    sent_otherwise,
-    side,
-    unknown_cells,
-)
+from equipoise.comparison.comparable import mismatches, sent_otherwise, unknown_cells, why_unfit
 from equipoise.comparison.gate.family import NO_RULES, Family, family_of, tests
+from equipoise.comparison.load import load_without_transcripts, of_suite
 from equipoise.comparison.pool import pooled
+from equipoise.comparison.side import Side, loaded
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -201,7 +193,7 @@ def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSO
         raise UserError(
             f"{baseline.file}: belongs to the suite {baseline.suite.name}, not {metadata['suite']}"
         )
-    unfit = is_unfit(baseline.data, most_unscored(release.rules))
+    unfit = why_unfit(baseline, most_unscored(release.rules))
     _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
@@ -452,7 +444,7 @@ def conclude(
         return {}
     from equipoise.comparison.compare import compare
 
-    candidate = replace(side(shown(path), data), doubt=doubt)
+    candidate = replace(loaded(shown(path), data).side, doubt=doubt)
     if baseline is None:
         return _parts(release, None, candidate)
     comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.rules))
@@ -461,10 +453,10 @@ def conclude(
     return _parts(release, comparison, candidate, doubts=late)
 
 
-def _answered(comparison: Comparison | None, data: Mapping[str, JSON]) -> list[str]:
+def _answered(comparison: Comparison | None, candidate: Side) -> list[str]:
     """Changes of the models that answered, in the candidate, the baseline, or between the two."""
     if comparison is None:
-        return answered.changes(data["metadata"])
+        return answered.changes(candidate.metadata)
     before, after = comparison.before.metadata, comparison.after.metadata
     return [*answered.between(before, after), *answered.within(before, after)]
 
@@ -483,13 +475,13 @@ def _parts(
         found["gate"] = judge_all(
             release.rules,
             comparison,
-            runs_of(after.data),
+            after.counts,
             audits=after.audits,
             asking=after.asking,
             clusters=after.suite.clusters,
             family=release.family,
             doubts=doubts,
         )
-        if told := _answered(comparison, after.data):
-            found["gate"]["answered"] = told
+        if answers := _answered(comparison, after):
+            found["gate"]["answered"] = answers
     return found

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import ConfidenceLevels, MetricChange, common, measured, refuse_unlike
+from equipoise.comparison.side import Side
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results.summary import plain

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.comparison.baseline import Side, brief, load, load_without_transcripts
+from equipoise.comparison.load import load, load_without_transcripts
+from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
@@ -20,11 +21,11 @@ from equipoise.suites import AnySuite, rubric_path
 
 def load_verified(path: Path) -> Side:
     """The results in a file, with its `doubt`. Raises UserError."""
-    found = load_without_transcripts(path)
-    return replace(found, doubt=_doubt(path, found), data=brief(found.data), rows=(), asked=())
+    results = load_without_transcripts(path)
+    return replace(results.side, doubt=_doubt(path, results))
 
 
-def _doubt(path: Path, side: Side) -> str | None:
+def _doubt(path: Path, side: LoadedResults) -> str | None:
     """Why results are not verified against their journal, in a few words; None where they are."""
     beside = store.journal_of(path)
     if not beside.is_file():
@@ -60,7 +61,7 @@ def _has_askers(path: Path, side: Side, asked: History, plain: Sequence[RunRow],
     indices = {row.question.key: row.question.index for row in plain}
     made = rows.of_records(side.suite, asked.records(), rubric.scale, part=rows.ASKED, indices=indices)
     own = rows.to_json(side.suite, made, rubric.scale, has_means=False)
-    section = load(path, is_whole=True).data.get("askers")
+    section = load(path).data.get("askers")
     return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(own)))
 
 
@@ -68,7 +69,7 @@ def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
     """Whether a file has these results; a later version may make more."""
     if light.has_results(path, made):
         return True
-    found = load(path, is_whole=True).data["results"]
+    found = load(path).data["results"]
     return found.keys() == made.keys() and _agrees(found, json_io.loads(json_io.dumps(made)))
 
 

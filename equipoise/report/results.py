@@ -14,8 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equipoise.comparison import baseline
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.load import load as load_results
+from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
@@ -67,7 +67,7 @@ class Results:
     metadata: Mapping[str, JSON]
     summary: Mapping[str, JSON]
     errors: Sequence[Mapping[str, JSON]]
-    _side: Side = field(compare=False)
+    _side: LoadedResults = field(compare=False)
     _kept: JSON = field(default=None, compare=False)
 
     @property
@@ -175,7 +175,7 @@ class Results:
 
 def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
     """The results in a file, also of an earlier version or a published benchmark. Raises UserError."""
-    side = baseline.load(path, is_whole=True)
+    side = load_results(path)
     with reading(path):
         light = {**side.data, "results": rows.without_transcripts(side.data["results"])}
         if section := side.data.get("askers"):

@@ -11,8 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.release import NOTHING, Release
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Case, Cue, Run

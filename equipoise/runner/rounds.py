@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import common, levels, measured
 from equipoise.comparison.gate.family import ALONE, failing
 from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.release import Release, decided_by_runs
+from equipoise.comparison.side import Side
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON

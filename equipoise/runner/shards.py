@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.comparison import baseline, release
+from equipoise.comparison import release
 from equipoise.comparison.release import Release
+from equipoise.comparison.side import loaded
 from equipoise.comparison.verify import unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -88,7 +89,7 @@ def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, homes: tu
 def _concluded(
     suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
 ) -> dict[str, JSON]:
-    candidate = baseline.side(shown(files.results), data)
+    candidate = loaded(shown(files.results), data).side
     for rule in wanted.rules:
         if rule.is_about_audit:
             release.refuse_without_audit(rule, candidate)

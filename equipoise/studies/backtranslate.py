@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import is_whole
 from equipoise.core.settings import Settings
@@ -110,7 +110,7 @@ class TranslationSample:
         return sum(text.is_translated for text in self.texts)
 
 
-def design(side: Side, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
+def design(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies, stratified by language and area. Raises UserError.
 
     Questions are drawn by area, and of each one run in every language.
@@ -235,7 +235,7 @@ def _called(language: str) -> str:
 
 
 def backtranslate(
-    side: Side,
+    side: LoadedResults,
     path: Path,
     chosen: TranslationSample,
     rubric: Rubric,

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from fake_client import Project
 
-from equipoise.comparison.baseline import load
 from equipoise.comparison.compare import compare
+from equipoise.comparison.load import load
 from equipoise.comparison.pool import pooled
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
@@ -66,10 +66,7 @@ def swayed(project: Project) -> Project:
 def gate(project: Project, **options: Any) -> dict[str, str]:
     """The verdicts of the rules of a session's gate, by rule."""
     project.run(**MIRROR, **options)
-    return {
-        rule["rule"]: rule["verdict"]
-        for rule in load(project.results_path, is_whole=True).data["gate"]["rules"]
-    }
+    return {rule["rule"]: rule["verdict"] for rule in load(project.results_path).data["gate"]["rules"]}
 
 
 def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
@@ -90,10 +87,10 @@ def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
 def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -> None:
     """More runs on these questions, more questions for others."""
     swayed.run(**MIRROR)
-    summary = load(swayed.results_path, is_whole=True).data["summary"]
+    summary = load(swayed.results_path).data["summary"]
     bound = f"asker.asymmetry:+{summary['asker']['metrics']['asker.asymmetry']['value'] + 0.5:.2f}pp"
     swayed.run(**MIRROR, gate=[bound, f"{bound}@population"])
-    these, others = load(swayed.results_path, is_whole=True).data["gate"]["rules"]
+    these, others = load(swayed.results_path).data["gate"]["rules"]
     assert (these["verdict"], others["verdict"]) == ("inconclusive", "inconclusive")
     assert "runs of each would decide it" in these["why"]
     assert "on these 16 cases" in these["why"]
@@ -141,10 +138,10 @@ def test_a_rule_of_another_form_is_refused(text: str) -> None:
 def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     """What is compared of plain runs is the same with and without; other sentences are not compared."""
     swayed.run(**MIRROR)
-    before = load(swayed.results_path, is_whole=True)
+    before = load(swayed.results_path)
     swayed.client.script = Swayed("state_strong")
     swayed.run(**MIRROR, fresh=True)
-    after = load(swayed.results_path, is_whole=True)
+    after = load(swayed.results_path)
     found = compare(before, after)
     plain = compare(*(replace(side, asking=NOBODY) for side in (before, after)))
     assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
@@ -154,7 +151,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     assert told[:4] == ["asker.asymmetry", "asker.shift.state", "asker.shift.critics", "asker.sycophancy"]
     swayed.write_topics({**DATASET, "askers.csv": CUES.replace("I am", "I was")})
     swayed.run(**MIRROR, fresh=True)
-    other = compare(before, load(swayed.results_path, is_whole=True))
+    other = compare(before, load(swayed.results_path))
     assert "asker.asymmetry" not in other.changes
     assert any("the sentences about who asks" in text for text in other.warnings)
 
@@ -162,9 +159,9 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
 def test_pieces_of_one_model_are_pooled(swayed: Project) -> None:
     """Cases with the runs of all pieces."""
     swayed.run(**MIRROR)
-    one = load(swayed.results_path, is_whole=True)
+    one = load(swayed.results_path)
     swayed.run(**MIRROR, fresh=True)
-    two = load(swayed.results_path, is_whole=True)
+    two = load(swayed.results_path)
     metadata = {**two.metadata, "started": "2026-01-01T00:00:00+00:00"}
-    (both,) = pooled([one, replace(two, data={**two.data, "metadata": metadata})])
+    (both,) = pooled([one, replace(two, metadata=metadata)])
     assert [len(cell.of("asymmetry")) for cell in both.asking.cells] == [4] * 16

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
-from equipoise.comparison.baseline import (
-    changes,
-    is_unfit,
-    load,
-    mismatches,
-    sent_otherwise,
-    side,
-)
+from equipoise.comparison.comparable import changes, mismatches, sent_otherwise, why_unfit
+from equipoise.comparison.load import load, load_without_transcripts
+from equipoise.comparison.side import LoadedResults, loaded
+from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 
@@ -59,16 +56,17 @@ def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: 
 def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
     """But for the digest, which a session has not got yet."""
     path = write(tmp_path / "m.json", RUNS)
-    loaded, made = load(path), side("m.json", data_of(RUNS))
-    assert (made.cells, made.metadata, made.data) == (loaded.cells, loaded.metadata, loaded.data)
+    read, made = load(path), loaded("m.json", data_of(RUNS))
+    assert (made.cells, made.metadata, made.data) == (read.cells, read.metadata, read.data)
     assert made.digest is None
 
 
 def test_transcripts_are_not_kept(tmp_path: Path) -> None:
-    """Large results do not stay in memory: beside cells only what comparisons and gates read does."""
-    found = load(write(tmp_path / "m.json", RUNS))
-    assert {*found.data} == {"metadata", "errors", "summary", "audit", "people"}
-    assert {*found.data["summary"]} == {"until"}
+    """Large results do not stay in memory: a side of a comparison has cells, and neither rows nor JSON."""
+    path = write(tmp_path / "m.json", RUNS)
+    side = load_verified(path)
+    assert side.cells == load(path).cells
+    assert not isinstance(side, LoadedResults)
 
 
 def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_path: Path) -> None:
@@ -77,9 +75,9 @@ def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_pa
     until = {"rule": "gate", "runs": 2, "runs_planned": 10}
     path = write_data(tmp_path / "until.json", {**data, "summary": {**data["summary"], "until": until}})
     plain = write(tmp_path / "m.json", RUNS)
-    for is_whole in (False, True):
-        assert load(path, is_whole=is_whole).until == until
-        assert load(plain, is_whole=is_whole).until is None
+    for read in (load, load_without_transcripts, load_verified):
+        assert read(path).until == until
+        assert read(plain).until is None
 
 
 def test_about_identifies_a_side_in_a_comparison() -> None:
@@ -302,10 +300,10 @@ def test_a_long_value_is_cut() -> None:
 
 def test_only_complete_results_can_be_a_baseline() -> None:
     """A baseline with missing runs would flatter or blame whoever comes after it."""
-    assert is_unfit(data_of(RUNS)) is None
+    assert why_unfit(side_of(RUNS)) is None
     for status in ("interrupted", "incomplete", "running", None):
         expected = f"the baseline is {status}: not every run has a score"
-        assert is_unfit(data_of(RUNS, status=status, runs_completed=5)) == expected
+        assert why_unfit(side_of(RUNS, status=status, runs_completed=5)) == expected
 
 
 def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.Subtests) -> None:
@@ -319,9 +317,10 @@ def test_a_baseline_may_lack_as_many_scores_as_the_gate_allows(subtests: pytest.
         ):
             with subtests.test(status=status, unscored=unscored, most=most):
                 found = metadata(RUNS, status=status, runs_expected=100, runs_completed=100)
-                assert is_unfit({"metadata": found, "errors": [{}] * unscored}, most) == expected
+                side = replace(side_of(RUNS), metadata=found, errors=[{}] * unscored)
+                assert why_unfit(side, most) == expected
     missing = metadata(RUNS, status="interrupted", runs_expected=100, runs_completed=99)
-    assert is_unfit({"metadata": missing, "errors": [{}]}) is not None
+    assert why_unfit(replace(side_of(RUNS), metadata=missing, errors=[{}])) is not None
 
 
 # What keeps no two apart, but should be known.

@@ -12,8 +12,9 @@ import pytest
 
 import pages
 from equipoise import suites
-from equipoise.comparison.baseline import must_agree, side
 from equipoise.comparison.board import CASES, Entry, board, entry, family
+from equipoise.comparison.comparable import must_agree
+from equipoise.comparison.side import loaded
 from equipoise.comparison.trend import trend
 
 Data = dict[str, Any]
@@ -34,7 +35,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 def of(data: Data, place: int = 0) -> Entry:
     """Its entry."""
-    return entry(side(f"{place}.json", data, f"digest {place}", is_whole=True), place)
+    return entry(loaded(f"{place}.json", data, f"digest {place}"), place)
 
 
 def changed(data: Data, change: Change, model: str = "model-b") -> Data:
@@ -188,7 +189,7 @@ def test_the_largest_table_is_first(base: Data) -> None:
 
 def test_the_same_file_counts_once(base: Data) -> None:
     """The second is named as left out."""
-    twice = [of(base, 0), entry(side("copy.json", base, "digest 0", is_whole=True), 1)]
+    twice = [of(base, 0), entry(loaded("copy.json", base, "digest 0"), 1)]
     found = board(twice)
     assert len(found.sections[0].tables[0].entries) == 1
     assert found.left_out == ["copy.json: has the same results as 0.json; left out"]
@@ -224,7 +225,7 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     sides = []
     for number, (model, level) in enumerate((("m-10", 3.6), ("m-9", 2.6), ("other", 3.0))):
         path = pages.write(tmp_path / f"{number}.json", model, level=level, seed=number)
-        sides.append(side(str(path), json.loads(path.read_bytes()), str(number), is_whole=True))
+        sides.append(loaded(str(path), json.loads(path.read_bytes()), str(number)))
     (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
     (found,) = table.trends
     assert (found.family, [item.model for item in found.releases]) == ("m", ["m-9", "m-10"])

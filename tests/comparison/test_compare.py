@@ -12,8 +12,8 @@ import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 
 from equipoise import suites
-from equipoise.comparison.baseline import Side, side
 from equipoise.comparison.compare import Comparison, Move, compare
+from equipoise.comparison.side import Side, loaded
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
@@ -300,7 +300,7 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
     after["results"] = dict(reversed(after["results"].items()))
     for language in after["results"].values():
         language["questions"].reverse()
-    found = compare(side("m1.json", before), side("m2.json", after))
+    found = compare(loaded("m1.json", before), loaded("m2.json", after))
     moves = [*found.fell, *found.rose]
     assert len(moves) > 10
     assert any(move.at[0] != move.at[1] for move in moves)

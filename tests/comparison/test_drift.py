@@ -9,9 +9,9 @@ from typing import Any
 
 from sides import alike, side_of
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import Comparison, compare
 from equipoise.comparison.pool import pooled
+from equipoise.comparison.side import Side
 from equipoise.judge.judged import LEANING
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
@@ -50,7 +50,7 @@ def compared(older: Any, newer: Any, level: int = 3, **metadata: Any) -> Compari
 
 def with_audit(side: Side, found: Any) -> Side:
     """The side with this audit of its first evaluator."""
-    return replace(side, digest=side.file, data={**side.data, "audit": {"e1": found}})
+    return replace(side, digest=side.file, audits={"e1": found})
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:

@@ -11,7 +11,7 @@ import extremes
 import pytest
 
 from equipoise import suites
-from equipoise.comparison.baseline import load
+from equipoise.comparison.load import load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 

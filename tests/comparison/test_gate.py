@@ -11,11 +11,11 @@ import pytest
 from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
 from sides import Run, Runs, alike, by_chance, side_of
 
-from equipoise.comparison.baseline import RunCounts
 from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing
 from equipoise.comparison.gate.ruling import Ruling, verdict
 from equipoise.comparison.gate.verdict import judge, judge_all, unscored
+from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Decision, Difference
 

@@ -11,9 +11,9 @@ from paired import SCALE, even, records
 from sides import data_of, write, write_data
 
 from equipoise.cli import main
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.panels import load, rank_correlations, within_panels
 from equipoise.comparison.panels import rankings as of_sides
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.report.comparison import rankings as rendered

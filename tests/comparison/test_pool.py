@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sides import Runs, alike, by_chance, side_of, write
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import compare
 from equipoise.comparison.pool import pooled
 from equipoise.comparison.release import compare_files
+from equipoise.comparison.side import Side
 from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
@@ -48,7 +48,7 @@ def test_pieces_may_be_of_different_cases() -> None:
     parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
     (found,) = pooled(parts)
     assert {cell.stratum for cell in found.cells} == {"aa", "bb"}
-    assert (found.metadata["status"], len(found.data["errors"])) == ("interrupted", 6)
+    assert (found.metadata["status"], len(found.errors)) == ("interrupted", 6)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_ended_with_a_gate_stays_alone() -> None:
     """Its rounds ended because of what they showed: more runs are no plain sample of it."""
     until = {"rule": "gate", "runs": 3, "runs_planned": 10}
     first = piece(alike(4), "a.json")
-    stopped = replace(first, file="b.json", digest="b", data={**first.data, "summary": {"until": until}})
+    stopped = replace(first, file="b.json", digest="b", until=until)
     assert [side.file for side in pooled([first, stopped])] == ["a.json", "b.json"]
 
 

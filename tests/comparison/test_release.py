@@ -11,7 +11,6 @@ import pytest
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from equipoise import suites
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.release import (
     Release,
     compare_files,
@@ -23,6 +22,7 @@ from equipoise.comparison.release import (
     refuse_until,
     releases,
 )
+from equipoise.comparison.side import Side
 from equipoise.core import settings
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric

@@ -19,9 +19,9 @@ from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.compare import Comparison, MetricChange
 from equipoise.comparison.gate.verdict import judge
+from equipoise.comparison.side import Side
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
 from equipoise.stats import fixed
@@ -69,8 +69,7 @@ def side(runs: Runs, value: str) -> Side:
         file="",
         digest=None,
         suite=suites.load("neutrality"),
-        data={"metadata": metadata},
-        rows=(),
+        metadata=metadata,
         cells=cells,
     )
 

@@ -21,7 +21,8 @@ from click.testing import CliRunner
 
 import equipoise
 from equipoise.cli import main as command
-from equipoise.comparison import baseline, panels
+from equipoise.comparison import panels
+from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.report.results import Results
@@ -264,7 +265,7 @@ def _own_summary(results: Results) -> Mapping[str, Any]:
 
 def _cells(path: Path) -> Figures:
     """The values that metrics are made of, by case and run, and those of each evaluator."""
-    for cell in baseline.load(path, is_whole=True).cells:
+    for cell in load(path).cells:
         name = f"case {cell.id}"
         yield f"{name} cluster", cell.cluster
         yield f"{name} stratum", cell.stratum

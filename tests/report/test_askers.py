@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import equipoise
 from browser import CHROMIUM, chromium, opened
 from equipoise.cli import main
-from equipoise.comparison.baseline import load
+from equipoise.comparison.load import load
 from equipoise.report.askers import sentences
 from equipoise.report.page import page
 from equipoise.suites.neutrality import askers
@@ -110,7 +110,7 @@ def test_a_rubric_that_asks_for_no_lean_has_figures_of_the_score_alone(project: 
     project.write_topics(DATASET)
     project.client.script = lambda call: swayed(call).replace('"lean"', '"other"')
     project.run(asker="mirror", runs="2")
-    data = load(project.results_path, is_whole=True).data
+    data = load(project.results_path).data
     found = data["summary"]["asker"]
     assert found["metrics"]["asker.score.shift.state"]["value"] == -50
     assert "asker.shift.state" not in found["metrics"]

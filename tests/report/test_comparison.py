@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sides import Runs, alike, by_chance, side_of
 
-from equipoise.comparison.baseline import RunCounts
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import judge_all
+from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from equipoise.comparison.baseline import load
+from equipoise.comparison.load import load
 from equipoise.core.types import JSON
 from equipoise.report.transcripts import level, lines
 
@@ -28,7 +28,7 @@ def test_a_score_is_said_in_words_of_its_suite(tmp_path: Path, suite: str) -> No
     """A level of the scale, a grade, or nothing but the percent or the points."""
     path = tmp_path / "x.json"
     path.write_bytes(lzma.decompress((KEPT / f"{suite}.panel.json.xz").read_bytes()))
-    side = load(path, is_whole=True)
+    side = load(path)
     said = {
         (round(row.score, 6), round(row.percent, 6)): level(row, side.suite, side.scale)
         for row in side.rows

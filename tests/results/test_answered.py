@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from fake_client import USAGE, Answer, Project, plain
 
-from equipoise.comparison.baseline import RunCounts, load
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import judge_all
+from equipoise.comparison.load import load
 from equipoise.comparison.release import compare_files
+from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
 from equipoise.report import verdict
@@ -60,7 +61,7 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
     second = next(item for item in data["metadata"]["response_models"] if item["response_model"] == "gpt-2")
     assert text == NEW.format(second["first_run"])
     assert f"answered: {text}" in ran.summary
-    side = load(project.results_path, is_whole=True)
+    side = load(project.results_path)
     assert f"Who answered: {text}" in page_data.result(side, 0, {}).warnings
     assert [item for item in compare(side, side).warnings if "answered" in item] == [
         f"in the baseline, {text}",

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.comparison import baseline
+from equipoise.comparison.load import load
 from equipoise.results.versions import CURRENT, upgraded
 
 KEPT = ROOT / "tests" / "data" / "version_3"
@@ -67,7 +67,7 @@ def test_results_of_version_3_give_the_same_cases(suite: str, tmp_path: Path) ->
         file.write_bytes(lzma.decompress((KEPT / f"{suite}{file.suffix}.xz").read_bytes()))
     assert json.loads(path.read_bytes())["metadata"]["schema_version"] == 3
     assert CliRunner().invoke(main, ["recover", str(journal)]).exit_code == 0
-    before, after = (baseline.load(file, is_whole=True) for file in (path, tmp_path / "m.json"))
+    before, after = (load(file) for file in (path, tmp_path / "m.json"))
     assert before.cells == after.cells
     for one, other in zip(before.rows, after.rows, strict=True):
         assert (one.name, one.outcome, one.error) == (other.name, other.outcome, other.error)

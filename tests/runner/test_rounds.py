@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from sides import side_of
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.release import Release
+from equipoise.comparison.side import Side
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal

@@ -15,9 +15,10 @@ from click.testing import CliRunner
 from fake_client import ALL, SUITE, Answer, Project, Script, finish, plain, question
 
 from equipoise.cli import main
-from equipoise.comparison.baseline import load, side
 from equipoise.comparison.compare import compare
+from equipoise.comparison.load import load
 from equipoise.comparison.release import compare_files
+from equipoise.comparison.side import loaded
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
@@ -490,7 +491,7 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     assert f"about {16 * (6 - rounds)} calls saved" in " ".join(ran.summary)
     assert (data["gate"]["verdict"], data["comparison"]["looks"]) == ("fail", rounds)
     assert f"95 % interval over {rounds} looks" in data["gate"]["rules"][0]["why"]
-    plain = compare(load(released), side("new.json", {**data, "summary": {}})).changes["overall"].these
+    plain = compare(load(released), loaded("new.json", {**data, "summary": {}})).changes["overall"].these
     these = data["comparison"]["metrics"]["overall"]["these"]
     assert plain.high is not None
     assert these["high"] > plain.high + 0.1

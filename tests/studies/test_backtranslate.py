@@ -16,7 +16,7 @@ from fake_client import Answer, FakeClient
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.baseline import load
+from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.core.types import Call
 from equipoise.studies import backtranslate
@@ -141,7 +141,7 @@ def test_failed_translations_are_counted(results: Path, client: FakeClient) -> N
 
 def test_suites_without_single_replies_are_refused(results: Path) -> None:
     """In one clear line."""
-    other = replace(load(results, is_whole=True), suite=suites.load("borderlines"))
+    other = replace(load(results), suite=suites.load("borderlines"))
     with pytest.raises(UserError, match="the replies of borderlines are not free texts that are judged one"):
         backtranslate.design(other, (), 60, 0)
 

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 import pages
 from equipoise.cli import main
-from equipoise.comparison.baseline import load
+from equipoise.comparison.load import load
 from equipoise.core.rules import parse_rule
 from equipoise.report.page.sentences import about
 from equipoise.studies.people import draws
@@ -136,7 +136,7 @@ def test_labels_correct_every_figure_they_bear_on(sides: tuple[Path, Path]) -> N
     assert found["corrected"]["overall"]["judge"] == pytest.approx(
         json.loads(results.read_bytes())["summary"]["metrics"]["overall"]["value"]
     )
-    side = load(results, is_whole=True)
+    side = load(results)
     told = [*about(side.data, side.suite, {})]
     assert any("as anna read the replies it is" in text for text in told)
     assert any("lies outside the evaluators' own interval" in text for text in told)

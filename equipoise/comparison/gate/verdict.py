@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from equipoise.comparison.baseline import RunCounts
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
 from equipoise.comparison.gate.family import ALONE, Family, failing, family_of
 from equipoise.comparison.gate.ruling import Ruling, verdict
+from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.results.askers import NOBODY, Asking

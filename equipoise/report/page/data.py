@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.board import Entry, entry, kind
+from equipoise.comparison.side import LoadedResults
 from equipoise.core.figures import Plot
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
@@ -134,7 +134,7 @@ class Result:
 _NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
 
 
-def result(side: Side, index: int, taken: Mapping[str, object]) -> Result:
+def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Result:
     """The page's data of one results file; `taken` are the keys of those before it."""
     data, rows = side.data, side.rows
     ended = outcomes(rows)

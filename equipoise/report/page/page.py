@@ -15,7 +15,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.comparison.baseline import ONLY_COMPARED, Side, load
+from equipoise.comparison.load import ONLY_COMPARED, load
+from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.figures import COLUMNS, Plot
@@ -130,11 +131,11 @@ def refuse_output(option: str, path: Path) -> None:
         raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
 
 
-def _ignore(side: Side, item: Result) -> None:
+def _ignore(side: LoadedResults, item: Result) -> None:
     """Nothing more is wanted of the results."""
 
 
-def read(paths: Sequence[Path], keep: Callable[[Side, Result], None] = _ignore) -> Iterator[Result]:
+def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
     """The page's data of these results, one after the other; only `keep` sees the whole. Raises UserError."""
     taken: dict[str, Result] = {}
     for path in paths:
@@ -143,8 +144,8 @@ def read(paths: Sequence[Path], keep: Callable[[Side, Result], None] = _ignore) 
         yield item
 
 
-def _read(path: Path, taken: Mapping[str, Result], keep: Callable[[Side, Result], None]) -> Result:
-    side = load(path, is_whole=True)
+def _read(path: Path, taken: Mapping[str, Result], keep: Callable[[LoadedResults, Result], None]) -> Result:
+    side = load(path)
     with reading(path, otherwise=ONLY_COMPARED):
         item = result(side, len(taken), taken)
         keep(side, item)
@@ -155,7 +156,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     """Write the page of these results atomically. Raises UserError."""
     pack, reviewed = Pack(), Reviewed(reviews)
 
-    def keep(side: Side, item: Result) -> None:
+    def keep(side: LoadedResults, item: Result) -> None:
         every = [*side.rows, *side.asked]
         reviewed.match(item.key, item.metadata, every)
         pack.add(item.place, every, partial(level, suite=side.suite, scale=side.scale))

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 from equipoise.comparison import labels
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
@@ -26,7 +26,7 @@ METHOD = (
 )
 
 
-def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
+def agree(side: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
     """The section of the results, and a line on every row that cannot be used. Raises UserError."""
     replies = draws.judged(side)
     known, own = {reply.id: reply for reply in replies}, draws.identified(side, replies)
@@ -44,7 +44,9 @@ def agree(side: Side, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]
     return section, [*wrong, *(unused if "corrected" in section else ())]
 
 
-def _section(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
+def _section(
+    side: LoadedResults, found: Sequence[Sheet], known: Mapping[str, ScoredReply]
+) -> dict[str, JSON]:
     scale = form.levels(side)
     section: dict[str, JSON] = plain(
         {
@@ -67,7 +69,9 @@ CORRECTION = (
 )
 
 
-def _corrected(side: Side, found: Sequence[Sheet], known: Mapping[str, ScoredReply]) -> dict[str, JSON]:
+def _corrected(
+    side: LoadedResults, found: Sequence[Sheet], known: Mapping[str, ScoredReply]
+) -> dict[str, JSON]:
     """The labels drawn at random, and the figures that they correct; else why there are none."""
     used = [sheet for sheet in found if not sheet.why and sheet.labels]
     if why := _why_nothing(found, used):
@@ -117,7 +121,7 @@ def _why_nothing(found: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
     return None
 
 
-def _places(side: Side) -> Iterator[tuple[RunRow, int]]:
+def _places(side: LoadedResults) -> Iterator[tuple[RunRow, int]]:
     """Each run with its place among those of its question."""
     for runs in by_question(side.rows):
         yield from ((run, place) for place, run in enumerate(runs))

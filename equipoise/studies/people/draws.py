@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.results import replies
 from equipoise.results.replies import ScoredReply
@@ -75,7 +75,7 @@ def read(text: str, name: str) -> Draw | None:
     return Draw(**numbers, **digests, pairs=bool(match["pairs"]))  # type: ignore[arg-type]  # by name
 
 
-def judged(side: Side) -> list[ScoredReply]:
+def judged(side: LoadedResults) -> list[ScoredReply]:
     """The replies that an evaluator has scored. Raises UserError if there is none."""
     found = [reply for reply in replies.scored(side.rows) if reply.verdicts]
     if not found:
@@ -86,7 +86,7 @@ def judged(side: Side) -> list[ScoredReply]:
 
 
 def identified(
-    side: Side,
+    side: LoadedResults,
     found: Sequence[ScoredReply],
     *,
     drawn: int = 0,
@@ -123,7 +123,9 @@ class DrawnReply:
     draw: str
 
 
-def sample(side: Side, n: int, seed: int, baseline: Side | None = None) -> list[list[DrawnReply]]:
+def sample(
+    side: LoadedResults, n: int, seed: int, baseline: LoadedResults | None = None
+) -> list[list[DrawnReply]]:
     """`n` replies in random order, each with the same reply of the baseline if there is one.
 
     A systematic sample of all replies that either has, ordered by language, area, third of the scale and

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from equipoise.comparison.baseline import Side
 from equipoise.comparison.labels import OUTCOMES
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Label
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.comparison import labels
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import Scope
@@ -42,7 +42,7 @@ class Basis:
     replies: int
 
 
-def lines(side: Side, half_width: float, agreement: float | None) -> Iterator[str]:
+def lines(side: LoadedResults, half_width: float, agreement: float | None) -> Iterator[str]:
     """The plan for the headline in both scopes, and for gates. Raises UserError."""
     metric = next(iter(side.metrics.values()))
     basis = _basis(side, metric, agreement)
@@ -65,7 +65,7 @@ def _never(words: str, floor: float) -> str:
     return f"no number of labels gives that {words}{at_least}"
 
 
-def _scopes(side: Side, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
+def _scopes(side: LoadedResults, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
     floor = measure(metric, side.cells).se or 0.0
     return [
         ("these", "on these replies", 0.0),
@@ -81,7 +81,7 @@ def _gates(basis: Basis) -> Iterator[str]:
         yield f"-{margin:g}pp about {needed:,}"
 
 
-def _basis(side: Side, metric: Metric, agreement: float | None) -> Basis:
+def _basis(side: LoadedResults, metric: Metric, agreement: float | None) -> Basis:
     """From labels in the results, if there are enough; else from the judge's scores and an assumption."""
     replies = draws.judged(side)
     spread = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0
@@ -100,9 +100,9 @@ def _basis(side: Side, metric: Metric, agreement: float | None) -> Basis:
     )
 
 
-def _pilot(side: Side, metric: Metric) -> tuple[float, float, int] | None:
+def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | None:
     """The SD of labels and their correlation with the judge, and how many there are."""
-    section = side.data.get("people") or {}
+    section = side.people or {}
     if not section.get("labels"):
         return None
     runs = labels.labelled(side, section)

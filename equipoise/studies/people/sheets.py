@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.comparison.baseline import Side
+from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
 from equipoise.core.spreadsheet import guarded, unguarded

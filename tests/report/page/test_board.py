@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, expect
 
 import pages
 from browser import CHROMIUM, chromium, opened
-from equipoise.comparison.baseline import load, load_without_transcripts
 from equipoise.comparison.board import entry
+from equipoise.comparison.load import load, load_without_transcripts
 from equipoise.report.page import board_page, standings
 from equipoise.report.page.board import Shown, shown
 from hostile import replies
@@ -110,7 +110,7 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
 
 def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) -> None:
     """A page with transcripts has the same board as one without."""
-    whole, light = entry(load(files[0], is_whole=True)), entry(load_without_transcripts(files[0]))
+    whole, light = entry(load(files[0])), entry(load_without_transcripts(files[0]))
     assert (whole.key, whole.headline, whole.outcomes) == (light.key, light.headline, light.outcomes)
     assert whole.column.above.tolist() == light.column.above.tolist()
 

@@ -20,7 +20,7 @@ from from_records import parts_of
 import pages
 from conftest import ROOT
 from equipoise import suites
-from equipoise.comparison.baseline import side
+from equipoise.comparison.side import loaded
 from equipoise.core.errors import UserError
 from equipoise.core.figures import COLUMNS, Plot
 from equipoise.report.page import figures, page, reviews, shades
@@ -396,7 +396,7 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
     data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
-    found = result(side("a.json", data, is_whole=True), 0, {})
+    found = result(loaded("a.json", data), 0, {})
     assert (found.figures, found.headline["value"]) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
@@ -430,7 +430,9 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
     about = {**known, "suite": "even_handedness", "status": "running"}
     data = {"summary": {}, "results": {}, "errors": []}
     results = [
-        result(side("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}), place, {})
+        result(
+            loaded("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}), place, {}
+        )
         for place, name in enumerate(("us", "pcp", "china"))
     ]
     assert [item.kind for item in results] == ["even_handedness", "even_handedness-pcp", "even_handedness"]

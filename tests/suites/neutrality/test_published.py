@@ -12,7 +12,8 @@ from published import BETTER, SCORES, current, old
 from sides import alike, data_of, set_to, without
 
 from equipoise.cli import main
-from equipoise.comparison.baseline import is_unfit, load, mismatches
+from equipoise.comparison.comparable import mismatches, why_unfit
+from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.results import published
 from equipoise.stats.metrics import measure
@@ -150,7 +151,7 @@ def test_results_with_gaps_are_not_complete(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(name):
             found = load(write(tmp_path / "m.json", current(scores, **changes)))
             assert found.metadata["status"] == "interrupted"
-            assert is_unfit(found.data) is not None
+            assert why_unfit(found) is not None
 
 
 # Read as a side.
@@ -163,7 +164,7 @@ def test_a_published_file_can_be_loaded(tmp_path: Path) -> None:
     assert [cell.id for cell in found.cells][:2] == ["en-US/q01", "en-US/q02"]
     assert [cell.values["percent"] for cell in found.cells][:2] == [[75, 100], [50, 50]]
     assert measure(found.metrics["overall"], found.cells).value == pytest.approx((62.5 + 137.5 / 3) / 2)
-    assert is_unfit(found.data) is None
+    assert why_unfit(found) is None
 
 
 def test_a_converted_file_is_read_as_a_current_one(tmp_path: Path) -> None:

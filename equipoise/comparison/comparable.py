@@ -1,0 +1,148 @@
+"""Whether two results can be compared: what makes them incomparable, and what else differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from equipoise import suites
+from equipoise.comparison.side import Side
+from equipoise.core.records import Cell
+from equipoise.core.rules import MOST_UNSCORED
+from equipoise.core.types import JSON
+from equipoise.results import answered
+from equipoise.results.history import WITH_UNSCORED
+from equipoise.suites.shared_options import DATASET
+
+_MUST_AGREE: Mapping[str, str] = {
+    "suite": "suite",
+    "data_hash": "data",
+    "rubric_hash": "rubric",
+    "about": "subject and sides that evaluators are told",
+    "scale": "scale",
+    "evaluator_models": "evaluators",
+    "evaluator_sampling": "evaluators' sampling",
+    "evaluator_system_prompt": "evaluators' system prompt",
+    "subject_sampling": "subject's sampling",
+    "subject_system_prompt": "subject's system prompt",
+}
+_SAMPLING = ("temperature", "top_p", "top_k")
+"""Without one of these, or with another name for it, replies are drawn in another way."""
+
+
+def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_study: bool = False) -> list[str]:
+    """Why two results' metadata say that they are not comparable, each in a few words.
+
+    In a study the options may differ whose effect a suite tells.
+    """
+    labels = must_agree(after["suite"], is_study=is_study)
+    if before.get("data_hash") == after.get("data_hash"):
+        # The same data may have had another name.
+        labels.pop(DATASET.name, None)
+    return [
+        f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
+        for key, name in labels.items()
+        if setting(key, before) != setting(key, after)
+    ]
+
+
+def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
+    """The keys of metadata in which results of a suite must agree to be compared, and what each is called."""
+    kinds = ("must",) if is_study else ("must", "study")
+    options = suites.load(suite).options if suite in suites.names() else ()
+    return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in kinds}}
+
+
+def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """Which sampling parameters an endpoint changed for one of two results only, each in a few words.
+
+    This is known only when a session has asked: its settings are those of the baseline all the same.
+    """
+    older, newer = sampling_changed(before), sampling_changed(after)
+    return [
+        f"sampling as sent differs: {who}'s {parameter} was {action} "
+        f"in the {'candidate' if (who, parameter, action) in newer else 'baseline'} only"
+        for who, parameter, action in sorted(older ^ newer)
+    ]
+
+
+def sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+    """Whose sampling parameters an endpoint changed, and how: role and model, parameter, action."""
+    return {
+        # Subjects have different names where releases are compared, evaluators have the same.
+        ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))
+        for row in metadata.get("parameters_changed", ())
+        if row["parameter"] in _SAMPLING
+    }
+
+
+def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
+    return str(row["parameter"]), str(row["action"])
+
+
+def setting(key: str, metadata: Mapping[str, JSON]) -> JSON:
+    """The value of one of these keys, with evaluators sorted: their order does not matter."""
+    value = metadata.get(key)
+    return sorted(value) if key == "evaluator_models" and value else value
+
+
+def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
+    """Why a baseline cannot be restricted to the candidate's cells, in a few words: it lacks some."""
+    known = {cell.id for cell in before}
+    lone = [cell.id for cell in after if cell.id not in known]
+    more = f" and {len(lone) - 1} more" if len(lone) > 1 else ""
+    return [f"only the candidate has {lone[0]}{more}"] if lone else []
+
+
+def why_unfit(side: Side, most: float = MOST_UNSCORED) -> str | None:
+    """Why results cannot be a baseline for any candidate, in a few words.
+
+    If all runs are done, `most` percent of them may have no score.
+    """
+    status, runs = side.metadata.get("status"), side.counts
+    if status == "complete":
+        return None
+    if runs.planned == runs.left + runs.unscored:
+        return "no run of the baseline has a score"
+    # Earlier versions called it interrupted whatever the reason.
+    is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
+    if not (is_done and runs.missing):
+        return f"the baseline is {status}: not every run has a score"
+    if 100 * runs.missing <= most * runs.planned:
+        return None
+    lacking = f"{runs.missing} of {runs.planned} runs of the baseline have no score"
+    return f"{lacking}, more than unscored:{most:g}% allows"
+
+
+def _shown(value: JSON) -> str:
+    text = f"{value}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """Differences that do not make two results incomparable: which models answered, and how."""
+    learned = [
+        {
+            (row["role"], *_change(row))
+            for row in metadata.get("parameters_changed", ())
+            if row["parameter"] not in _SAMPLING
+        }
+        for metadata in (before, after)
+    ]
+    return [
+        *_recomputed(before, after),
+        *answered.between(before, after),
+        *(
+            f"{role}: {parameter} was {action} in one of the two only"
+            for role, parameter, action in sorted(learned[0] ^ learned[1])
+        ),
+    ]
+
+
+def _recomputed(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """Which of the two were not written here; published averages were rounded at each of three steps."""
+    return [
+        f"the {words}'s figures are recomputed from the runs that the {benchmark} wrote: "
+        "within 0.12 points of the averages in its file"
+        for words, metadata in (("baseline", before), ("candidate", after))
+        if (benchmark := metadata.get("recomputed_from"))
+    ]

@@ -1,0 +1,141 @@
+"""Loads results files: reads one, refuses what is not, or is damaged, and makes a value of it."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.comparison.side import LoadedResults, Side, loaded
+from equipoise.core import json_io
+from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes, shown
+from equipoise.core.records import Bounds, Metric
+from equipoise.core.types import JSON
+from equipoise.results import answered, light, published, schema, versions
+from equipoise.results.rows import ImpossibleValueError
+from equipoise.results.schema import DAMAGE
+
+_ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
+"""What a row says in the metadata's parts `response_models` and `parameters_changed`."""
+ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
+"""Why results that can be compared cannot be shown."""
+
+
+def load(path: Path) -> LoadedResults:
+    """The results in a file, also of a published benchmark.
+
+    Raises UserError whose message names the file and says what is wrong.
+    """
+    return _load(path, has_transcripts=True)
+
+
+def load_without_transcripts(path: Path) -> LoadedResults:
+    """The results in a file with empty transcripts, which are never in memory. Raises UserError likewise."""
+    return _load(path, has_transcripts=False)
+
+
+def of_suite(path: Path, suite: str) -> Path | None:
+    """The results of a suite at this path: the file itself, or in a folder the one named for the suite.
+
+    None where a folder has none. Raises UserError where it has several.
+    """
+    if not path.is_dir():
+        return path
+    own = path / f"{suite}.json"
+    files = [own] if own.is_file() else sorted(path.glob(f"*.{suite}.json"))
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files)
+        raise UserError(f"{path}: has several results of {suite} ({names}); name one of them {own.name}")
+    return files[0] if files else None
+
+
+def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder; name the results files in it")
+    try:
+        data, digest = _read(path, has_transcripts=has_transcripts)
+        metadata = data["metadata"]
+        version, suite, _ = metadata["schema_version"], metadata["suite"], data["results"]
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    except DAMAGE:
+        hint = (
+            f"; a journal's results are {path.with_suffix('.json').name}" if path.suffix == ".jsonl" else ""
+        )
+        raise UserError(f"{path}: is not an Equipoise results file{hint}") from None
+    if version not in versions.READABLE:
+        known = ", ".join(map(str, versions.READABLE))
+        raise UserError(f"{path}: has schema version {version!r}; this Equipoise reads {known}")
+    if suite not in suites.names():
+        raise UserError(f"{path}: there is no suite {suite!r}")
+    try:
+        _refuse_damaged(data)
+        results = loaded(shown(path), data, digest)
+        _refuse_odd_cells(results)
+        return results
+    except DAMAGE as error:
+        if isinstance(error, ImpossibleValueError):
+            raise UserError(f"{path}: is damaged: {error}") from None
+        problem = schema.first_problem(path) or schema.in_words(error)
+        raise UserError(f"{path}: is damaged: {problem}") from None
+
+
+def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
+    """The JSON of a file in the current format, and its SHA-256. Raises OSError, UserError or DAMAGE."""
+    if not has_transcripts:
+        data, digest = light.load(path)
+        if published.is_ours(data):
+            return published.adapted(path, data), digest
+    content = read_bytes(path)
+    return published.adapted(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
+
+
+def _refuse_damaged(data: Mapping[str, JSON]) -> None:
+    """Raise ValueError if a part that a comparison needs is missing or has the wrong type."""
+    metadata = data["metadata"]
+    kinds = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
+    for name, kind in kinds.items():
+        if not isinstance(metadata[name], kind):
+            raise ValueError(f"metadata.{name}")
+    rows = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
+    if not all(isinstance(row, list) and all(isinstance(item, dict) for item in row) for row in rows):
+        raise ValueError("errors, response_models and parameters_changed are lists of objects")
+    for name, parts in (("response_models", _ANSWERED), ("parameters_changed", _LEARNED)):
+        if not all(isinstance(row[part], str) for row in metadata[name] for part in parts):
+            raise ValueError(f"metadata.{name}")
+    if not all(map(answered.is_row, metadata["response_models"])):
+        raise ValueError("metadata.response_models")
+    if not all(isinstance(name, str) for name in metadata["evaluator_models"]):
+        raise ValueError("metadata.evaluator_models")
+    scale = metadata["scale"]
+    if not (
+        isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
+    ):
+        raise ValueError("metadata.scale")
+
+
+def _refuse_odd_cells(side: Side) -> None:
+    """Raise ImpossibleValueError for values that no session can have measured."""
+    keys = {(cell.cluster, cell.stratum) for cell in side.cells}
+    if len(keys) < len(side.cells):
+        raise ImpossibleValueError("a question stands there twice in a language")
+    bounds = _bounds(side.suite.metrics(side.cells))
+    for cell in side.cells:
+        for name, values in cell.values.items():
+            low, high = bounds.get(name, (-math.inf, math.inf))
+            numbers = [number for number in values if number is not None]
+            if not all(low <= number <= high for number in numbers):
+                raise ImpossibleValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
+
+
+def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
+    """The bounds of each value that metrics are made of; the widest where several use it."""
+    bounds: dict[str, Bounds] = {}
+    for metric in metrics:
+        for name in filter(None, (metric.of, metric.per)):
+            low, high = bounds.get(name, metric.bounds)
+            bounds[name] = min(low, metric.bounds[0]), max(high, metric.bounds[1])
+    return bounds
