@@ -703,7 +703,7 @@ ELSEWHERE: Mapping[str, str] = {
     "models/redact.py:_as_whole": "reads keys",
     "report/page/figures.py:svg": "reads what vl-convert drew",
     "runner/resume.py": "reads settings",
-    "comparison/release.py:refuse_unfit_asker": "reads names of metrics",
+    "comparison/gate/refusals.py:refuse_unfit_asker": "reads names of metrics",
     "report/askers.py": "reads names of metrics",
     "suites/askers.py:_texts": "reads cues",
     "suites/askers.py:read": "reads cues",

@@ -126,7 +126,7 @@ def compare(
     Exits with 4 where the files cannot be compared. With rules it exits with the first of these that holds:
     2 runs were not done, 7 a rule fails, 1 runs have no score, 6 a rule is inconclusive, 0.
     """
-    from equipoise.comparison.release import compare_files
+    from equipoise.comparison.of_files import compare_files
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 
@@ -191,7 +191,7 @@ def decide(
     junitxml: Path | None = None,
 ) -> int:
     """Show and publish the verdict on these results, and return its exit status. Raises UserError."""
-    from equipoise.comparison.release import gate_files
+    from equipoise.comparison.of_files import gate_files
     from equipoise.report import junit
     from equipoise.results.schema import reading
 

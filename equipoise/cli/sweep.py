@@ -62,7 +62,7 @@ def sweep(
 
     Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
     """
-    from equipoise.comparison import release
+    from equipoise.comparison.of_files import check
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
@@ -74,7 +74,7 @@ def sweep(
         _refuse_gpus(found)
     for cells_of in _released(found.cells).values():
         names = [cell.suite for cell in cells_of]
-        release.check(wanted.releases(names, baseline))
+        check(wanted.releases(names, baseline))
     expected = forecast.of_cells(found, root)
     show(forecast.lines(expected, width()))
     if dry_run:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.comparison import release
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.compare import compare as compare_sides
 from equipoise.comparison.gate.ruling import Ruling
+from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, parse_gate, rules_in
@@ -49,7 +49,7 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     """
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
-    (found,) = release.compare_files(
+    (found,) = compare_files(
         [baseline], [candidate], rules_in(map(_rules, rules)), allows_mismatch=allows_mismatch
     )
     said = found["gate"]

@@ -84,6 +84,12 @@ class Rule:
         return self.name not in (UNSCORED, VERIFIED)
 
     @property
+    def is_about_metric(self) -> bool:
+        """Whether more runs may decide it."""
+        is_other = self.name in (QUESTION, UNSCORED, VERIFIED)
+        return not (is_other or self.is_about_audit or self.is_about_asker)
+
+    @property
     def is_about_audit(self) -> bool:
         """Whether it bounds a check of the evaluators, and no figure of the model under test."""
         return self.name.startswith(AUDIT)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from equipoise import suites
-from equipoise.comparison import release
+from equipoise.comparison import of_session, release
+from equipoise.comparison.gate import refusals
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS
@@ -119,11 +120,11 @@ def _prepare_release(plan: Plan, name: str) -> None:
     _refuse_without_askers(plan, name)
     wanted = plan.release(name)
     is_measured = plan.settings.until or wanted.baseline
-    cells = release.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
+    cells = of_session.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     if plan.settings.until:
-        release.refuse_until(plan.settings.until, wanted.rules, metrics, loaded.repeats)
-    plan.baselines[name] = release.prepare(
+        refusals.refuse_until(plan.settings.until, wanted.rules, metrics, loaded.repeats)
+    plan.baselines[name] = of_session.prepare(
         wanted, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
     )
 
@@ -137,12 +138,12 @@ def _refuse_without_audit(plan: Plan, name: str) -> None:
     missing = [item for item in plan.load(name).settings.evaluator_models if item not in kept]
     for rule in rules:
         if planned is not None:
-            release.refuse_unfit_audit(rule, anchors.possible_checks(planned))
+            refusals.refuse_unfit_audit(rule, anchors.possible_checks(planned))
             continue
         if missing:
-            raise UserError(release.not_audited(rule, missing, name))
+            raise UserError(refusals.not_audited(rule, missing, name))
         for audit in kept.values():
-            release.refuse_unfit_audit(rule, audit["checks"])
+            refusals.refuse_unfit_audit(rule, audit["checks"])
 
 
 def _refuse_without_askers(plan: Plan, name: str) -> None:
@@ -155,7 +156,7 @@ def _refuse_without_askers(plan: Plan, name: str) -> None:
     cases = [case for case in loaded.cases if case.id in cues]
     expected = askers.expected(loaded.suite, cases, settings) if settings else askers.NOBODY
     for rule in rules:
-        release.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
+        refusals.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
 
 
 def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
@@ -165,8 +166,8 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
         selected = set(runs)
         wanted = {run.case.id for run in plan.runs(name) if run.id in selected}
         cases = [case for case in loaded.cases if case.id in wanted]
-        release.refuse_other_cases(
-            plan.release(name), baseline, release.expected(loaded.suite, loaded.rubric, cases)
+        of_session.refuse_other_cases(
+            plan.release(name), baseline, of_session.expected(loaded.suite, loaded.rubric, cases)
         )
 
 

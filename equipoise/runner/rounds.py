@@ -11,7 +11,7 @@ from dataclasses import asdict
 from equipoise.comparison.compare import common, levels, measured
 from equipoise.comparison.gate.family import ALONE, failing
 from equipoise.comparison.gate.metric_rules import decide
-from equipoise.comparison.release import Release, decided_by_runs
+from equipoise.comparison.release import Release
 from equipoise.comparison.side import Side
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
@@ -83,7 +83,7 @@ def look_at_gate(
     suite = baseline.suite
     older, newer = common(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
-    rules = decided_by_runs(wanted.rules)
+    rules = [rule for rule in wanted.rules if rule.is_about_metric]
 
     def decided(rule: Rule, error: float = ALONE) -> Decision:
         metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from equipoise.comparison import release
+from equipoise.comparison import of_session
 from equipoise.comparison.verify import unlike_calls
 from equipoise.core.errors import CannotSave
 from equipoise.core.files import shown
@@ -32,9 +32,9 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
     data = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     if not is_running:
         wanted = plan.release(name)
-        is_doubtful = release.is_to_be_verified(wanted)
+        is_doubtful = wanted.is_to_be_verified
         doubt = unlike_calls(loaded.suite, loaded.rubric, history) if is_doubtful else None
-        data |= release.conclude(wanted, plan.baselines.get(name), data, loaded.files.results, doubt)
+        data |= of_session.conclude(wanted, plan.baselines.get(name), data, loaded.files.results, doubt)
     try:
         store.write_json(loaded.files.results, data)
     except OSError as error:

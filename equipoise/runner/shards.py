@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.comparison import release
+from equipoise.comparison import of_session
+from equipoise.comparison.gate.refusals import refuse_undecidable
 from equipoise.comparison.release import Release
 from equipoise.comparison.side import loaded
 from equipoise.comparison.verify import unlike_calls
@@ -59,7 +60,7 @@ def dealt(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) 
 
 def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
     """The cluster of a case; the first, where figures put it into several."""
-    return release.expected(suite, rubric, [case])[0].cluster
+    return of_session.expected(suite, rubric, [case])[0].cluster
 
 
 # Merging.
@@ -90,17 +91,13 @@ def _concluded(
     suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
 ) -> dict[str, JSON]:
     candidate = loaded(shown(files.results), data).side
-    for rule in wanted.rules:
-        if rule.is_about_audit:
-            release.refuse_without_audit(rule, candidate)
-        if rule.is_about_asker:
-            release.refuse_unfit_asker(rule, candidate.asking, candidate.runs, candidate.file)
+    refuse_undecidable(wanted.rules, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
-    before = release.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
+    before = of_session.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
     if before is not None:
-        release.refuse_other_cases(wanted, before, candidate.cells)
+        of_session.refuse_other_cases(wanted, before, candidate.cells)
     doubt = None
-    if release.is_to_be_verified(wanted):
+    if wanted.is_to_be_verified:
         rubric = suite.rubric(suites.rubric_path(suite, data["metadata"].get("dataset"), Path.cwd()))
         doubt = unlike_calls(suite, rubric, joined)
-    return release.conclude(wanted, before, data, files.results, doubt)
+    return of_session.conclude(wanted, before, data, files.results, doubt)

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from sides import Runs, by_chance, write
 
 from equipoise.cli import main
-from equipoise.comparison.release import compare_files
+from equipoise.comparison.of_files import compare_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison

@@ -10,8 +10,8 @@ import pytest
 from sides import Runs, alike, by_chance, side_of, write
 
 from equipoise.comparison.compare import compare
+from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.pool import pooled
-from equipoise.comparison.release import compare_files
 from equipoise.comparison.side import Side
 from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError

@@ -11,17 +11,10 @@ import pytest
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from equipoise import suites
-from equipoise.comparison.release import (
-    Release,
-    compare_files,
-    conclude,
-    expected,
-    prepare,
-    refuse_other_cases,
-    refuse_unfit,
-    refuse_until,
-    releases,
-)
+from equipoise.comparison.gate.refusals import refuse_unfit, refuse_until
+from equipoise.comparison.of_files import compare_files
+from equipoise.comparison.of_session import conclude, expected, prepare, refuse_other_cases
+from equipoise.comparison.release import Release, releases
 from equipoise.comparison.side import Side
 from equipoise.core import settings
 from equipoise.core.errors import UserError

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.compare import ConfidenceLevels, measured
-from equipoise.comparison.release import expected
+from equipoise.comparison.of_session import expected
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.metrics import measure, valid

@@ -12,7 +12,7 @@ from fake_client import USAGE, Answer, Project, plain
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import judge_all
 from equipoise.comparison.load import load
-from equipoise.comparison.release import compare_files
+from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply

@@ -11,7 +11,7 @@ import small_anchors
 from fake_client import ALL, FakeClient, Project, Ran, Script, plain
 from small_anchors import QUICK, kind_of
 
-from equipoise.comparison.release import compare_files
+from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.rules import parse_rule

@@ -17,7 +17,7 @@ from fake_client import ALL, SUITE, Answer, Project, Script, finish, plain, ques
 from equipoise.cli import main
 from equipoise.comparison.compare import compare
 from equipoise.comparison.load import load
-from equipoise.comparison.release import compare_files
+from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.side import loaded
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.rules import parse_rule

@@ -1,0 +1,151 @@
+"""Refuses rules, and `--until`, that these results or this session could not decide, in one line each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from equipoise.comparison.side import Side
+from equipoise.core.errors import UserError
+from equipoise.core.records import Metric
+from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
+from equipoise.core.types import JSON
+from equipoise.results.askers import Asking
+
+Metrics = Mapping[str, Metric]
+
+
+def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
+    """Raise UserError for a rule about audits, or about who asks, that these results could not decide."""
+    for rule in rules:
+        if rule.is_about_audit:
+            refuse_without_audit(rule, side)
+        if rule.is_about_asker:
+            refuse_unfit_asker(rule, side.asking, side.runs, side.file)
+
+
+def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
+    """Raise UserError for a rule that names no metric, or that bounds the better side."""
+    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.is_about_asker:
+        return
+    # A single question is held to the headline's scale.
+    is_question = rule.name == QUESTION
+    metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
+    if metric is None:
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_known(metrics)}")
+    if is_question and metric.kind != "mean":
+        raise UserError(f"{rule}: no question of this suite has a score in points")
+    if metric.higher_is_better is (rule.sign > 0):
+        worse, sign = ("lower", "-") if metric.higher_is_better else ("higher", "+")
+        bound = f"{rule.name}:{sign}{'2' if is_question else '2pp'}"
+        raise UserError(f"{rule}: {metric.name} is worse when it is {worse}; bound that: {bound}")
+
+
+def refuse_people(rule: Rule) -> None:
+    """Raise UserError for a rule about labels in a running session, which has none."""
+    if rule.people:
+        raise UserError(
+            f"{rule}: a session has no labels of people: leave it out here, have its results labelled "
+            "(`equipoise review sample`), and give it to `equipoise gate`"
+        )
+
+
+def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metrics) -> None:
+    """Raise UserError for a rule about labels unless both results have such as can decide it."""
+    from equipoise.comparison import labels
+
+    labels.refuse(rule, before, metrics)
+    labels.refuse(rule, after, metrics)
+    labels.refuse_others(rule, before, after)
+
+
+def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
+    """Raise UserError for a rule on these questions where one run of each would decide nothing."""
+    if not rule.is_about_metric or rule.scope != "these":
+        return
+    where = baseline.file if baseline.runs < 2 else "this session"
+    if min(runs, baseline.runs) < 2:
+        more = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
+        raise UserError(
+            f"{rule}: {where} has one run of each case, and how far runs vary is what decides on "
+            f"these questions: ask {more}, or write {rule.text.partition('@')[0]}@population"
+        )
+
+
+def refuse_unfit_asker(rule: Rule, asking: Asking, runs: int, where: str) -> None:
+    """Raise UserError for a rule about who asks that results with these figures could not decide.
+
+    `runs` are those of each case.
+    """
+    if not asking.metrics:
+        raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
+    if rule.name not in asking.metrics:
+        names = (name for name in asking.metrics if not re.search(r"\.(form|language|area)\.", name))
+        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_known([*names])}")
+    if rule.scope == "these" and runs < 2:
+        raise UserError(
+            f"{rule}: {where} has one run of each case, and how far runs vary is what decides on these "
+            f"questions: give --runs 2 or more, or write {rule.text.partition('@')[0]}@population"
+        )
+
+
+def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None:
+    """Raise UserError for a rule about audits that names none of these checks, or bounds the wrong side."""
+    named = rule.among(checks)
+    if not named:
+        known = dict.fromkeys(check["name"].split()[0] for check in checks)
+        raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")
+    check = named[0]
+    signs = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}
+    (sign, shown_sign), has_unit = signs[check["worse"]], check["unit"] in ("points", "%")
+    if rule.sign != sign or (rule.unit == "pp") is not has_unit:
+        example = f"{rule.name}:{shown_sign}{'5pp' if has_unit else '0.5'}"
+        raise UserError(
+            f"{rule}: write {example}, for how far {check['name'].split()[0]} may lie from a "
+            f"sound evaluator's, {check['sound']:g}"
+        )
+
+
+def refuse_without_audit(rule: Rule, side: Side) -> None:
+    """Raise UserError for a rule about audits if the results have none, or none with that check."""
+    audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
+    missing = [name for name, audit in audits.items() if audit is None]
+    if missing:
+        raise UserError(f"{rule}: {side.file}: has no audit of {', '.join(missing)}")
+    for audit in filter(None, audits.values()):
+        if audit["checks"]:
+            refuse_unfit_audit(rule, audit["checks"])
+
+
+def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
+    """The message about a rule that could not be decided."""
+    models = " ".join(f"--evaluator-model {name}" for name in evaluators)
+    return (
+        f"{rule}: {', '.join(evaluators)} has not been audited: add --audit quick, "
+        f"or run first: equipoise audit {suite} {models}"
+    )
+
+
+def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
+    """Raise UserError where `--until` could never be reached, or where there would be too many looks."""
+    from equipoise.stats.sequential import MOST
+
+    if runs > MOST:
+        raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
+    if until.half_width is None:
+        if not any(rule.is_about_metric for rule in rules):
+            raise UserError("--until gate: there is no rule that runs decide, such as --gate overall:-2pp")
+        return
+    if until.scope == "these" and runs < 2:
+        raise UserError(
+            f"--until {until.text}: one run of each question has no interval: give --runs 2 or more"
+        )
+    kinds = ("mean",) if until.scope == "population" else ("mean", "rate", "ratio")
+    fit = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
+    if until.name not in fit:
+        noun = "mean" if until.scope == "population" else "figure in percent"
+        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_known(fit)}")
+
+
+def _known(metrics: Collection[str]) -> str:
+    return f"there are {', '.join(metrics)}"

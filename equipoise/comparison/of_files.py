@@ -1,0 +1,134 @@
+"""Results files against each other: their comparisons, trends and gates. Reads files and writes none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from equipoise.comparison.gate.family import family_of
+from equipoise.comparison.gate.refusals import (
+    Metrics,
+    refuse_people,
+    refuse_undecidable,
+    refuse_unfit,
+    refuse_without_labels,
+)
+from equipoise.comparison.load import load_without_transcripts
+from equipoise.comparison.pool import pooled
+from equipoise.comparison.release import Release, parts, releases
+from equipoise.comparison.side import Side
+from equipoise.comparison.verify import load_verified
+from equipoise.core.errors import UserError
+from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
+from equipoise.core.types import JSON
+
+
+def compare_files(
+    baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
+) -> list[dict[str, JSON]]:
+    """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
+
+    Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
+    and there is a part `trend` of all.
+    """
+    from equipoise.comparison.trend import trend
+
+    older, results = pooled(map(load_verified, baselines)), []
+    for after in pooled(map(load_verified, candidates)):
+        release = _alone(after, rules, allows_mismatch=allows_mismatch)
+        compared = _compared(older[-1], after, release)
+        if len(older) > 1:
+            compared["trend"] = trend(
+                [*older, after],
+                allows_mismatch=allows_mismatch,
+                is_study=not rules,
+                most=most_unscored(release.rules),
+            )
+        results.append(compared)
+    return results
+
+
+def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
+    """The release of one candidate on one suite."""
+    own = rules_for(after.suite.name, rules)
+    if rules and not own:
+        raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
+    return Release(rules=own, family=family_of(own), allow_mismatch=allows_mismatch)
+
+
+def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
+    """The parts of a candidate that has been asked. Raises UserError."""
+    from equipoise.comparison.compare import compare
+
+    # With a gate it is a release that is compared, and no option's effect.
+    comparison = compare(
+        before,
+        after,
+        allows_mismatch=release.allow_mismatch,
+        is_study=not release.rules,
+        most=most_unscored(release.rules),
+    )
+    metrics = {name: change.metric for name, change in comparison.changes.items()}
+    for rule in release.rules:
+        known = _by_people(after) if rule.people else metrics
+        refuse_unfit(rule, known, f"what {before.file} and {after.file} share")
+        if rule.people:
+            refuse_without_labels(rule, before, after, known)
+    refuse_undecidable(release.rules, after)
+    return parts(release, comparison, after)
+
+
+def _by_people(side: Side) -> Metrics:
+    from equipoise.comparison import labels
+
+    return labels.metrics_of(side)
+
+
+def gate_files(
+    baseline: Path | None,
+    candidates: Sequence[Path],
+    rules: Sequence[Rule],
+    inconclusive: Inconclusive | None,
+    *,
+    allows_mismatch: bool,
+) -> dict[str, dict[str, dict[str, JSON]]]:
+    """The parts `comparison` and `gate` of each model's results, by model and suite. Raises UserError.
+
+    Files of one model and suite are pooled where their settings agree; a model's suites are one release.
+    """
+    sides: dict[str, dict[str, Side]] = {}
+    for after in pooled(map(load_verified, candidates)):
+        own = sides.setdefault(after.model, {})
+        if (other := own.setdefault(after.suite.name, after)) is not after:
+            raise UserError(
+                f"{other.file} and {after.file} are both results of {after.model} on {after.suite.name}, "
+                "and cannot be pooled: name one of them"
+            )
+    results = {}
+    for model, own in sides.items():
+        wanted = releases(list(own), baseline, rules, inconclusive, allow_mismatch=allows_mismatch)
+        results[model] = {name: _gated(own[name], release) for name, release in wanted.items()}
+    return results
+
+
+def _gated(after: Side, release: Release) -> dict[str, JSON]:
+    if release.baseline is not None:
+        return _compared(load_verified(release.baseline), after, release)
+    refuse_undecidable(release.rules, after)
+    return parts(release, None, after)
+
+
+def check(wanted: Mapping[str, Release]) -> None:
+    """Raise UserError for a baseline that cannot be one, and for a rule that is not about its figures.
+
+    Where results are still to come: what these must share with a baseline is seen when they are there.
+    """
+    for name, release in wanted.items():
+        if release.baseline is None:
+            continue
+        before = load_without_transcripts(release.baseline)
+        if before.suite.name != name:
+            raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
+        for rule in release.rules:
+            refuse_people(rule)
+            refuse_unfit(rule, before.metrics, before.file)
