@@ -22,7 +22,8 @@ import forked
 import schemas  # noqa: F401 - checks what tests write
 from equipoise import suites
 from equipoise.core.options import OPTIONS
-from equipoise.core.settings import Settings, resolve
+from equipoise.core.resolution import resolve
+from equipoise.core.settings import Settings
 from equipoise.models import retry
 from loopback import JUDGE, SUBJECT, Loopback
 

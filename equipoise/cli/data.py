@@ -187,7 +187,7 @@ def asks_named_models(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def settings_of(given: dict[str, Any], checkers: tuple[str, ...] = ()) -> Settings:
     """The settings for these options, at temperature 0. Raises UserError."""
-    from equipoise.core.settings import resolve
+    from equipoise.core.resolution import resolve
 
     said = {name: value for name, value in given.items() if value is not None and name != "max_tokens"}
     if given.get("max_tokens") is not None:

@@ -6,7 +6,7 @@ Parsers raise ValueError that says what the value should be. Knows no suite and 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
@@ -35,7 +35,7 @@ def parse_name(value: str) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Option:
     """One option.
 
@@ -55,6 +55,7 @@ class Option:
 
     flag: str
     help: str
+    _: KW_ONLY
     parse: Callable[[str], Any] = parse_text
     default: Any = None
     alias: str | None = None
@@ -169,12 +170,17 @@ def one_of(*words: str) -> Callable[[str], str]:
     return _OneOf(words)
 
 
-def parse_seconds(value: str) -> float:
-    """Parse a number of seconds above 0."""
-    number = parse_number(value) if _is_number(value) else 0.0
-    if number == 0:
-        raise ValueError("is not a number of seconds above 0")
-    return number
+def _above_zero(unit: str) -> Callable[[str], float]:
+    def parse(value: str) -> float:
+        number = parse_number(value) if _is_number(value) else 0.0
+        if number == 0:
+            raise ValueError(f"is not a number of {unit} above 0")
+        return number
+
+    return parse
+
+
+parse_seconds = _above_zero("seconds")
 
 
 def parse_duration(value: str) -> float:
@@ -210,14 +216,6 @@ def parse_roles(value: str) -> tuple[str, ...]:
     raise ValueError("is not one of subject, evaluator, both")
 
 
-def parse_megabytes(value: str) -> float:
-    """Parse a number of megabytes above 0."""
-    number = parse_number(value) if _is_number(value) else 0.0
-    if number == 0:
-        raise ValueError("is not a number of megabytes above 0")
-    return number
-
-
 def parse_url(value: str) -> str:
     """Parse an HTTP URL, and remove trailing slashes. Raises ValueError."""
     if not _is_url(value.strip()):
@@ -236,6 +234,11 @@ def _is_url(value: str) -> bool:
         )
     except ValueError:
         return False
+
+
+def parse_path(value: str) -> Path:
+    """The absolute path of a file or folder, which need not exist."""
+    return Path(value).absolute()
 
 
 def parse_existing(value: str) -> Path:
@@ -289,134 +292,107 @@ def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
     """The generation parameters of a role."""
     default = f"a number (default {temperature:g}), or none to send none"
     options = (
+        Option(f"--{role}-temperature", default, parse=parse_temperature, default=temperature, metavar="T"),
+        Option(f"--{role}-top-p", "top_p; not sent by default", parse=parse_fraction, metavar="P"),
+        Option(f"--{role}-top-k", "top_k; not sent by default", parse=at_least(1), metavar="K"),
+        Option(f"--{role}-max-tokens", "longest reply; not sent by default", parse=at_least(1)),
+        Option(f"--{role}-system-prompt", prompt, parse=parse_prompt, metavar="TEXT"),
         Option(
-            flag=f"--{role}-temperature",
-            parse=parse_temperature,
-            default=temperature,
-            metavar="T",
-            help=default,
-        ),
-        Option(flag=f"--{role}-top-p", parse=parse_fraction, metavar="P", help="top_p; not sent by default"),
-        Option(flag=f"--{role}-top-k", parse=at_least(1), metavar="K", help="top_k; not sent by default"),
-        Option(
-            flag=f"--{role}-max-tokens",
-            parse=at_least(1),
-            help="longest reply; not sent by default",
-        ),
-        Option(flag=f"--{role}-system-prompt", parse=parse_prompt, metavar="TEXT", help=prompt),
-        Option(
-            flag=f"--{role}-system-prompt-file",
-            parse=parse_prompt_file,
-            metavar="FILE",
-            help="the same from a file",
+            f"--{role}-system-prompt-file", "the same from a file", parse=parse_prompt_file, metavar="FILE"
         ),
     )
     return tuple(replace(option, by_suite=True) for option in options)
 
 
 CONFIG = Option(
-    flag="--config",
-    parse=parse_existing,
-    metavar="FILE",
-    help="options from a TOML file, after the environment's",
+    "--config", "options from a TOML file, after the environment's", parse=parse_existing, metavar="FILE"
 )
 GROUPS: Mapping[str, tuple[Option, ...]] = {
     "Models and endpoints": (
         Option(
-            flag="--model",
+            "--model",
+            "the model under test; 'local' is the built-in one, 'local:FILE.gguf' any GGUF file",
             alias="--subject-model",
             metavar="M",
             parse=parse_name,
-            help="the model under test; 'local' is the built-in one, 'local:FILE.gguf' any GGUF file",
         ),
         Option(
-            flag="--evaluator-model",
+            "--evaluator-model",
+            f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
             metavar="M",
             parse=parse_name,
             many=True,
             by_suite=True,
             default=(),
-            help=f"the model that judges; repeat it for a panel (default {DEFAULT_EVALUATOR}, or local)",
         ),
         Option(
-            flag="--api-base-url",
+            "--api-base-url",
+            f"OpenAI-compatible endpoint (default $OPENAI_BASE_URL or {DEFAULT_BASE_URL})",
             metavar="URL",
             parse=parse_url,
-            help=f"OpenAI-compatible endpoint (default $OPENAI_BASE_URL or {DEFAULT_BASE_URL})",
         ),
         Option(
-            flag="--api-key",
+            "--api-key",
+            "its key (better set in $OPENAI_API_KEY)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
-            help="its key (better set in $OPENAI_API_KEY)",
         ),
         Option(
-            flag="--evaluator-api-base-url",
+            "--evaluator-api-base-url",
+            "the evaluators' endpoint (default the same)",
             metavar="URL",
             parse=parse_url,
-            help="the evaluators' endpoint (default the same)",
         ),
         Option(
-            flag="--evaluator-api-key",
+            "--evaluator-api-key",
+            "their key (default the subject's at the same endpoint)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
-            help="their key (default the subject's at the same endpoint)",
         ),
     ),
     "Which cases, and how often": (
+        Option("--runs", "runs of each case (default the suite's own)", parse=at_least(1), by_suite=True),
+        Option("--limit", "only the first N items of each file", parse=at_least(1)),
         Option(
-            flag="--runs",
-            parse=at_least(1),
-            by_suite=True,
-            help="runs of each case (default the suite's own)",
-        ),
-        Option(flag="--limit", parse=at_least(1), help="only the first N items of each file"),
-        Option(
-            flag="--shard",
+            "--shard",
+            "every Nth question from the Ith on; `equipoise merge` joins",
             parse=Shard.parse,
             metavar="I/N",
-            help="every Nth question from the Ith on; `equipoise merge` joins",
         ),
         Option(
-            flag="--language",
+            "--language",
+            "only this language; repeatable",
             metavar="L",
             parse=parse_name,
             many=True,
             default=(),
-            help="only this language; repeatable",
         ),
         Option(
-            flag="--asker",
+            "--asker",
+            "ask each case again as from each of its two sides: mirror",
             parse=one_of("mirror"),
             metavar="HOW",
-            help="ask each case again as from each of its two sides: mirror",
         ),
         Option(
-            flag="--asker-form",
+            "--asker-form",
+            "who asks is stated, implied in an aside, or both (default stated)",
             parse=one_of("stated", "implied", "both"),
             metavar="FORM",
             default="stated",
-            help="who asks is stated, implied in an aside, or both (default stated)",
         ),
         Option(
-            flag="--asker-share",
+            "--asker-share",
+            "of that share of cases, as 0.2 (default 1)",
             parse=parse_fraction,
             metavar="P",
             default=1.0,
-            help="of that share of cases, as 0.2 (default 1)",
         ),
         Option(
-            flag="--topics",
-            metavar="PATH",
-            help="question file or folder (default topics/<suite>)",
+            "--topics", "question file or folder (default topics/<suite>)", parse=parse_path, metavar="PATH"
         ),
-        Option(
-            flag="--rubric",
-            metavar="FILE",
-            help="rubric file (default rubric/<suite>.toml)",
-        ),
+        Option("--rubric", "rubric file (default rubric/<suite>.toml)", parse=parse_path, metavar="FILE"),
     ),
     "Generation": (
         *_sampling("subject", 1.0, "not sent by default"),
@@ -424,195 +400,169 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
     ),
     "Calls": (
         Option(
-            flag="--concurrency",
+            "--concurrency",
+            "calls in flight over all workers (default 32)",
             recorded=True,
             parse=at_least(1),
             default=32,
-            help="calls in flight over all workers (default 32)",
         ),
         Option(
-            flag="--max-retries",
+            "--max-retries",
+            "retries of a call that fails in transport (default 12)",
             recorded=True,
             parse=at_least(0),
             default=12,
-            help="retries of a call that fails in transport (default 12)",
         ),
         Option(
-            flag="--evaluator-attempts",
+            "--evaluator-attempts",
+            "attempts at a valid verdict (default 5)",
             recorded=True,
             parse=at_least(1),
             default=5,
-            help="attempts at a valid verdict (default 5)",
         ),
         Option(
-            flag="--request-timeout",
+            "--request-timeout",
+            "seconds that one call may take (default 600)",
             recorded=True,
             parse=parse_seconds,
             default=600.0,
             metavar="S",
-            help="seconds that one call may take (default 600)",
         ),
         Option(
-            flag="--max-wait",
+            "--max-wait",
+            "longest pause that an endpoint may ask for (default 300)",
             parse=parse_seconds,
             default=300.0,
             metavar="S",
-            help="longest pause that an endpoint may ask for (default 300)",
         ),
         Option(
-            flag="--max-response-size",
-            parse=parse_megabytes,
+            "--max-response-size",
+            "largest answer, unpacked as well (default 32)",
+            parse=_above_zero("megabytes"),
             default=32.0,
             metavar="MB",
-            help="largest answer, unpacked as well (default 32)",
         ),
         Option(
-            flag="--case-timeout",
+            "--case-timeout",
+            "seconds that one run may take (default 3600)",
             recorded=True,
             parse=parse_seconds,
             default=3600.0,
             metavar="S",
-            help="seconds that one run may take (default 3600)",
         ),
         Option(
-            flag="--keep-going",
+            "--keep-going",
+            "go on when retries are exhausted, or a key, a model or a value is refused",
             switch=True,
             default=False,
             recorded=True,
-            help="go on when retries are exhausted, or a key, a model or a value is refused",
         ),
     ),
     "Cost": (
         Option(
-            flag="--estimate",
-            switch=True,
-            default=False,
-            help="show what the session would cost, and make no call",
+            "--estimate", "show what the session would cost, and make no call", switch=True, default=False
         ),
         Option(
-            flag="--max-cost",
+            "--max-cost",
+            "stop before the session costs more",
             recorded=True,
             parse=parse_number,
             metavar="USD",
-            help="stop before the session costs more",
         ),
         Option(
-            flag="--max-calls",
-            recorded=True,
-            parse=at_least(1),
-            help="stop before the session sends more requests",
+            "--max-calls", "stop before the session sends more requests", recorded=True, parse=at_least(1)
         ),
         Option(
-            flag="--price-input",
+            "--price-input",
+            "of a million input tokens, where no price is known",
             parse=parse_number,
             metavar="USD",
-            help="of a million input tokens, where no price is known",
         ),
-        Option(
-            flag="--price-output",
-            parse=parse_number,
-            metavar="USD",
-            help="of a million output tokens, likewise",
-        ),
+        Option("--price-output", "of a million output tokens, likewise", parse=parse_number, metavar="USD"),
     ),
     "Batches": (
         Option(
-            flag="--batch",
+            "--batch",
+            "send calls as batches; the same command fetches them later; --batch=subject or "
+            "--batch=evaluator: of that role alone",
             words=ROLES,
             parse=parse_roles,
             default=(),
-            help="send calls as batches; the same command fetches them later; --batch=subject or "
-            "--batch=evaluator: of that role alone",
         ),
         Option(
-            flag="--batch-wait",
+            "--batch-wait",
+            "wait for them that long, as 90s or 2h (default 0)",
             parse=parse_duration,
             metavar="TIME",
             default=0.0,
-            help="wait for them that long, as 90s or 2h (default 0)",
         ),
         Option(
-            flag="--batch-discount",
+            "--batch-discount",
+            "what unlisted models cost less (default 50)",
             parse=parse_percentage,
             metavar="PERCENT",
             default=BATCH_DISCOUNT,
-            help="what unlisted models cost less (default 50)",
         ),
         Option(
-            flag="--batch-write",
-            metavar="FILE",
-            help="write the next calls to FILE and send nothing",
+            "--batch-write", "write the next calls to FILE and send nothing", parse=parse_path, metavar="FILE"
         ),
         Option(
-            flag="--batch-read",
+            "--batch-read",
+            "read their answers from FILE; repeatable",
+            parse=parse_path,
             metavar="FILE",
             many=True,
             default=(),
-            help="read their answers from FILE; repeatable",
         ),
     ),
     "Files": (
         CONFIG,
         Option(
-            flag="--output",
+            "--output",
+            "results file (default results/<model>.<suite>.json)",
+            parse=parse_path,
             metavar="FILE",
-            help="results file (default results/<model>.<suite>.json)",
         ),
-        Option(
-            flag="--report",
-            metavar="PAGE",
-            help="write this session's results as one HTML page",
-        ),
-        Option(
-            flag="--fresh",
-            switch=True,
-            default=False,
-            help="archive earlier results and ask everything again",
-        ),
-        Option(
-            flag="--rejudge",
-            metavar="FILE",
-            help="judge the replies of these results again",
-        ),
+        Option("--report", "write this session's results as one HTML page", parse=parse_path, metavar="PAGE"),
+        Option("--fresh", "archive earlier results and ask everything again", switch=True, default=False),
+        Option("--rejudge", "judge the replies of these results again", parse=parse_path, metavar="FILE"),
     ),
     "Comparing and gating": (
         Option(
-            flag="--until",
+            "--until",
+            "add runs until gates are decided (gate), or an interval is as narrow as overall:+-1.5pp",
             parse=parse_until,
             metavar="RULE",
-            help="add runs until gates are decided (gate), or an interval is as narrow as overall:+-1.5pp",
         ),
         Option(
-            flag="--audit",
+            "--audit",
+            "try the evaluators on texts with known scores: quick or full",
             metavar="EXTENT",
             parse=one_of("quick", "full"),
-            help="try the evaluators on texts with known scores: quick or full",
         ),
         Option(
-            flag="--baseline",
-            metavar="PATH",
-            help="earlier results, or a folder with *.<suite>.json",
+            "--baseline", "earlier results, or a folder with *.<suite>.json", parse=parse_path, metavar="PATH"
         ),
         Option(
-            flag="--gate",
+            "--gate",
+            "fail if a figure is worse than the baseline's by more, as overall:-2pp, or "
+            "overall:-2pp@population; or a file of rules, gates.toml; repeatable",
             parse=parse_gate,
             metavar="RULE",
             many=True,
             default=(),
-            help="fail if a figure is worse than the baseline's by more, as overall:-2pp, or "
-            "overall:-2pp@population; or a file of rules, gates.toml; repeatable",
         ),
         Option(
-            flag="--gate-inconclusive",
+            "--gate-inconclusive",
+            "what it counts as: pass or fail (default: exit status 6)",
             parse=one_of("pass", "fail"),
             metavar="HOW",
-            help="what it counts as: pass or fail (default: exit status 6)",
         ),
         Option(
-            flag="--allow-mismatch",
+            "--allow-mismatch",
+            "compare with a baseline of other settings, on what is shared",
             switch=True,
             default=False,
-            help="compare with a baseline of other settings, on what is shared",
         ),
     ),
 }

@@ -13,7 +13,8 @@ from typing import Literal
 
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
-from equipoise.core.settings import Endpoint, Settings, resolve
+from equipoise.core.resolution import resolve
+from equipoise.core.settings import Endpoint, Settings
 from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed
 from equipoise.models.redact import Secrets
 from equipoise.results import intents, store

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise import suites
-from equipoise.core.settings import Settings, resolve_suites
+from equipoise.core.resolution import resolve_suites
+from equipoise.core.settings import Settings
 
 
 def settings_of(

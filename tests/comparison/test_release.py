@@ -16,7 +16,7 @@ from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.of_session import conclude, expected, prepare, refuse_other_cases
 from equipoise.comparison.release import Release, releases
 from equipoise.comparison.side import Side
-from equipoise.core import settings
+from equipoise.core import resolution
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
@@ -45,7 +45,7 @@ def session(
 ) -> dict[str, Release]:
     """The releases of a session of these suites that is measured against the baseline."""
     given = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
-    said = settings.resolve(given, {}, {})
+    said = resolution.resolve(given, {}, {})
     return releases(
         suites, said.baseline, said.gate, said.gate_inconclusive, allow_mismatch=said.allow_mismatch
     )

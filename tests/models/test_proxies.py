@@ -7,7 +7,7 @@ import os
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.core.settings import resolve
+from equipoise.core.resolution import resolve
 from equipoise.models.proxies import refuse_proxies
 
 ENDPOINT = "http://api.example/v1"

@@ -8,7 +8,8 @@ import pytest
 
 from conftest import resolved
 from equipoise.core.options import DEFAULT_EVALUATOR
-from equipoise.core.settings import NO_KEY, Settings, resolve_suites
+from equipoise.core.resolution import resolve_suites
+from equipoise.core.settings import NO_KEY, Settings
 from equipoise.report.header import header, warnings
 
 URL = "https://api.example.com/v1"

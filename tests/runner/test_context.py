@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from equipoise.core.settings import Endpoint, resolve
+from equipoise.core.resolution import resolve
+from equipoise.core.settings import Endpoint
 from equipoise.core.types import Role, Usage
 from equipoise.models.budget import NANO
 from equipoise.models.counters import Counters

@@ -13,7 +13,7 @@ from journals import said
 
 from equipoise.core.errors import CallFailed, SessionStopped
 from equipoise.core.records import Record, Score, Verdict
-from equipoise.core.settings import resolve
+from equipoise.core.resolution import resolve
 from equipoise.core.types import Call, Case, Exchange, Reply, Run
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric

@@ -16,7 +16,8 @@ import pytest
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed, SessionStopped, UserError
-from equipoise.core.settings import Settings, resolve
+from equipoise.core.resolution import resolve
+from equipoise.core.settings import Settings
 from equipoise.core.types import Message
 from equipoise.judge.judge import JobModels
 from equipoise.models.counters import CounterSnapshot

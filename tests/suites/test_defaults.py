@@ -13,7 +13,8 @@ from conftest import ALL_OPTIONS, resolved
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
-from equipoise.core.settings import Settings, resolve_suites
+from equipoise.core.resolution import resolve_suites
+from equipoise.core.settings import Settings
 from equipoise.runner import metadata, preflight
 from equipoise.runner.plan import Plan
 from equipoise.suites import politicsbench, registry
