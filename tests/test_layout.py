@@ -59,11 +59,17 @@ def room(path: Path) -> str:
 
 
 @cache
+def tree(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def content(path: Path) -> tuple[set[str], set[str]]:
     """Every module that a file imports, wherever in the file, in full; and the strings in it."""
     imported: set[str] = set()
     strings: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -82,9 +88,9 @@ def imports(path: Path) -> set[str]:
 def modules(path: Path) -> set[str]:
     """The modules of the package that a file imports, as paths within it."""
     names = {name.removeprefix("equipoise.") for name in imports(path) if name.startswith("equipoise.")}
-    places = {name.replace(".", "/") for name in names}
-    return {f"{place}.py" for place in places if (PACKAGE / f"{place}.py").is_file()} | {
-        f"{place}/__init__.py" for place in places if (PACKAGE / place / "__init__.py").is_file()
+    stems = {name.replace(".", "/") for name in names}
+    return {f"{stem}.py" for stem in stems if (PACKAGE / f"{stem}.py").is_file()} | {
+        f"{stem}/__init__.py" for stem in stems if (PACKAGE / stem / "__init__.py").is_file()
     }
 
 
@@ -111,7 +117,7 @@ def test_rooms_import_only_from_rooms_before_them() -> None:
 
     The Python API, which is the package itself, imports any.
     """
-    before = {name: set(ROOMS[: place + 1]) for place, name in enumerate(ROOMS)}
+    before = {name: set(ROOMS[: index + 1]) for index, name in enumerate(ROOMS)}
     before["cli"] -= {"plugin"}
     before[""] = set(ROOMS)
     wrong = {
@@ -162,15 +168,13 @@ ORDINARY = {
 
 def test_keys_of_a_suite_stand_in_its_package_alone() -> None:
     """What a case has beyond the fields of all cases is its suite's: no other room reads it by name."""
-    every = [found for name in SUITES for found in (suites.load(name), *suites.load(name).protocols.values())]
+    every = [suite for name in SUITES for suite in (suites.load(name), *suites.load(name).protocols.values())]
     types = [get_type_hints(suite.evaluate)["case"] for suite in every]
     shared = {field.name for field in fields(Case)} | ORDINARY
     keys = {field.name for kind in types for field in fields(kind)} - shared
     assert len(keys) > len(SUITES)
     wrong = {
-        short(path): found
-        for path in FILES
-        if not {*path.parts} & {*SUITES} and (found := keys & texts(path))
+        short(path): used for path in FILES if not {*path.parts} & {*SUITES} and (used := keys & texts(path))
     }
     assert wrong == {}
 
@@ -215,7 +219,7 @@ _ALIAS = re.compile(r"_?[A-Z]\w*[a-z]\w*")
 
 def types(path: Path) -> Iterator[str]:
     """The names of the classes and type aliases of a module."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in tree(path).body:
         match node:
             case ast.ClassDef(name=name):
                 yield name
@@ -232,3 +236,32 @@ def test_no_two_types_share_a_name() -> None:
             homes.setdefault(name, []).append(short(path))
     shared = {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert shared.keys() == PARALLEL.keys(), shared
+
+
+VAGUE = {"found", "said", "told", "kept", "place"}
+"""Names that say nothing of what they hold, where its type has a name: rows, a path, a match, an index."""
+PLAIN = ["stats", "models", "judge", "suites", "results", "report"]
+"""The rooms in which no local has such a name; of the others, those of audits and anchors are left."""
+_AUDITS = re.compile(r"anchors\.py|anchor_checks\.py|judge/checks\.py|audits?\.py|audit_figures\.py")
+
+
+def local_names(path: Path) -> Iterator[tuple[int, str]]:
+    """The parameters and variables of a file's functions, each with its line."""
+    for function in ast.walk(tree(path)):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for node in ast.walk(function):
+                match node:
+                    case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                        yield node.lineno, name
+
+
+def test_locals_are_named_by_what_they_hold() -> None:
+    """No parameter or variable of a function has one of the vague names."""
+    files = [path for path in FILES if room(path) in PLAIN and not _AUDITS.search(short(path))]
+    wrong = [
+        f"{short(path)}:{line}: {name}"
+        for path in files
+        for line, name in sorted({*local_names(path)})
+        if name in VAGUE
+    ]
+    assert wrong == []
