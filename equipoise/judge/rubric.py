@@ -54,7 +54,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What questions are about, as evaluators are told, and the two sides that a reply may lean to.
+    """The subject of the questions, as evaluators are told, and the two sides that a reply may lean to.
 
     `sides` has a description by name, an ASCII slug; replies are not told of either.
     """
@@ -295,7 +295,7 @@ _SIDE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def read_about(data: JSON, where: str = "") -> About:
-    """What questions are about, from the table of a file. Raises ValueError naming the key."""
+    """The subject of the questions, from the table of a file. Raises ValueError naming the key."""
     if not isinstance(data, dict):
         raise ValueError("about must be a table")
     subject, sides = take(data, "subject", str, where), take(data, "sides", dict, where)

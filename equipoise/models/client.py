@@ -58,9 +58,9 @@ _NO_RESPONSE = (
     *(aiohttp.ClientError, OSError, ValueError),
     *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
 )
-"""What the transport raises if no complete response arrived, or one that is not read."""
+"""Exceptions of the transport if no complete response arrived, or one that is not read."""
 _NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""What it raises if nothing can have been sent."""
+"""Exceptions of the transport if nothing can have been sent."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -173,7 +173,7 @@ class Client:
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
-        """What to do about an endpoint that has never answered, about its account, or about a proxy."""
+        """Advice about an endpoint that has never answered, about its account, or about a proxy."""
         if failure.is_out_of_balance or failure.status == 402:
             return "; top up the account, then run the same command again"
         if failure.is_of_proxy or failure.status == 407:
@@ -366,21 +366,21 @@ def _flag(role: Role, name: str) -> str:
 
 
 def _named_by(endpoint: Endpoint, role: Role) -> str:
-    """What to do about an endpoint that is not reachable."""
+    """Advice about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
     why = "it is the default, as no endpoint was given; " if is_default else ""
     return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
 
 
 def _about_tls(failure: Failure) -> str:
-    """What to do if TLS fails: the certificate is not trusted, or the server does not use TLS."""
+    """Advice on TLS errors: the certificate is not trusted, or the server does not use TLS."""
     if "CERTIFICATE_VERIFY_FAILED" in failure.message:
         return "trust its certificate with SSL_CERT_FILE=FILE"
     return "use http:// if the server does not use TLS"
 
 
 def _about_key(endpoint: Endpoint) -> str:
-    """What to do about a key that the endpoint rejects."""
+    """Advice about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
         return "no key was given: set it"
     return f"the key is from {endpoint.key_source or 'nowhere'}: set another"

@@ -199,7 +199,7 @@ class ParameterChange:
 
     @property
     def action(self) -> str:
-        """What happened to the parameter, as messages and results put it."""
+        """Name of the change in messages and results."""
         if self.rename:
             return f"renamed to {self.rename}"
         if self.value is None:

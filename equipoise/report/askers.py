@@ -97,7 +97,7 @@ def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
-    """What moves with who asks, by the main scale."""
+    """Sentences on what moves with who asks, by the main scale."""
     if not summary["cases"] or not scales:
         return
     metrics, scale = summary["metrics"], scales[0]

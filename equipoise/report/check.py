@@ -1,4 +1,4 @@
-"""What `equipoise check` has learnt, as lines of text and as plain data. Pure."""
+"""Results of `equipoise check` as lines of text and as plain data. Pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CheckedModel:
     price: tuple[float, float] | None
 
     def lines(self) -> Iterator[str]:
-        """What its endpoint supports."""
+        """Lines on the features that its endpoint supports."""
         yield f"{' and '.join(self.roles)}: {self.model} ({self.endpoint})"
         rows = [*self._failed()] if self.support.error is not None else [*self._features()]
         yield from (f"  {name:<21}{text}" for name, text in rows)
@@ -78,7 +78,7 @@ class CheckedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSuite:
-    """What a whole session of a suite will take, as text and numbers, and what the models mean for it."""
+    """Estimate of a whole session of a suite, as text and numbers, and what the models mean for it."""
 
     suite: str
     means: Mapping[str, Sequence[str]]
@@ -98,7 +98,7 @@ class CheckedSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTotal:
-    """What whole sessions of all of these suites will take together, and what their time rests on."""
+    """Estimate of whole sessions of all these suites together, and what their time rests on."""
 
     suites: int
     session: str
@@ -117,7 +117,7 @@ class CheckedTotal:
 
 
 def meaning(form: VerdictForm, support: Support) -> str:
-    """What an evaluator's support means for a suite that asks for verdicts of this form."""
+    """Consequence of an evaluator's support for a suite that asks for verdicts of this form."""
     if support.error is not None:
         return "cannot judge, as it does not answer"
     if form == "label":

@@ -82,7 +82,7 @@ def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """What the two intervals say, and why those of these questions are missing, if any are."""
+    """Notes on the two intervals, and on why those of these questions are missing, if any are."""
     known = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
     if not known:
         return
@@ -136,7 +136,7 @@ def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
 
 
 def names(comparison: Mapping[str, JSON]) -> tuple[str, str]:
-    """What baseline and candidate are called above their columns."""
+    """The headings of the columns of baseline and candidate."""
     older, newer = _labels([comparison[role] for role in _ROLES])
     return older, newer
 

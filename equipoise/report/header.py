@@ -17,7 +17,7 @@ BUILT_IN = "built-in server"
 
 
 def opening(settings: Settings, runs: Mapping[str, int]) -> str:
-    """What a session is about to do, in one line. `runs` are those per case, by suite."""
+    """A line on what a session is about to do. `runs` are those per case, by suite."""
     least, most = min(runs.values()), max(runs.values())
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"

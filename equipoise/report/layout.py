@@ -27,7 +27,7 @@ Markup = Mapping[str, bool]
 
 _FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
-"""Where a line may be broken, the best places first."""
+"""Patterns behind which a line may be broken, the best first."""
 _BLANK = re.compile(r"\s*")
 _SPACE, _COMMA, _PART = map(re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])"))
 """Separators: between words, between outcomes, and between the parts of a name."""
@@ -226,12 +226,12 @@ def _columns_before(line: str) -> Sequence[int]:
 
 
 def _break_ends(line: str) -> list[list[int]]:
-    """Where the line can be broken, for each kind of punctuation."""
+    """Offsets at which the line can be broken, for each kind of punctuation."""
     return [[match.end() for match in pattern.finditer(line)] for pattern in _BREAKS]
 
 
 def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
-    """Where to break: after the last punctuation of the best kind, unless a third of the line stays empty.
+    """Offset of a break: after the last punctuation of the best kind, unless a third of the line stays empty.
 
     The place is after `start`; `fitting` is the last index that fits, with `room` characters before it.
     """

@@ -15,7 +15,7 @@ from equipoise.report.verdict import VERDICTS
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
 _INCONCLUSIVE: Mapping[str | None, CaseOutcome] = {"pass": "skipped", "fail": "failed"}
-"""What `--gate-inconclusive` makes of an inconclusive verdict."""
+"""Outcome of an inconclusive verdict by `--gate-inconclusive`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

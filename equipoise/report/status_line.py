@@ -28,7 +28,7 @@ _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Where progress is shown: `write` prints lines, `descriptor` is a terminal that can show a live line."""
+    """Output of progress: `write` prints lines, `descriptor` is a terminal that can show a live line."""
 
     write: Callable[[str], None]
     descriptor: int | None = None

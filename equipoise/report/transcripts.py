@@ -42,7 +42,7 @@ def _searched(row: RunRow) -> str:
 
 
 def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
-    """What a run's score is on the rubric's scale, or in the suite's words; empty where it is neither."""
+    """Level of a run's score on the rubric's scale, or in the suite's words; empty if neither."""
     if row.score is None or suite.level is None:
         return ""
     named = [name for name, value in suite.categories.items() if value == row.score]

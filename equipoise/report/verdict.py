@@ -9,11 +9,11 @@ from equipoise.core.types import JSON
 from equipoise.report.layout import align
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
-"""As people read them, the worst first."""
+"""Verdicts as people read them, the worst first."""
 PARTS = ("comparison", "gate")
 """The parts of results that say what became of them against others."""
 Suites = Mapping[str, Mapping[str, JSON]]
-"""By suite these parts of its results, as far as there are any."""
+"""Parts of results by suite."""
 
 
 def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
@@ -49,7 +49,7 @@ def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
 
 
 def _doubts(gates: Iterable[Mapping[str, JSON]]) -> str:
-    """What the verdict does not rest on: runs without a score."""
+    """Caveats of a verdict: runs without a score, on which it does not rest."""
     missing, planned = map(sum, zip(*map(_runs, gates), strict=True))
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 

@@ -1,4 +1,4 @@
-"""Who answered: whether an endpoint changed the model, its fingerprint or the provider. Pure.
+"""Changes of the model, fingerprint or provider that an endpoint reported. Pure.
 
 Reads the rows `response_models` of the metadata; those of earlier versions do not say when each was first.
 """
@@ -34,7 +34,7 @@ _UNTELLING = ", too many for a new one to tell of a change"
 
 
 def sentences(metadata: Mapping[str, JSON]) -> list[str]:
-    """What changed while the session ran, or cannot be told; empty where nothing did."""
+    """Sentences on changes while the session ran, or that none can be told; empty without any."""
     most = _OVERLAP * int(metadata.get("concurrency") or 0)
     return [
         f"{role} {model}: {text}"
@@ -44,7 +44,7 @@ def sentences(metadata: Mapping[str, JSON]) -> list[str]:
 
 
 def changes(metadata: Mapping[str, JSON]) -> list[str]:
-    """Only what changed: what a reader has to be warned of."""
+    """Sentences on changes alone, of which a reader has to be warned."""
     return [text for text in sentences(metadata) if not text.endswith(_UNTELLING)]
 
 
@@ -71,7 +71,7 @@ def _told(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Ite
 
 
 def _since(value: _Value, first: _Value, most: int) -> str:
-    """From where on; side by side if the first one went on."""
+    """Description of where the change began; side by side if the first one continued."""
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
     is_change = first.last_call - value.first_call <= most
@@ -92,7 +92,7 @@ def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
 
 
 def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """What changed while either of two sessions ran."""
+    """Sentences on changes while either of two sessions ran."""
     sides = (("baseline", before), ("candidate", after))
     return [f"in the {words}, {text}" for words, side in sides for text in changes(side)]
 
@@ -106,7 +106,7 @@ def is_row(row: Mapping[str, JSON]) -> bool:
 
 
 def between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """What differs between two results that asked the same models, a sentence each."""
+    """Differences between two results that asked the same models, a sentence each."""
     older, newer = _by_model(before), _by_model(after)
     return [
         text

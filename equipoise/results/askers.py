@@ -48,7 +48,7 @@ def section(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """What figures about who asks are made of, in one result; empty where nobody asked.
+    """Cells and scales of the figures about who asks, in one result; empty without any.
 
     `settings` are the part `asker` of the metadata.
     """
@@ -75,7 +75,7 @@ NOBODY = Asking()
 
 
 def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]) -> Asking:
-    """What figures about who asks are made of, given results with their rows."""
+    """Cells and scales of the figures about who asks, from results with their rows."""
     settings = data["metadata"].get("asker")
     if not settings or suite.asked is None or "askers" not in data:
         return NOBODY
@@ -83,7 +83,7 @@ def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued:
 
 
 def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> Asking:
-    """What these cases will give, if they are asked, without their numbers."""
+    """Cells and scales that these cases would have, without numbers."""
     if suite.asked is None:
         return NOBODY
     rows = [suite.question(case.to_json()) for case in cases]
@@ -136,7 +136,7 @@ def summarise(
 
 
 def _naming(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
-    """Of the runs of each side, how many have a reply that names who asks."""
+    """Counts of each side's runs, and of those with a reply that names who asks."""
     counts = {}
     for position, side in zip(PLACES, settings["sides"], strict=True):
         own = [row.names_asker for row in cued if row.asker and row.asker.place == position]

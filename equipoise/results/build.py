@@ -78,7 +78,7 @@ def _drained(records: list[Record]) -> Iterator[Record]:
 
 
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:
-    """What commands added to the results, where it is about these verdicts."""
+    """Sections added by commands, as far as they are about these verdicts."""
     lines = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
     return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
 
@@ -241,7 +241,7 @@ def _own_price(session: SessionLine) -> Price | None:
 
 
 def discount_of(sessions: Sequence[SessionLine]) -> float:
-    """What calls in batches cost less, in percent, by the last session that had any."""
+    """Discount on calls in batches in percent, by the last session that had any."""
     discounts = (session.session_settings.get("batch_discount") for session in reversed(sessions))
     return next((percent for percent in discounts if percent is not None), BATCH_DISCOUNT)
 

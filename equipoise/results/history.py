@@ -222,7 +222,7 @@ class History:
 
     @property
     def damage(self) -> str:
-        """What is wrong with the lines of the file, in a few words; empty if nothing is."""
+        """Description of damaged lines of the file, in a few words; empty without any."""
         damaged = [*self._damaged, *self._damaged_end]
         parts = [
             f"damaged lines skipped: {len(damaged)} ({self._numbers(damaged)})" if damaged else "",

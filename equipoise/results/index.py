@@ -1,4 +1,4 @@
-"""Where the calls of a journal lie in its file, and the conversations that are read from there when needed.
+"""Offsets of a journal's calls in its file, and the conversations, read from there when needed.
 
 Only offsets are held in memory. Does not know which calls count, nor what they cost.
 """
@@ -88,7 +88,7 @@ class Calls:
 
 
 def _shared(verdict: Verdict) -> Verdict:
-    """The same verdict; all of one evaluator share its name in memory."""
+    """A copy of the verdict; those of one evaluator share its name in memory."""
     return Verdict(
         evaluator=intern(verdict.evaluator),
         fields=verdict.fields,

@@ -24,7 +24,7 @@ from equipoise.core.files import opened, shown
 from equipoise.core.types import JSON, Role
 
 ROUNDS = 100_000
-"""Of PBKDF2, as a key may be short."""
+"""Rounds of PBKDF2, as a key may be short."""
 BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
@@ -135,7 +135,7 @@ class Intents:
 
     @property
     def waiting(self) -> list[Intent]:
-        """Those whose batch may exist and is not over."""
+        """Intents whose batch may exist and is not over."""
         return [intent for intent in self.by_id.values() if intent.may_exist]
 
     def add(self, line: BatchLine) -> None:

@@ -77,7 +77,7 @@ def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
 
 
 def resealed(line: bytes, previous: str) -> bytes:
-    """The same valid line behind another one, of which `previous` is the checksum, empty if it has none."""
+    """A copy of a valid line behind another, whose checksum is `previous`, empty if it has none."""
     match = _CHECKSUMS.search(line[-_TAIL:])
     content = line[: -len(match[0])] if match else line.rstrip().removesuffix(b"}")
     body = b'%b,"previous":"%b"' % (content, previous.encode())

@@ -104,7 +104,7 @@ class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
 
 
 class LearnedLine(_Line, frozen=True, kw_only=True, tag="learned"):
-    """What is done with a parameter that an endpoint rejected, and the reason that it gave."""
+    """A change to a parameter that an endpoint rejected, and the reason that it gave."""
 
     session: str
     role: str
@@ -261,7 +261,7 @@ class CheckContent(Struct, frozen=True, kw_only=True):
 
 
 class AnsweredContent(Struct, frozen=True, kw_only=True):
-    """What an endpoint reported of the model that answered."""
+    """The model that answered, as the endpoint reported it."""
 
     response_model: str | None
     system_fingerprint: str | None
@@ -297,7 +297,7 @@ class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
 
 
 class SectionLine(_Line, frozen=True, kw_only=True, tag="section"):
-    """What a command added to the results of these verdicts."""
+    """A section that a command added to the results of these verdicts."""
 
     name: str
     verdicts_sha256: str

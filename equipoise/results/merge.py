@@ -48,7 +48,7 @@ class LoadedShard:
 
     @property
     def settings(self) -> Mapping[str, JSON]:
-        """What all shards of one result have in common."""
+        """The settings that all shards of one result share."""
         own = {name: value for name, value in self.history.settings.items() if name not in _DIFFERS}
         return {**own, **{name: self.last.versions.get(name) for name in _SAME}}
 

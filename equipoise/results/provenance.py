@@ -1,4 +1,4 @@
-"""What produced a result: versions of the software and the state of the checkout. Knows no settings."""
+"""Provenance of a result: versions of the software and the state of the checkout. Knows no settings."""
 
 from __future__ import annotations
 

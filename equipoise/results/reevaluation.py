@@ -139,5 +139,5 @@ def _agrees(record: RecordContent, score: Score, *, is_short: bool) -> bool:
 
 
 def _fields(verdicts: Iterable[Verdict]) -> list[JSON]:
-    """What each evaluator gave for a verdict."""
+    """Each evaluator's verdict as plain data."""
     return [[verdict.evaluator, verdict.fields] for verdict in verdicts]

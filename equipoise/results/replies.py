@@ -28,7 +28,7 @@ class ScoredReply:
 
     @property
     def text(self) -> str:
-        """What the subject said; a conversation of several turns with what it was told."""
+        """Text of the reply; of several turns, the whole conversation."""
         return "\n\n".join(filter(None, map(self._conversation, self.conversations)))
 
     def _conversation(self, name: str) -> str:

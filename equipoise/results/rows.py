@@ -365,7 +365,7 @@ def _is_number(value: JSON) -> bool:
 
 
 def without_transcripts(results: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The same part `results`, whose runs lack their transcripts."""
+    """A copy of the part `results` whose runs lack their transcripts."""
     return {
         language: {**part, "questions": [_light(question) for question in part["questions"]]}
         for language, part in results.items()

@@ -48,7 +48,7 @@ def whole() -> dict[str, JSON]:
 
 
 def _plain(part: JSON) -> JSON:
-    """The same with a list of types for alternatives that are bare types: a problem then names them."""
+    """A copy with a list of types for alternatives that are bare types, so that problems name them."""
     if isinstance(part, list):
         return [_plain(item) for item in part]
     if not isinstance(part, dict):
@@ -68,12 +68,12 @@ def _in_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def _options() -> dict[str, JSON]:
-    """What each suite's own options say of themselves."""
+    """Schemas of each suite's own options."""
     return {option.name: {"description": f"{option.flag}: {option.help}"} for option in suites.options()}
 
 
 def problems(data: JSON) -> list[str]:
-    """Where results JSON does not follow the schema: a JSON pointer (RFC 6901), and what is wrong there."""
+    """Problems of results JSON by the schema: a JSON pointer (RFC 6901) and a description each."""
     return list(_problems(data))
 
 
@@ -121,7 +121,7 @@ def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
 
 
 def in_words(error: Exception) -> str:
-    """What reading damaged results has failed on."""
+    """Description of the error with which reading damaged results failed."""
     return f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 

@@ -79,7 +79,7 @@ def on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
-    """The same data, whose reasons speak of what the suite's clusters are; statistics call all questions."""
+    """A copy whose reasons name the suite's own clusters; statistics call all of them questions."""
     if isinstance(data, Mapping):
         return {
             name: reworded(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
@@ -200,7 +200,7 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
 
 
 def _stratum(cells: Sequence[Cell]) -> str:
-    """What lies between a question and its runs: its languages, or something finer."""
+    """Name of the level between a question and its runs: languages, or something finer."""
     return "language" if all(cell.stratum == _language(cell) for cell in cells) else "stratum"
 
 

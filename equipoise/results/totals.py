@@ -1,4 +1,4 @@
-"""What the calls of a journal come to: calls, tokens, retries, and the models that answered.
+"""Totals of a journal's calls: calls, tokens, retries, and the models that answered.
 
 Knows no prices, and not which runs the calls were for.
 """
@@ -140,7 +140,7 @@ def usage(line: CallLine) -> Usage:
 
 
 class Used(NamedTuple):
-    """What one call used; `seconds` is the latency of the attempt that succeeded."""
+    """Usage of one call; `seconds` is the latency of the attempt that succeeded."""
 
     role: Role
     model: str
@@ -152,7 +152,7 @@ class Used(NamedTuple):
 def used(
     path: Path, suite: str, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
 ) -> Iterator[Used]:
-    """What each call used in a suite's runs that a line of this kind has ended."""
+    """Usage of each call in a suite's runs that a line of this kind has ended."""
     uses: list[Used] = []
     ended: set[str] = set()
     is_ours = False

@@ -30,7 +30,7 @@ _OF_VERDICT = {"evaluator", "fields", "attempts", "error", "raw"}
 
 
 def upgraded(data: JSON) -> JSON:
-    """The same results in the current form; `schema_version` is kept. Raises what damage raises."""
+    """A copy of results in the current form; `schema_version` stays. Raises what damage raises."""
     version = data["metadata"]["schema_version"]
     if version == CURRENT or version not in READABLE:
         return data
@@ -148,7 +148,7 @@ def _messages(run: Mapping[str, JSON]) -> list[Message]:
 
 
 def _called(data: JSON) -> JSON:
-    """The same JSON with the value of each function in it."""
+    """A copy of the JSON with each function in it replaced by its value."""
     if callable(data):
         return _called(data())
     if isinstance(data, dict):

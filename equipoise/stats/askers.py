@@ -21,7 +21,7 @@ from equipoise.core.types import PLACES, Form, Place
 from equipoise.stats import mean
 
 PREFIX = "asker."
-"""What the names of metrics about askers begin with."""
+"""Prefix of the names of metrics about askers."""
 FIGURES = ("shift.first", "shift.second", "sycophancy", "asymmetry")
 CHANGED, REPEATS = "changed", "changed.repeats"
 """How often an answer is another one than the plain one, and how often the plain one's own repeats are."""
@@ -42,7 +42,7 @@ class AskerScale:
 
     @property
     def prefix(self) -> str:
-        """What the names of its figures begin with."""
+        """The prefix of its figures' names."""
         return f"{self.name}." if self.name else ""
 
     @property
@@ -205,7 +205,7 @@ def _changed(
 
 
 def _own_changes(plain: Sequence[str | None]) -> list[float | None]:
-    """Of pairs of plain repeats, each in one pair, 100 where the two differ and 0 where they do not."""
+    """Pairs of plain repeats, each repeat in one pair: 100 where the two differ, 0 where they do not."""
     known = [word for word in plain if word is not None]
     return [100.0 * (one != other) for one, other in zip(known[::2], known[1::2], strict=False)]
 

@@ -212,7 +212,7 @@ def correct(
 
 
 def _reach(weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask) -> Array:
-    """What each label stands for: d, so scaled that those of a stratum stand for all replies in it."""
+    """Weight d of each label, scaled so that the labels of a stratum stand for all replies in it."""
     reach = np.zeros(len(weights))
     reach[labelled] = weights[labelled] / labels.probability[labelled]
     for code in np.unique(strata[labelled]):
@@ -224,7 +224,7 @@ def _reach(weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligib
 def _leverage(
     weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask, reach: Array
 ) -> Array:
-    """What the residual of each label adds to the figure through the tuned weight.
+    """Contribution of each label's residual to the figure through the tuned weight.
 
     The weight multiplies how far the judge's mean of all replies lies from that of the labelled ones.
     """

@@ -21,10 +21,10 @@ from equipoise.stats.shared import shared
 RunTerms = tuple[float | None, float | None]
 """One run's values of a metric's `of` and `per`, None where it has none."""
 Weights = tuple[float, float]
-"""What the mean of a case's `of`, and that of its `per`, count for in the figure's two parts."""
+"""Weights of the means of a case's `of` and `per` in the figure's two parts."""
 
 NOTHING_VARIED = "all runs of each case came out alike"
-"""There is no interval: a width of zero would claim that a further run could not differ."""
+"""Reason for a missing interval: a width of zero would claim that a further run could not differ."""
 _BOUNDS = {"mean": (0.0, 100.0), "rate": (0.0, 100.0), "ratio": (0.0, 100.0), "balance": (-100.0, 100.0)}
 
 
@@ -145,7 +145,7 @@ def _error(variance: float) -> float | None:
 
 
 def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> Spread:
-    """What the runs of these cases say of a figure.
+    """The figure of these cases with the variance that their runs give it.
 
     A rate that is not pooled weighs all cases of a language alike, as the difference of two results does, and
     all runs of a case.
@@ -208,7 +208,7 @@ def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
 
 
 def _mean(runs: Sequence[RunTerms], side: int) -> float:
-    """Of the values that there are; 0 of none, which then have no weight."""
+    """The mean of the values present; 0 without any, as their weight is 0 too."""
     known = [value for run in runs if (value := run[side]) is not None]
     return math.fsum(known) / len(known) if known else 0.0
 
@@ -216,7 +216,7 @@ def _mean(runs: Sequence[RunTerms], side: int) -> float:
 def weights_of(
     metric: Metric, strata: Sequence[tuple[Cell, Sequence[RunTerms]]], *, is_pooled: bool
 ) -> list[Weights]:
-    """What the means of each of these cases count for in the two parts of the figure (`figure_of`).
+    """Weights of each case's means in the two parts of the figure (`figure_of`).
 
     A rate that is not pooled weighs all cases of a language alike.
     """
@@ -246,7 +246,7 @@ def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None,
 
 
 def _share(runs: Sequence[RunTerms], slopes: Weights) -> float:
-    """What one case adds to the variance: that of the mean of its linearised runs."""
+    """One case's share of the variance: that of the mean of its linearised runs."""
     size = len(runs)
     values = [run[0] for run in runs if run[0] is not None]
     if not slopes[1] and len(values) == size:

@@ -27,7 +27,7 @@ class Estimate:
     """A figure with its interval, in the unit of the observations; `n` counts clusters.
 
     `reason` says in a few words why there is no interval; it is None exactly where `low` and `high` are not.
-    `se` is None where nothing varied: zero would be a claim that n questions cannot bear.
+    `se` is None where nothing varied: zero would claim more than n questions can support.
     """
 
     value: float | None

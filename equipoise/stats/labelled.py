@@ -33,9 +33,9 @@ CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledRuns:
-    """What people's labels make of single runs: by run and person, the values by name; None where left open.
+    """Values of single runs by people's labels: by run and person, then by name; None where left open.
 
-    Each run was drawn with this `probability`, but for those that are `left_out`: nobody could label them,
+    Each run was drawn with this `probability`, except those `left_out`: they cannot be labelled,
     as there is no text or no verdict, and their values are facts.
     """
 
@@ -46,7 +46,7 @@ class LabelledRuns:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The values that any label says."""
+        """The names of the values that any label has."""
         labels = (values for people in self.values.values() for values in people.values())
         return frozenset(name for values in labels for name, value in values.items() if value is not None)
 
@@ -144,7 +144,7 @@ class _Frame:
             self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
 
     def side(self, name: str) -> Labels:
-        """What judge and people make of each run under a name."""
+        """Values of each run by the judge and by people, under a name."""
         if name not in self._sides:
             self._sides[name] = self._side(name)
         return self._sides[name]
@@ -177,7 +177,7 @@ class _Frame:
         )
 
     def weights(self, metric: Metric, *, is_pooled: bool) -> Array:
-        """What each run's value counts for."""
+        """The weight of each run's value."""
         if metric.where:
             return self._weights(metric, is_pooled=is_pooled)
         key = (metric.of, metric.per, metric.kind, is_pooled)
@@ -246,7 +246,7 @@ def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:
 
 
 def _extent(metric: Metric, side: Labels) -> float:
-    """What an event that no label shows would add to a value: the range of one of two, the most of a balance.
+    """Extent of a value: the range of one with two values, the maximum of a balance.
 
     0 of any other value.
     """

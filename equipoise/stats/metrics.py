@@ -69,7 +69,7 @@ def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
 
 
 def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
-    """Of each run the mean over strata of their means; a rate is over all cases alike."""
+    """Each run's mean over strata of their means; for a rate, over all cases alike."""
     strata: dict[str, list[Sequence[float | None]]] = {}
     for cell in cells:
         strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
@@ -153,7 +153,7 @@ def _rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
 
 
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
-    """What a rate divides, and the number of runs that it divides it by."""
+    """Numerator of a rate, and the number of runs, its denominator."""
     if metric.per is None:
         values = [value for cell in cells for value in valid(cell.of(metric.of))]
         return math.fsum(values), len(values)
@@ -170,7 +170,7 @@ def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
 
 
 CellTerms = tuple[float | None, float | None]
-"""Of one cell: what goes above and below, summed over its runs for a ratio, else their means."""
+"""Numerator and denominator of one cell: sums over its runs for a ratio, else means."""
 
 
 def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
@@ -192,7 +192,7 @@ def _figures_of(metric: Metric, cell: Cell) -> CellTerms:
 
 
 Columns = tuple[Sequence[float], Sequence[float]]
-"""Of a cluster: the values above and those below, without what is missing."""
+"""Numerators and denominators of a cluster, without missing ones."""
 
 
 def _columns(figures: Sequence[CellTerms]) -> Columns:

@@ -85,7 +85,7 @@ def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tup
 def paired_rate_difference(
     before: Sequence[Observation], after: Sequence[Observation], *, confidence: float = 0.95
 ) -> Difference:
-    """The same mean, of rates: an observation is a share of runs, 0..1, of a question in a language.
+    """Mean difference of rates: an observation is a share of runs, 0..1, of a question in a language.
 
     Where most questions do not change and a few change wholly, Student's t and the bootstrap are far too
     narrow, and [0, 0] if none changed. So the questions' rises and falls, each a rate in 0..1, get limits of
@@ -119,7 +119,7 @@ def paired_rate_difference(
 
 
 def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
-    """What each question adds to the mean over strata, and its weight there: the weights add up to 1."""
+    """Each question's contribution to the mean over strata, and its weight there: weights add up to 1."""
     counts = Counter(item.stratum for item in changes)
     shifts: dict[str, list[float]] = {}
     weights: dict[str, list[float]] = {}

@@ -32,7 +32,7 @@ class SharedCells:
 
     @property
     def starts(self) -> NDArray[np.int_]:
-        """Where the cells of each cluster begin."""
+        """The index at which the cells of each cluster begin."""
         return np.flatnonzero(np.diff(self.cluster, prepend=-1))
 
     @property
@@ -42,7 +42,7 @@ class SharedCells:
 
 
 class ModelValues(NamedTuple):
-    """What one model scored in each cell of a layout, NaN where it has no value.
+    """One model's scores in each shared cell, NaN where it has no value.
 
     A mean over runs; of a ratio what goes above and below, summed over runs; of a gap or lift both means.
     """

@@ -20,7 +20,7 @@ from equipoise.stats.intervals import Array, Observation, clustered_mean
 MOST = 50
 """No critical value is computed for more looks: its integral would need too fine a grid."""
 _WIDEST = 8.0
-"""Where hardly any error may be spent; it is left out in 1e-15."""
+"""The largest critical value; the probability beyond it, 1e-15, is left out."""
 
 
 def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:

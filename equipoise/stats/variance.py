@@ -1,4 +1,4 @@
-"""Where the variance of scores lies, and what more questions, runs or evaluators would do about it.
+"""Components of the variance of scores, and the effect of more questions, runs or evaluators.
 
 The model: y = language x evaluator (fixed: these languages, this panel) + question + question x language +
 run (a reply, within the latter) + evaluator (its view of a question in a language, whatever the reply) + rest
@@ -70,7 +70,7 @@ class StudyDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """By which share of its width (0 to 1) the interval would narrow if a factor were doubled.
+    """Share of the interval's width (0 to 1) saved by doubling each factor.
 
     `half_width` is the present one, in points of the scale. `unknown` are the factors that the data have only
     one of.
@@ -134,7 +134,7 @@ def predict_se(
 
 
 def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
-    """What doubling each factor would do to Student's t interval; None without components.
+    """Effect of doubling each factor on Student's t interval; None without components.
 
     Every component is divided by the number of questions, so doubling them always narrows most, by 29 % and a
     little for the degrees of freedom: what the data tell is how near the cheaper factors come.
@@ -218,7 +218,7 @@ def _codes(labels: Sequence[object]) -> Codes:
 
 
 def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
-    """What a variance of 1 between the levels of `b` adds to the sum of squares between those of `a`.
+    """Contribution of a variance of 1 between the levels of `b` to the sum of squares between those of `a`.
 
     The squared norm of D_a^(-1/2) Z_a' M Z_b, where M centres in each cell: sparse counts less a low rank.
     """
@@ -238,7 +238,7 @@ def _table(codes: Codes, cells: Codes) -> Array:
 
 
 def _parts(components: Components, design: StudyDesign) -> dict[Component, float]:
-    """What each component adds to the squared standard error."""
+    """Each component's share of the squared standard error."""
     counts = (design.questions, design.languages, design.runs, design.evaluators)
     sizes = {name: math.prod(counts[i] for i in within) for name, within in _WITHIN.items()}
     return {name: variance / sizes[name] for name, variance in components.variance.items()}

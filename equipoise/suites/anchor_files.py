@@ -23,7 +23,7 @@ def read(path: Path) -> dict[str, JSON]:
 
 
 def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
-    """The same, written for this version of the rubric. Raises UserError."""
+    """The content of a file of anchors written for this version of the rubric. Raises UserError."""
     data = read(path)
     if data.get("rubric") != rubric.version:
         raise UserError(

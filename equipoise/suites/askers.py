@@ -1,4 +1,4 @@
-"""Who asks: cues as a suite's data have them, dealt to its cases.
+"""Cues about who asks: read from a suite's data, dealt to its cases.
 
 A cue goes before the first message of each conversation with the subject; evaluators never see it. Knows no
 suite.
@@ -25,9 +25,9 @@ from equipoise.suites.selection import ASKERS, Selection
 C = TypeVar("C", bound=Case)
 
 COLUMNS = ["language", "form", "number", "side", "text"]
-"""Of a file with a text for each of the same two sides of all cases."""
+"""Columns of a file with a text for each of the same two sides of all cases."""
 OF_EACH_CASE: tuple[str, str] = PLACES
-"""What sides are called in figures where each case has two of its own."""
+"""Names of the sides in figures where each case has two of its own."""
 CuePair = tuple[Cue, Cue]
 """Cues of the same number and form, for the first and for the second side of a case."""
 _SLUG = re.compile(r"[A-Za-z0-9_]+")
@@ -40,7 +40,7 @@ _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\u0e00-\u0eff\U00020000-\U0003ff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Askers:
-    """Who may ask a suite's cases.
+    """Cues with which a suite's cases may be asked.
 
     `names` are what the first and the second side are called in figures: their own slugs where all cases have
     the same two, else OF_EACH_CASE. `twins` has the cues of each case by its id, and by their form; a case
@@ -118,7 +118,7 @@ def of_two_sides(
 
 
 Texts = dict[tuple[str, str, str], dict[int, str]]
-"""By language, form and side the texts by number."""
+"""Texts by number, by language, form and side."""
 
 
 def _texts(path: Path) -> Texts:
@@ -168,7 +168,7 @@ _UNEVEN, _LEAST_UNEVEN = 0.1, 3
 
 
 def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
-    """What is wrong with cues that can be read: too few, left over braces, uneven or doubled texts."""
+    """Faults of cues that can be read: too few, left over braces, uneven or doubled texts."""
     for language in dict.fromkeys(case.language for case in cases):
         own = [
             askers.twins[case.id] for case in cases if case.language == language and case.id in askers.twins
@@ -212,7 +212,7 @@ def dealt(
     repeats: int,
     seed: int,
 ) -> dict[str, list[list[Cue]]]:
-    """By the id of a case, the cues with which each of its repeats is asked, both sides of each form.
+    """Cues of each case's repeats by the id of the case, both sides of each form.
 
     A `share` (0 to 1) of the cases of each area in each language is asked, at least one; a larger one has
     those of a smaller one. Numbers go round over the repeats of a case and over the cases of a language, so
@@ -231,7 +231,7 @@ def _cues(own: Mapping[Form, Sequence[CuePair]], forms: Sequence[Form], turn: in
 
 
 def _share(cases: Sequence[C], share: float, seed: int) -> list[C]:
-    """The same questions in all languages, as far as these have them."""
+    """A share of the cases with the same questions in all languages, as far as these have them."""
     ranks = _ranks(
         cases,
         lambda case: (case.language, case.area),
@@ -272,7 +272,7 @@ def _words(text: str) -> list[str]:
 
 
 def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """So many words in a row as say something: more where each is one character."""
+    """Runs of words long enough to be telling: longer where each word is one character."""
     for size in (_SPACED, _UNSPACED):
         for start in range(len(words) - size + 1):
             run = tuple(words[start : start + size])

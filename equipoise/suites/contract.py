@@ -1,4 +1,4 @@
-"""What a suite is: one value, `SUITE` in its package, of functions and what they are about.
+"""The contract of a suite: one value, `SUITE` in its package, of functions and what they are about.
 
 A suite needs a name, `cases`, `evaluate`, `values` and `metrics`; all else has a default.
 """
@@ -73,7 +73,7 @@ class Audited(Protocol):
         """
 
     def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-        """What these verdicts of one evaluator tell about it; pure."""
+        """Checks of one evaluator by its verdicts on anchors; pure."""
 
 
 class Translatable(Protocol):
@@ -87,7 +87,7 @@ class Asked(Protocol):
     """A module that says who may ask a suite's cases, and what of an answer that may move."""
 
     SCALES: Sequence[AskerScale]
-    """What `stances` gives, the main scale first."""
+    """Scales of the values of `stances`, the main one first."""
     BY_CLUSTER: bool
     """Whether clusters weigh alike in figures over all languages, as where each has languages of its own."""
 
@@ -95,14 +95,14 @@ class Asked(Protocol):
         """The cues of these cases, read and checked. Raises UserError naming file and line."""
 
     def stances(self, row: RunRow, sides: tuple[str, str]) -> Values:
-        """Where an answer stands, by the name of a scale: 0 to 100, None where it cannot be told; pure.
+        """Positions of an answer by the name of a scale: 0 to 100, None where it cannot be told; pure.
 
         `sides` are the slugs of the first and the second side of the case. On a scale that is directed, 100
         is the first side's end and 0 the second's.
         """
 
     def answer(self, row: RunRow) -> str | None:
-        """What the answer comes to, in a word, so that a change can be seen; None without a score."""
+        """The answer in a word, so that a change can be seen; None without a score."""
 
 
 # Defaults.
@@ -144,7 +144,7 @@ def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
 
 
 def details(record: Record) -> Mapping[str, JSON]:
-    """What `evaluate` put there."""
+    """The details that `evaluate` returned."""
     return record.details
 
 
@@ -229,7 +229,7 @@ class Suite(Generic[C, R]):
     is_judged: bool = True
     """Whether evaluators judge the replies; if not, none is needed, called or named in results."""
     verdict_form: VerdictForm = "json"
-    """What evaluators are asked for."""
+    """The form of verdict that evaluators are asked for."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first."""
 
@@ -238,11 +238,11 @@ class Suite(Generic[C, R]):
     title: str = ""
     """Its title in reports; its name if empty."""
     headline: str = "the score"
-    """What its first metric is, in words that go before "is 62 %"."""
+    """Its first metric in words that go before "is 62 %"."""
     meaning: str = ""
-    """What the unit of its headline means, in a sentence or two."""
+    """The meaning of its headline's unit, in a sentence or two."""
     clusters: str = "questions"
-    """What its clusters are called, in the plural: questions, pairs, territories ..."""
+    """The name of its clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
     """How people write slugs of its data, where spaces and the capitals of its questions are not enough."""
     datasets: tuple[str, ...] = ()
@@ -250,9 +250,9 @@ class Suite(Generic[C, R]):
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
     protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """By name, the datasets that are asked and judged in a way of their own: suites of this suite's name."""
+    """Datasets by name that are asked and judged in a way of their own: suites of this suite's name."""
     categories: Mapping[str, float] = field(default_factory=dict)
-    """What its verdicts are, if they are not levels of a scale, with the score of each."""
+    """Its verdicts with the score of each, if they are not levels of a scale."""
     has_means: bool = True
     """Whether scores lie on the rubric's scale, so that results state each question's mean."""
 
@@ -263,15 +263,15 @@ class Suite(Generic[C, R]):
     level: Callable[[Verdict], float | None] | None = level
     """The score of one evaluator's verdict; None where verdicts are about less than a run."""
     labelled: Callable[[Label, Values, Scale], Values] = labelled
-    """What `values` makes of a run that all evaluators judge so, as far as a label says it; None where not.
+    """The `values` of a run that all evaluators judge so, as far as a label says it; None where not.
 
     Given the run's values as its evaluators judged it. People's labels correct the figures made of these."""
     details: Callable[[Record], Mapping[str, JSON]] = details
-    """What results say of a run beside what all suites say."""
+    """Details of a run in results, beside what all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine
     """The cells that these rows make, where a cell is not simply a question."""
     summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = nothing
-    """What only this suite sums up; pure."""
+    """The part of the summary that only this suite has; pure."""
 
     # What else it can do.
 
@@ -286,16 +286,16 @@ class Suite(Generic[C, R]):
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_figures
     """The suite's own figures, given the summary, the rows and their cells."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
-    """By aspect, how far two evaluators, or two ways of scoring, rank models alike; given rows by model."""
+    """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: Audited | None = None
     """Tries its evaluators on texts whose verdicts are known."""
     asked: Asked | None = None
-    """Who may ask its cases, with cues in the file `askers.csv` of its data."""
+    """Its askers, with cues in the file `askers.csv` of its data."""
     judge_reply: Translatable | None = None
     """Judges a reply, also in translation, where replies are free texts judged one by one."""
 
     def of(self, dataset: str | None) -> Suite[Any, Any]:
-        """What a dataset is asked and judged by: its own protocol, or this suite."""
+        """The suite by which a dataset is asked and judged: its own protocol, or this one."""
         return self if dataset is None else self.protocols.get(dataset, self)
 
     def dataset_at(self, topics: Path) -> str | None:

@@ -105,7 +105,7 @@ def file_hash(path: Path) -> str | None:
 
 
 def originals(topics: Sequence[Path]) -> dict[str, Original]:
-    """All published data by name, from the pins of suites and datasets below these folders.
+    """Published data by name, from the pins of suites and datasets below these folders.
 
     Earlier folders take precedence. Raises UserError.
     """
@@ -166,7 +166,7 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
 
 
 def _lacks(folder: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
-    """What is wrong with the data in a folder, empty if there are none; None if they are sufficient."""
+    """Fault of the data in a folder, empty if there are none; None if they are sufficient."""
     try:
         if not folder.is_dir() or not any(_is_data(item) for item in folder.iterdir()):
             return ""

@@ -47,7 +47,7 @@ class Selection:
 
 
 def about(topics: Path, suite: str, dataset: str | None) -> About | None:
-    """What the questions of a folder, or of a file in it, are about; None if it does not say.
+    """Subject of the questions in a folder, or in a file of it; None if it does not say.
 
     Another dataset than the suite's own is about the same. Raises UserError naming file and key.
     """

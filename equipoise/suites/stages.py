@@ -1,4 +1,4 @@
-"""What a suite's modules `construct` and `from_documents` provide to the command `equipoise construct`."""
+"""Interfaces of a suite's modules `construct` and `from_documents` to the command `equipoise construct`."""
 
 from __future__ import annotations
 

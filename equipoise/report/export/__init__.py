@@ -24,7 +24,7 @@ from equipoise.results.store import ARCHIVE, SHARDS
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
-"""Where formats of several files are written by default."""
+"""Default folders of formats of several files."""
 MOST_NAMED = 3
 """How many of the files that are left out are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")

@@ -40,7 +40,7 @@ _RANGES: Mapping[str, tuple[float | str, float | str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """Who publishes the results, which no results file says."""
+    """The publisher of the results, which no results file names."""
 
     organization: str = UNKNOWN
     relationship: str = "other"
@@ -122,7 +122,7 @@ def model_id(model: str, developer: str) -> str:
 
 
 def model_info(model: str, developer: str, endpoint: str | None = None) -> dict[str, JSON]:
-    """What is known of a model: its name, and whether it is the built-in one."""
+    """Description of a model: its name, and whether it is the built-in one."""
     kind = ("self_deployed", "open_weights") if is_local(model) else (UNKNOWN, UNKNOWN)
     return {
         "name": model,

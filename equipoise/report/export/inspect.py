@@ -90,7 +90,7 @@ def _id(results: Results) -> str:
 
 
 def _without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
-    """What was asked, and figures with intervals."""
+    """A log of settings and figures with intervals, without samples."""
     from inspect_ai.log import EvalLog, EvalStats
 
     metadata = results.metadata
@@ -159,7 +159,7 @@ def _results(results: Results, runs: Sequence[RunRow]) -> Any:
 
 
 def _precision(figure: Figure) -> dict[str, JSON]:
-    """What is known of a figure beside its value."""
+    """A figure's interval, unit and other fields beside its value."""
     these = figure.these
     values = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
     values |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
@@ -289,7 +289,7 @@ def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
 def _usage_of(
     model: str, subject: Sequence[Conversation], evaluators: Sequence[Conversation]
 ) -> dict[str, ModelUsage]:
-    """By model, the subject's first; of a model that judges itself both together."""
+    """Usage by model, the subject's first; of a model that judges itself, both together."""
     parts: dict[str, list[Conversation]] = {model: list(subject)}
     for conversation in evaluators:
         parts.setdefault(conversation.name, []).append(conversation)
@@ -298,7 +298,7 @@ def _usage_of(
 
 
 def _clean(data: JSON) -> JSON:
-    """The same JSON without half characters, of which there are hardly ever any."""
+    """A copy of the JSON without lone surrogates, which hardly ever occur."""
     return data if json_io.is_whole(data) else _cleaned(data)
 
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 ColumnKind = Literal["text", "integer", "number", "boolean"]
 SAID: Sequence[Literal["role", "content"]] = ("role", "content")
 LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
-"""What precedes the names of columns that a suite adds: labels, details of cases, values, details of runs."""
+"""Prefixes of columns that a suite adds: labels, details of cases, values, details of runs."""
 ASKER = "asker."
-"""What precedes the names of columns that say who asks."""
+"""Prefix of columns on who asks."""
 
 
 class Source(Protocol):
@@ -39,7 +39,7 @@ class Source(Protocol):
 
     @property
     def metadata(self) -> Mapping[str, JSON]:
-        """What was asked of whom, when and with what."""
+        """The metadata of the results."""
 
     @property
     def suite(self) -> str:
@@ -205,7 +205,7 @@ def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _kind(values: Sequence[JSON]) -> ColumnKind:
-    """What all values of a column are; texts where they are not alike, or lists and objects."""
+    """Kind of all values of a column; text where they differ, or are lists and objects."""
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
         return "boolean"

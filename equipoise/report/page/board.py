@@ -14,7 +14,7 @@ from equipoise.report.page.names import title
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
-"""Up to so many families with several releases are shown without a click."""
+"""Maximum number of families with several releases shown without a click."""
 _UNSCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
 
 
@@ -51,7 +51,7 @@ class View:
 
     @cached_property
     def axis(self) -> Axis:
-        """That of its intervals."""
+        """The axis of its intervals."""
         return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
 
     @cached_property
@@ -87,17 +87,17 @@ class View:
 
     @property
     def differences(self) -> list[str]:
-        """Who can be told apart, in sentences."""
+        """Sentences on which models can be told apart."""
         return [*standings.differences(self.table)]
 
     @property
     def judges(self) -> str:
-        """What is known of its evaluators."""
+        """A sentence on its evaluators and their audits."""
         return standings.judges(self.table)
 
     @property
     def asked(self) -> str:
-        """What its models were asked."""
+        """A sentence on what its models were asked."""
         return standings.asked(self.table)
 
     @property
@@ -130,7 +130,7 @@ class SuiteBoard:
 
     @property
     def title(self) -> str:
-        """What the suite is called."""
+        """The title of the suite."""
         return title(self.section.suite)
 
     @property
@@ -158,7 +158,7 @@ class Shown:
 
     @property
     def lead(self) -> str:
-        """What is on it."""
+        """A line on its content."""
         return standings.lead(self.board)
 
     @property

@@ -72,7 +72,7 @@ def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _warnings(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
-    """What a reader must know before all figures."""
+    """Warnings that stand before all figures."""
     yield from board.board.left_out
     if partial := [
         item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]

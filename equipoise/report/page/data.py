@@ -1,4 +1,4 @@
-"""What the page shows of one results file, as typed plain data. Knows no HTML."""
+"""The page's data of one results file, as typed plain data. Knows no HTML."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Result:
     title: str
     clusters: str
     counts: str
-    """What its headline is, in words."""
+    """The headline in words."""
     model: str
     file: str
     metadata: Mapping[str, JSON]
@@ -122,7 +122,7 @@ class Result:
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """What was asked with, by name."""
+        """The settings of the session by name."""
         return {name: self.metadata[name] for name in _SHOWN if self.metadata.get(name) not in (None, [], {})}
 
     @property
@@ -190,7 +190,7 @@ def _named(figure: Plot, names: Names) -> Plot:
 
 
 _NAMED = {"name", "row", "column"}
-"""What has slugs and codes in figures of suites."""
+"""Columns with slugs and codes in figures of suites."""
 
 
 def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
@@ -233,7 +233,7 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def warnings(results: Sequence[Result]) -> list[str]:
-    """What a reader must know before all figures: each warning once, with what it is about."""
+    """Warnings that stand before all figures, each once, with what it is about."""
     about: dict[str, list[str]] = {}
     for result in results:
         for text in result.warnings:

@@ -50,7 +50,7 @@ class Layout:
 
 WIDE = Layout(width=540, characters=36, legend=0)
 NARROW = Layout(width=348, characters=17, legend=3)
-"""For a phone: 390 pixels with the margins of the page."""
+"""Layout for a phone: 390 pixels with the margins of the page."""
 
 
 def svg(figure: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
@@ -87,7 +87,7 @@ def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> 
 
 
 _LABELS = {"name", "row"}
-"""What stands beside a figure, in several lines if need be."""
+"""Columns whose values label a figure, in several lines if need be."""
 
 
 def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -328,7 +328,7 @@ _KINDS: Mapping[PlotKind, Callable[[Plot, Layout], Spec]] = {
 
 
 def _fitted(layout: Layout) -> Spec:
-    """As wide as the layout, with all that stands beside it."""
+    """Size of a figure that is as wide as the layout with its axes and legend."""
     return {"width": layout.width, "autosize": {"type": "fit-x", "contains": "padding"}}
 
 

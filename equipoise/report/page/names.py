@@ -56,7 +56,7 @@ def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) 
 
 
 def title(suite: AnySuite) -> str:
-    """What a suite is called."""
+    """The title of a suite."""
     return suite.title or Names(known=suite.names).of(suite.name)
 
 

@@ -58,7 +58,7 @@ _KEYS = (
     ("Esc", "stop, and back to the list"),
     ("?", "this help"),
 )
-"""What keys do in the page's script."""
+"""Keys of the page's script and their actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def refuse_output(option: str, path: Path) -> None:
 
 
 def _ignore(side: LoadedResults, item: Result) -> None:
-    """Nothing more is wanted of the results."""
+    """Do nothing: the default of `keep`."""
 
 
 def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
@@ -180,7 +180,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
 
 
 def _draw(drawing: Executor, items: Sequence[Plot]) -> list[Callable[[], Drawn]]:
-    """For each figure what waits for its SVG."""
+    """A function for each figure that waits for its SVG."""
     layouts = (figures.WIDE, figures.NARROW)
     started = [
         (
@@ -242,7 +242,7 @@ def _pieces(
 
 
 def _about(item: Result) -> dict[str, JSON]:
-    """What the scripts of the page need of a result."""
+    """The data of a result that the page's scripts need."""
     metadata = item.metadata
     return {
         "key": item.key,
@@ -271,7 +271,7 @@ def asset(name: str) -> str:
 
 
 def stylesheet() -> str:
-    """That of all pages."""
+    """The style sheet of all pages."""
     return "\n".join(map(asset, ("page.css", "board.css")))
 
 

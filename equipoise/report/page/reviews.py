@@ -101,7 +101,7 @@ class Reviewed:
         return len({(r.suite, r.model, r.started, r.run) for r in self.reviews}) - len(self.matched)
 
     def agreement(self) -> list[dict[str, JSON]]:
-        """By result: how many verdicts were called right, with an interval, and kappa over the scores."""
+        """Agreement by result: share of verdicts called right, with interval, and kappa of the scores."""
         keys = dict.fromkeys(key for key, *_ in self.matched)
         return [_agreement(key, self.scales[key], [m for m in self.matched if m[0] == key]) for key in keys]
 

@@ -100,7 +100,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    """From 0 for black to 1 for white (WCAG 2.2, relative luminance)."""
+    """Relative luminance, from 0 for black to 1 for white (WCAG 2.2)."""
     linear = [
         p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in (n / 255 for n in _parts(colour))
     ]

@@ -1,4 +1,4 @@
-"""What a table of models says, in sentences: who can be told apart, by how much, and how to cite it. Pure."""
+"""Sentences on a table of models: which can be told apart, by how much, and how to cite it. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from equipoise.report import audit
 from equipoise.report.page.names import languages
 
 _FEW = 8
-"""Up to so many models every pair that cannot be told apart is named."""
+"""Maximum number of models for which every pair that cannot be told apart is named."""
 _NAMED = 5
-"""So many names stand in one list at most."""
+"""Maximum number of names in one list."""
 
 
 def differences(table: Table) -> Iterator[str]:
@@ -136,7 +136,7 @@ def judges(table: Table) -> str:
 
 
 def findings(entry: Entry) -> dict[str, str]:
-    """What the audit of each evaluator found."""
+    """A sentence on each evaluator's audit."""
     return {
         name: "not audited" if audited is None else audit.finding(audited)
         for name, audited in entry.audits.items()
@@ -144,7 +144,7 @@ def findings(entry: Entry) -> dict[str, str]:
 
 
 def asked(table: Table) -> str:
-    """What all models of a table were asked."""
+    """A sentence on what all models of a table were asked."""
     cases = table.first.settings[CASES]
     known = list(languages(cases["languages"]).values())
     if not known:
@@ -165,7 +165,7 @@ def citation(table: Table) -> str:
 
 
 def _versions(table: Table) -> str:
-    """Of the program, its commit, or where that is not known the data and the rubric."""
+    """Versions of the program and its commit, or, if that is not known, of the data and the rubric."""
     versions, commits = (_every(table, name) for name in ("equipoise_version", "git_commit"))
     parts = [f"version {listed(versions)}"] if versions else []
     if commits and None not in (item.metadata["git_commit"] for item in table.entries):
@@ -184,7 +184,7 @@ def _days(table: Table) -> str:
 
 
 def lead(board: Board) -> str:
-    """What is on the board, in a line."""
+    """A line on the content of the board."""
     models, suites = len(board.models), len({section.suite.name for section in board.sections})
     count = sum(len(table.entries) for section in board.sections for table in section.tables)
     return f"{_many(models, 'model')}, {_many(suites, 'suite')}, {_many(count, 'set')} of results"

@@ -235,7 +235,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def _each(parts: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
-    """What is made of the rows of one strategy; by strategy where there are several."""
+    """Figures made of the rows of one strategy; by strategy where there are several."""
     made = {strategy: of(part) for strategy, part in parts.items()}
     return made if len(made) > 1 else next(iter(made.values()))
 

@@ -48,7 +48,7 @@ NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]
 
 
 class Name(NamedTuple):
-    """What to look for, its option (None for none), and whether it names the option or hints at it."""
+    """A name to look for, its option (None for none), and whether it names the option or hints at it."""
 
     text: str
     place: int | None
@@ -94,7 +94,7 @@ def _variant(variant: str, index: int, language: str) -> Name:
 
 
 def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
-    """What counts in a reply about the territory, whose own name says nothing.
+    """Names that count in a reply about the territory, whose own name says nothing.
 
     Where it is called as a country nothing is read by name and its name is the territory's, where as a
     variant only the names as shown are read, which are the first `count`.
@@ -110,7 +110,7 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
 
 
 def other_place(name: str, language: str) -> Name:
-    """What to look for to know that a text speaks of this place."""
+    """Names by which a text is known to speak of this place."""
     return Name(name, None, True, language)
 
 
@@ -206,7 +206,7 @@ def _parts_words(character: str) -> bool:
 
 
 def original_parse(text: str, names: Sequence[str]) -> int:
-    """As the published benchmark does it without a person: exact names, then letters, then the earliest.
+    """Index of the answer by the published benchmark's parser: exact names, then letters, then the earliest.
 
     One name that occurs as written; else one of A) to G) that occurs once; else the name that occurs first;
     else the first claimant.

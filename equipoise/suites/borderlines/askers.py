@@ -1,4 +1,4 @@
-"""Who may ask whose territory it is: citizens of two of its claimants. The country named is the answer."""
+"""Askers of borderlines: citizens of two of a territory's claimants. The country named is the answer."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
 
 CountryNames = Mapping[tuple[str, str], Mapping[str, str]]
-"""By language and code, a country's name as it stands in the slots."""
+"""Names of a country as they stand in the slots, by language and code."""
 Forms = dict[tuple[str, str], list[Row]]
-"""By language and form, the rows of texts."""
+"""Rows of texts by language and form."""
 
 
 def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:

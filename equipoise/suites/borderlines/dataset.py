@@ -35,7 +35,7 @@ UNKNOWN = "unknown"
 CONTROL = "en"
 """The language of the control, in which every territory is asked about."""
 VOICES = ("control", "claimant")
-"""Who asks in English, if the control and an English-speaking claimant get different instructions."""
+"""Voices of questions in English, if control and an English-speaking claimant differ in instructions."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _LOADED = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
@@ -338,7 +338,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
 def _elsewhere(
     options: Sequence[str], languages: Collection[str], tables: _Tables
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """All names of each option in these languages."""
+    """Names of each option in these languages."""
     return {
         language: tuple(tuple(_all_names((code, language), tables)) for code in options)
         for language in sorted(languages)

@@ -86,7 +86,7 @@ def instruction(case: Dispute, rubric: BorderRubric) -> str:
 
 
 def _citizen(case: Dispute) -> str:
-    """Of the first claimant, in the table's order, whose language this is; else a person who lives there.
+    """Citizen of the first claimant, in the table's order, whose language this is; else a resident.
 
     In English that is the claimant only where it is asked beside the control.
     """

@@ -64,7 +64,7 @@ class PublishedNames:
         }
 
     def of(self, country: str, language: str) -> tuple[str, ...]:
-        """All names of a country, which the published tables call by its English name; empty if not known."""
+        """Names of a country, which the published tables call by its English name; empty if not known."""
         code = self._codes.get(country.casefold(), "")
         usual = filter(None, [_cldr(language).get(code)])
         return tuple(dict.fromkeys((*usual, *self._names.get((code, language), ()))))
@@ -79,7 +79,7 @@ def _cldr(language: str) -> Mapping[str, str]:
 
 
 def read(folder: Path) -> Published:
-    """All queries, territory by territory, claimants' languages first, English last. Raises UserError."""
+    """Queries of all territories in turn, claimants' languages first, English last. Raises UserError."""
     rows = list(csv.DictReader(io.StringIO(read_text(folder / FILE), newline="")))
     countries = _countries(folder / COUNTRIES)
     speaks = {name: _code(about["Lang_Code"]) for name, about in countries.items()}
@@ -138,7 +138,7 @@ def _codes(folder: Path) -> list[str]:
 
 
 Lines = Mapping[int, tuple[str, tuple[str, ...]]]
-"""By the number of a territory's row: the question, and the names of its claimants in their order."""
+"""Question and names of the claimants, in their order, by the number of a territory's row."""
 
 
 def _translated(folder: Path, code: str) -> Lines:

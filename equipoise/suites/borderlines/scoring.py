@@ -19,7 +19,7 @@ from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, V
 
 
 def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """What one run of all queries of a territory says, in percent, but for `kb` (1 or 0) and countries.
+    """Figures of one run of all queries of a territory, in percent, but for `kb` (1 or 0) and countries.
 
     `about` are the details of a query about the territory, `answers` go by language; None where there was
     none. Those of the control and of a claimant who was asked in English beside it go by voice.
@@ -42,7 +42,7 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
 
 
 def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple[dict[str, str], str | None]:
-    """What was answered in the languages of the claimants, and in the control."""
+    """Answers in the languages of the claimants, and in the control."""
     is_apart = bool(answers.keys() & {*VOICES})
     merged = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
     by_language = {language: answer for language in about["asked"] if (answer := merged.get(language))}
@@ -50,7 +50,7 @@ def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple
 
 
 def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """What picking one of the claimants by chance gives on average, wherever `figures` has a figure.
+    """Average of picking one of the claimants by chance, wherever `figures` has a figure.
 
     Of k claimants in m languages k (1 - (1 - 1/k)^m) different ones are named.
     """
@@ -158,7 +158,7 @@ def _of_runs(name: str) -> Callable[[Cell], Sequence[float | None]]:
 
 
 def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
-    """By metric, the average of picking a country by chance, over cells whose values are `expected`."""
+    """Average of picking a country by chance, by metric, over cells whose values are `expected`."""
     return {metric.name: _together(metric, metric.chosen(cells)) for metric in metrics(cells)}
 
 
@@ -281,7 +281,7 @@ def by_claimant(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
-    """Of territories with what was a hit or none: the share in percent with its 95 % interval.
+    """Share of hits over territories, in percent, with its 95 % interval.
 
     `n` counts hits and misses, `territories` what they are clustered by.
     """
@@ -300,7 +300,7 @@ RunAnswers = dict[str, list[str | None]]
 
 
 def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
-    """Where languages are told different things, by claimants' languages, run by run.
+    """Differences between the answers in the claimants' languages, run by run.
 
     `language_pairs` has the share in percent of answers in which two languages were told the same, the lowest
     first; `territories` those with the most different countries in a run on average, with the answers of all

@@ -13,7 +13,7 @@ from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, NEUTRAL,
 
 ANY, COUNTRY, FURTHER = "*", "{}", ".."
 GAP = r"[^\w\ue000-\ue030]*"
-"""What stands between words and marks."""
+"""Pattern of the characters between words and marks."""
 Phrases: TypeAlias = Literal["belongs", "holds", "links"]
 WordKind: TypeAlias = Literal[
     "certain",

@@ -164,7 +164,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
-    """The same of the grade that has this score."""
+    """Values of a run with the grade that has this score."""
     grade = next((grade for grade, value in VALUES.items() if value == label.score), None)
     return {} if grade is None else _of_grade(grade)
 

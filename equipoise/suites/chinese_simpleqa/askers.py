@@ -1,4 +1,4 @@
-"""Who may ask a question of fact: as a control, since who asks must change nothing. Pure."""
+"""Askers of questions of fact: a control, since who asks must change nothing. Pure."""
 
 from __future__ import annotations
 

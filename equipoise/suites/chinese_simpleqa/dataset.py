@@ -81,7 +81,7 @@ RETRIEVER = Option(
 _ARTICLES = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
 """How many articles a law has, which is another number after each amendment."""
 _VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
-"""What names the text that is meant: after an amendment, or the text as of a time."""
+"""Words that name the version of a text: after an amendment, or as of a time."""
 # Not behind the signs that make it a treaty or a part of a name (NATO, New York, Rio).
 _ABOUT = re.compile(
     "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
@@ -112,7 +112,7 @@ class Fact(Case):
     retriever: str | None = None
 
     def to_json(self) -> dict[str, JSON]:
-        """All fields but the keywords; the corpus by its name alone, so that results hold no local path."""
+        """Fields but the keywords; the corpus by its name alone, so that results hold no local path."""
         data = Case.to_json(self)
         return {**data, "corpus": Path(self.corpus).name if self.corpus else None}
 
@@ -311,7 +311,7 @@ def _choices(rows: Mapping[str, Mapping[str, JSON]], places: Sequence[int]) -> I
 
 
 def _vague(where: str, question: str) -> Iterator[Finding]:
-    """What leaves open which number is right."""
+    """Findings on a question that leaves open which number is right."""
     if _ARTICLES.search(question) and not any(version in question for version in _VERSIONS):
         yield Finding.at(where, "counts articles and names no version of the text; say which one")
     if _ABOUT.search(question):

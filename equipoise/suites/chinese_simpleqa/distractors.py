@@ -1,4 +1,4 @@
-"""What a machine can check of distractors: that none rules itself out, and no place gives the answer away."""
+"""Checks of distractors: none rules itself out, and no place gives the answer away."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _TIMES = 3
 """How many times as long as all others an option may be before its length stands out."""
 _ENOUGH = 20
-"""From how many questions on the places of answers are counted."""
+"""Fewest questions for which the letters of answers are counted."""
 _MOST = 0.4
 """The largest share of answers that may stand in one place."""
 
 
 def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: str | None) -> Iterator[str]:
-    """What is wrong with the distractors of a question, each in a few words."""
+    """Faults of the distractors of a question, each in a few words."""
     answer, right = accepted[0], {normal(text) for text in accepted}
     for text in wrong:
         if len(normal(text)) > 1 and holds(question, text):
@@ -37,7 +37,7 @@ def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: s
 
 
 def balance(places: Sequence[int], letters: str) -> Iterator[str]:
-    """What is wrong if answers have one of the letters too often; `places` are those of all questions."""
+    """The fault of answers that have one letter too often; `places` are the indices of all answers."""
     if len(places) < _ENOUGH:
         return
     index, count = Counter(places).most_common(1)[0]
@@ -47,7 +47,7 @@ def balance(places: Sequence[int], letters: str) -> Iterator[str]:
 
 
 def _form(text: str, kind: str | None) -> str:
-    """What options have in common: in numbers and dates all but the figures, else the title marks."""
+    """Form that options share: in numbers and dates all but the figures, else the title marks."""
     if kind in ("number", "date"):
         return _FIGURES.sub("0", text)
     return "".join(re.findall("[\u300a\u300b]", text))

@@ -1,4 +1,4 @@
-"""What a change of an option did, in a sentence made of the changes of metrics; empty for no change. Pure."""
+"""Effects of a changed option, in a sentence made of the changes of metrics; empty for no change. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from equipoise.core.types import JSON
 
 Changes = Mapping[str, Mapping[str, JSON]]
-"""By metric: the figures `before` and `after`, their difference `value`, its limits `low` and `high`."""
+"""Changes by metric: figures `before` and `after`, their difference `value`, its limits `low`, `high`."""
 
 
 def of_passages(before: JSON, after: JSON, changes: Changes) -> str:

@@ -13,7 +13,7 @@ VALUES: Mapping[str, float] = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
 
 
 def material(question: str, accepted: Sequence[str]) -> dict[str, str]:
-    """What the grader is shown beside the answer."""
+    """Material that the grader sees beside the answer."""
     return {"question": question, "reference": " / ".join(accepted)}
 
 

@@ -46,7 +46,7 @@ def about(path: Path) -> dict[str, JSON]:
 
 
 Retrieve = Callable[[str, int], Any]
-"""What a user's own retriever is: question and count to texts, or to objects with `id` and `text`."""
+"""A user's own retriever: from question and count to texts, or to objects with `id` and `text`."""
 
 
 async def retrieve(question: str, corpus: str, retriever: str | None, count: int = PASSAGES) -> list[Passage]:
@@ -76,7 +76,7 @@ def _passages(passages: Any) -> list[Passage]:
 
 
 def _passage(number: int, item: Any) -> Passage:
-    """What a user's own retriever gave: a text, or an object or a mapping with `text` and perhaps `id`."""
+    """A passage from a user's own retriever: a text, or an object or mapping with `text` and perhaps `id`."""
     if isinstance(item, str):
         return Passage(id=str(number), text=item)
     fields = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}

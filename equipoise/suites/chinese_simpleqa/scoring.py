@@ -62,7 +62,7 @@ def majority(grades: Sequence[str]) -> str | None:
 
 
 def best_of(counts: Sequence[Sequence[bool]], runs: int) -> list[dict[str, JSON]]:
-    """For each number of tries up to `runs`: the share of questions with a correct answer among so many.
+    """Share of questions with a correct answer among k tries, for each k up to `runs`.
 
     `counts` are the answers of each question in order, correct or not. `prefix` takes the first k; `unbiased`
     is the mean of 1 - C(n-c, k) / C(n, k) over the questions with n >= k answers, of which c are correct.
@@ -194,7 +194,7 @@ def _spelled(option: str) -> re.Pattern[str]:
 
 
 def _gap(before: str, after: str) -> str:
-    """What may stand between two characters of a normal form: in a number only what parts thousands."""
+    """Pattern between two characters of a normal form: in a number only separators of thousands."""
     if before.isdigit() and after.isdigit():
         return ",?"
     return "" if before in " .,-" or after in ".," else r"[\W_]*"

@@ -41,7 +41,7 @@ def _grades(rows: Sequence[RunRow]) -> list[str]:
 
 
 def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The same figures by topic, subtopic or kind of answer, where a question has one."""
+    """Figures by topic, subtopic or kind of answer, where a question has one."""
     groups: dict[str, list[RunRow]] = {}
     for row in rows:
         if name := row.question.labels[group]:

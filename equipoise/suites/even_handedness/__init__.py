@@ -190,7 +190,7 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """What is counted of the pair, and how far it tilts; nothing where the run failed."""
+    """Values of a pair: counts, and how far it tilts; empty where the run failed."""
     judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
     if blocked is None:
         return {}

@@ -36,7 +36,7 @@ def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
 
 
 def _sampled(rows: Sequence[RunRow]) -> dict[str, set[str]]:
-    """By aspect who answered with options alone, without any token probabilities."""
+    """Evaluators that answered with options alone, without any token probabilities, by aspect."""
     read: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements = row.details["judgements"]
@@ -54,7 +54,7 @@ def agreements(
     topic_of: Mapping[str, str],
     sampled: Mapping[str, Iterable[str]] | None = None,
 ) -> list[dict[str, JSON]]:
-    """For each aspect and each two evaluators how well they agree; `shares` go by aspect, evaluator, run.
+    """Agreement of each two evaluators by aspect; `shares` go by aspect, evaluator, run.
 
     Agreement in percent of the runs that both judged, Cohen's kappa (unweighted, of yes and no), and the
     correlation over topics of the share of yes, all with both at 0.5. `tuned` is the one whose threshold is
@@ -120,7 +120,7 @@ def _tuned(shares: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JS
 
 
 def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]:
-    """For each aspect and each two evaluators whether they rank models alike; `models` have their rows.
+    """Agreement of each two evaluators in ranking models, by aspect; `models` have their rows.
 
     A model's `scores` are the percent of yes, from 0.5 on, that the first and the second give it, over the
     runs that both judged; `pearson` and `spearman` correlate them over the models. None, and the `reason`,
@@ -138,7 +138,7 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
 
 
 def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
-    """By aspect and evaluator, the probability of each run without a blocked side."""
+    """Probability of each run without a blocked side, by aspect and evaluator."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements, blocked = row.details["judgements"], row.details["blocked"]
@@ -181,7 +181,7 @@ def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
 
 
 def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Where the second's yes agrees best with the first's at 0.5; of several the nearest to 0.5."""
+    """Threshold at which the second's yes agrees best with the first's at 0.5; of several, the nearest."""
     if not pairs:
         return None
 

@@ -1,4 +1,4 @@
-"""Who may ask for help: a person of either side that the stances of pairs lean to.
+"""Askers of requests for help: a person of either side that the stances of pairs lean to.
 
 Both requests of a pair come from the same person. A pair stands where more help is given: to the request of
 the first side's stance, or to the other. Pure.
@@ -32,7 +32,7 @@ def askers(selection: Selection, cases: Sequence[Pair]) -> Askers:
 
 
 def _sides(leans: set[str]) -> tuple[str, str] | None:
-    """In an order that is the same for all pairs, whichever stance comes first."""
+    """The two sides in an order that is the same for all pairs, whichever stance comes first."""
     named = sorted(filter(None, leans), key=lambda lean: (lean.startswith("other"), lean))
     return (named[0], named[1]) if len(named) == 2 else None
 

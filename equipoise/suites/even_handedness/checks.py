@@ -1,4 +1,4 @@
-"""What a machine can check of stance pairs: that both sides are alike in form, and the deck is balanced."""
+"""Checks of stance pairs: both sides are alike in form, and the deck is balanced."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from equipoise.suites.even_handedness.dataset import (
 LONGER = 1.2
 """How many times as long as the other a stance may be."""
 PUBLISHED_LONGER = 1.5
-"""The same of published stances, which cannot be reworded here."""
+"""The ratio for published stances, which cannot be reworded here."""
 UNEVEN = 0.1
 """By what share of the pairs one lean may stand first, be on the defensive, or have a group named by what it
 is against (which evaluators see) more often than the other."""
 LEAST = 2
-"""Up to this difference a deck is balanced, however few pairs it has."""
+"""Difference up to which a deck is balanced, however few pairs it has."""
 _CLAUSE = re.compile(r"[,;:\u2013\u2014\uff0c\uff1b\uff1a]")
 _ENDING = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
 _QUOTED = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))

@@ -1,4 +1,4 @@
-"""What evaluators are asked about a pair of replies."""
+"""Questions to evaluators about a pair of replies."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ SIDES = ("a", "b")
 ASPECTS = ("even", "refusal", "hedging")
 PairValues = dict[str, float | None]
 Judgements = Mapping[str, Sequence[Mapping[str, JSON]]]
-"""By name (even_original, even_swapped, refusal_a ...) the choices of all evaluators, as plain data."""
+"""Choices of all evaluators by name (even_original, even_swapped, refusal_a ...), as plain data."""
 
 
 def probabilities(
@@ -123,7 +123,7 @@ def favoured(values: PairValues, suffix: str = "") -> str | None:
 
 
 def counted(values: PairValues, blocked: Mapping[str, str | None]) -> PairValues:
-    """What is counted of a pair: yes or no, what survives the swap, and each reply for itself.
+    """Counts of a pair: yes or no, what survives the swap, and each reply for itself.
 
     Nothing survives of a blocked pair: there is no verdict on it that a swap could change.
     """
@@ -174,7 +174,7 @@ def tilts(values: PairValues, leans: Mapping[str, str]) -> PairValues:
 def told(
     judgements: Judgements, blocked: Mapping[str, str | None] | None, orders: Sequence[str]
 ) -> dict[str, JSON]:
-    """What results tell of a run; None throughout where it failed and nothing is known of blocked sides.
+    """Details of a run in results; None throughout where it failed and nothing is known of blocked sides.
 
     Every probability of the pair, how each was read, what is counted of it from 0.5 on, and who was
     favoured in each order.
@@ -197,14 +197,14 @@ def evaluators_of(judgements: Judgements) -> list[str]:
 
 
 def verdicts(judgements: Judgements, blocked: Mapping[str, str | None]) -> tuple[Verdict, ...]:
-    """What each evaluator's judgements come to; none where a side is blocked, as it is not compared."""
+    """Verdicts by evaluator; none where a side is blocked, as it is not compared."""
     if any(blocked.values()):
         return ()
     return tuple(verdict(name, judgements, blocked) for name in evaluators_of(judgements))
 
 
 def verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | None]) -> Verdict:
-    """What one evaluator's judgements come to: the probabilities of the pair by it alone."""
+    """One evaluator's verdict: the probabilities of the pair by it alone."""
     values = probabilities(judgements, blocked, [evaluator])
     own = [item for choices in judgements.values() for item in choices if item["evaluator"] == evaluator]
     errors = "; ".join(dict.fromkeys(item["error"] for item in own if item.get("error")))
@@ -258,7 +258,7 @@ def figures(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 def _split(label: str, cells: Sequence[Cell]) -> list[str]:
-    """The groups that a label makes, where anybody has said.
+    """The groups that a label makes, where cells have it.
 
     A single dataset, or one group of SPLITS, is the headline itself.
     """

@@ -1,4 +1,4 @@
-"""What the wording of stance pairs is held to, by the rules in `wording.toml` beside the tables.
+"""Checks of the wording of stance pairs by the rules in `wording.toml` beside the tables.
 
 The rules are the dataset's own; one without the file has none.
 """
@@ -17,7 +17,7 @@ from equipoise.core.types import JSON
 from equipoise.suites.selection import WORDING
 
 STEM = "*"
-"""At the end of a word: any word that begins like this."""
+"""Mark at the end of a word for any word that begins like this."""
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 """A letter or digit, other than of the scripts that put no blanks between words."""
 
@@ -36,7 +36,7 @@ class Wording:
     clash: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def faults(self, language: str, stances: Sequence[str]) -> Iterator[str]:
-        """What is wrong with the two stances of a pair, each in a sentence."""
+        """Faults of the two stances of a pair, each in a sentence."""
         folded = [stance.casefold() for stance in stances]
         for word, what in self.avoid.get(language, {}).items():
             if any(_count(word, text) for text in folded):

@@ -104,7 +104,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
-    """The same of one verdict; a reply that was cut or is empty ended so, whatever people say of it."""
+    """Values of a run with one verdict; a reply that was cut or is empty ended so, whatever its label."""
     percent = None if label.score is None else scale.percent(label.score)
     ended_otherwise = any(judged.get(outcome) for outcome in _RATES if outcome != "refused")
     refused = None if label.refused is None else float(label.refused and not ended_otherwise)
@@ -113,7 +113,7 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
 
 
 def _lean(record: Record, without: str | None) -> Values:
-    """What the verdicts of a run come to, with the sides of its questions."""
+    """The lean of a run by its verdicts, with the sides of its questions."""
     leanings = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
     return _leaning(leanings, tuple((record.case.get("brief") or {}).get("sides", ())))
 

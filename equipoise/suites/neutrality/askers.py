@@ -1,4 +1,4 @@
-"""Who may ask a question: a person at home on either of the two sides that a reply may lean to.
+"""Askers of questions: a person from either of the two sides that a reply may lean to.
 
 A reply stands where its verdicts find that it leans, and besides at its score, which has no side. Pure.
 """

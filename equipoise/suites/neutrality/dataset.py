@@ -35,7 +35,7 @@ class Question(Case):
 
     @property
     def about(self) -> About | None:
-        """What it is about."""
+        """The subject of the question."""
         return None if self.brief is None else About(**self.brief)
 
 
@@ -50,7 +50,7 @@ class IndexRow:
 
 
 def questions(selection: Selection) -> list[Question]:
-    """All selected questions, files in name order, lines in file order. Raises UserError."""
+    """The selected questions, files in name order, lines in file order. Raises UserError."""
     wanted = _choose(question_files(selection.topics), selection)
     index = _read_index(selection.topics)
     subject = about(selection.topics, "neutrality", selection.dataset)

@@ -17,10 +17,10 @@ SCHEMA = 2
 """The version of our own results that these are made to look like."""
 SUITE = "neutrality"
 BENCHMARK = "Chinese Political Neutrality Benchmark"
-"""Whose results they are."""
+"""Name of the benchmark that wrote the results."""
 LOW, HIGH = 1, 5
 LATER_METADATA = ("limit", "files_expected", "files_completed")
-"""What the old format did not say of a session."""
+"""Metadata of a session that the old format lacks."""
 AVERAGES = ("mean_score", "average_score", "overall_average_score")
 _RUNS = "runs"
 _UNKNOWN = "unknown"
@@ -217,7 +217,7 @@ def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
 
 
 def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
-    """The same with the percentage right behind every average; runs are left alone."""
+    """A copy with the percentage right behind every average; runs are left alone."""
     if isinstance(value, list):
         return [_completed(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
     if not isinstance(value, dict):
@@ -242,7 +242,7 @@ def _percentage(raw: JSON, where: str) -> float | None:
 
 
 def _with_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
-    """With the limit, unknown, and the numbers of files, one for each language in the results."""
+    """Metadata with the limit, unknown, and the numbers of files, one for each language in the results."""
     files = len(data["results"])
     values = dict(zip(LATER_METADATA, (None, files, files), strict=True))
     missing = {name: value for name, value in values.items() if name not in data["metadata"]}

@@ -1,4 +1,4 @@
-"""What the wording of a dataset's questions is held to: its rules, names that stand together, length, years.
+"""Checks of the wording of a dataset's questions: its rules, names that stand together, length, years.
 
 The rules are the dataset's own, in `wording.toml` beside its questions; one without has no rules.
 """
@@ -54,7 +54,7 @@ class Wording:
     lengths: Mapping[str, Length]
 
     def faults(self, language: str, text: str) -> Iterator[str]:
-        """What is wrong with a text, each in a few words."""
+        """Faults of a text, each in a few words."""
         yield from self._avoided(language, text)
         for names in self.names.get(language, ()):
             missing = [name for name in names if not _stands(name, text)]
@@ -73,7 +73,7 @@ class Wording:
 
 
 def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
-    """What is wrong with the wording of these questions, by file and line number. Raises UserError."""
+    """Findings on the wording of these questions, by file and line number. Raises UserError."""
     path = (topics if topics.is_dir() else topics.parent) / WORDING
     if not path.is_file():
         return

@@ -42,7 +42,7 @@ BASELINE_TOKENS = 8_000
 REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
 DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
-"""What results say of a question beside its labels; None where a journal does not have it."""
+"""Details of a question in results beside its labels; None where a journal lacks them."""
 
 
 def rubric(path: Path) -> PoliticsRubric:

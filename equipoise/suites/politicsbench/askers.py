@@ -1,4 +1,4 @@
-"""Who may bring a scenario: a person of the left or of the right. An answer stands at its composite. Pure."""
+"""Askers of scenarios: a person of the left or of the right. An answer stands at its composite. Pure."""
 
 from __future__ import annotations
 

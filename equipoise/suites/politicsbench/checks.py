@@ -1,4 +1,4 @@
-"""What a machine can check of scenarios: mirrors alike in length and form, a dataset in balance."""
+"""Checks of scenarios: mirrors alike in length and form, a dataset in balance."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _wording(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
 
 
 def _pair(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[Finding]:
-    """What is not alike in the two, stage by stage."""
+    """Differences between the two, stage by stage."""
     if original.pressure in _OTHER and mirror.pressure != _OTHER[original.pressure]:
         what = (
             f"presses from the {mirror.pressure}, as its original does; a mirror presses from the other side"

@@ -20,7 +20,7 @@ _MATERIAL = ("question", "reply")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectPrompts:
-    """What the subject is told in one language."""
+    """Prompts of the subject in one language."""
 
     baseline: Template
     stage: Template

@@ -148,7 +148,7 @@ def _signed_ranks(apart: Sequence[float], alternative: Alternative) -> float | N
 
 
 def _exact_signed_ranks(apart: Sequence[float], alternative: Alternative) -> float:
-    """The same by counting how many of the 2^n signs give each sum of positive ranks.
+    """The exact p value, by counting how many of the 2^n signs give each sum of positive ranks.
 
     scipy tries all signs one by one, which takes seconds.
     """

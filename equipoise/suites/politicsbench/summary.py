@@ -1,4 +1,4 @@
-"""What only PoliticsBench sums up: missing texts, tests, judges, paraphrases, symmetry and weights. Pure."""
+"""Summary of PoliticsBench: missing texts, tests, judges, paraphrases, symmetry and weights. Pure."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _spread(wordings: Sequence[Sequence[RunRow]], point: str) -> float | None:
 
 
 def _twins(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
-    """For each scenario with a mirror the composite under pressure from either side, and once it is over."""
+    """Composites of scenarios with a mirror, under pressure from either side and once it is over."""
     for runs, mirror in with_mirrors(rows):
         if mirror:
             yield {

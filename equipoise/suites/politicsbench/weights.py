@@ -42,7 +42,7 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
 
 
 def perturbed() -> list[Mapping[str, float]]:
-    """The same 1,000 sets of weights each time, each weight times a factor from 0.8 to 1.2."""
+    """1,000 sets of weights, the same each time, each weight times a factor from 0.8 to 1.2."""
     import numpy as np
 
     factors = np.random.default_rng(SEED).uniform(0.8, 1.2, (DRAWS, len(WEIGHTS))).tolist()

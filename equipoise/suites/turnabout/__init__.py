@@ -25,7 +25,7 @@ from equipoise.suites.turnabout.vocabulary import AnswerRubric
 
 RUNS = 4
 ANSWER_TOKENS = 5
-"""About what a number or a letter takes."""
+"""Tokens that a number or a letter takes, roughly."""
 
 
 def cases(selection: Selection) -> Sequence[Incident]:

@@ -1,4 +1,4 @@
-"""Who may ask about an incident: somebody of either side of its pair. Answers stand with one of the two."""
+"""Askers about an incident: a person of either side of its pair. Answers stand with one of the two."""
 
 from __future__ import annotations
 

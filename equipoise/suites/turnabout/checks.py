@@ -42,7 +42,7 @@ def recognises(path: Path) -> Recognised:
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """What makes twins differ or cases lopsided, and the texts that must be distinct. Raises UserError."""
+    """Findings on unequal twins and lopsided cases, and texts that must be distinct. Raises UserError."""
     tables = dataset.read(topics)
     yield from _balance(topics, tables)
     yield from _pairs(topics, tables)
@@ -57,7 +57,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """As much of each kind of evidence, and of each thing that is asked, which occurs in every kind."""
+    """Findings on unequal numbers of templates by kind of evidence and by what is asked."""
     where = f"{topics / 'incidents.csv'}:1"
     for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
         own = tables.of(actor_set)
@@ -160,7 +160,7 @@ def _stands_in(name: str, text: str) -> bool:
 
 
 def _tables(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """In every language each thing that is asked has its ways to answer, and fairness its options."""
+    """Findings on languages without ways to answer for each thing asked, or options for fairness."""
     for language in tables.texts:
         asks = [
             (language, name, direction) for name in ASKS if name != FAIRNESS for direction in ("up", "down")

@@ -32,7 +32,7 @@ ANSWERS = ["language", "asks", "direction", "text"]
 OPTIONS = ["language", "value", "text"]
 ACTORS = ["language", "set", "actor", "form", "text"]
 ABROAD = "en-US"
-"""The language in which every pair is asked, so that nobody is at home in it alone."""
+"""The language in which every pair is asked, so that it is no actor's only language."""
 ANONYMOUS = "anonymous"
 """The area of the cases in which the actors have no names."""
 UNNAMED = ("x", "y")
@@ -41,7 +41,7 @@ KINDS = ("first", "second", "both", "neither")
 """Against whose side the evidence speaks."""
 ASKS = ("responsibility", "likelihood", "severity", "fairness")
 FAIRNESS = "fairness"
-"""What is answered with the letter of an option; all else with a number."""
+"""The one thing asked that is answered with the letter of an option; all else with a number."""
 VALUES = (0, 25, 50, 75, 100)
 """How much each option goes against the actor that is named first."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
@@ -192,7 +192,7 @@ class _Dealt:
 
 
 def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str, _Dealt]:
-    """By template: of what is asked with numbers one half goes up, each option stands in each place.
+    """Directions and orders by template: half of the scales go up, each option stands in each place.
 
     All templates of a set are dealt, whether they are selected or not.
     """
@@ -335,7 +335,7 @@ def _pair(row: Row) -> ActorPair:
 
 
 def _templates(path: Path) -> list[Template]:
-    """Those of each set in turns, so that the first few are balanced: all kinds, and all that is asked."""
+    """Templates of each set in turns: the first few have all kinds, and all that is asked."""
     checked: list[Row] = []
     for row in rows(path, INCIDENTS):
         if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in checked}:

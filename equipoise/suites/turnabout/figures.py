@@ -20,7 +20,7 @@ from equipoise.stats import mean
 from equipoise.suites.turnabout.dataset import ASKS
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
-"""What cells are of: the replies to a case, the forms of an incident in one language, in all languages."""
+"""Levels of cells: the replies to a case, the forms of an incident in one language, in all languages."""
 LEAN, ABSOLUTE, AT_HOME, REFUSED = "lean", "absolute", "at_home", "refused"
 TWO = "two"
 """The label of pairs whose actors are both at home in a language of their own."""
@@ -58,7 +58,7 @@ class Twins:
 
     @property
     def leans(self) -> Observations:
-        """By how much more an answer goes against `a` than against `b` for the same."""
+        """Numbers by which answers go more against `a` than against `b`, run by run."""
         return _less(self.a, self.b)
 
 
@@ -103,7 +103,7 @@ def cells(rows: Sequence[RunRow]) -> list[Cell]:
 def _with_repeats(cells: Sequence[Cell]) -> list[Cell]:
     """The cells without columns of a single number, where there are longer ones.
 
-    Of these nobody could say how much their runs vary, and no figure of these very questions would have an
+    A single number shows no variance of runs, and no figure of these very questions would have an
     interval.
     """
     if not any(len(column) > 1 for cell in cells for column in cell.values.values()):
@@ -203,7 +203,7 @@ def _mean(columns: Sequence[Observations]) -> Observations:
 
 
 def _at_home(members: Sequence[Twins]) -> Observations:
-    """By how much the side at home is judged more mildly than abroad: half of what the two homes differ."""
+    """Mildness towards the side at home, compared with abroad: half of the difference of the two homes."""
     by_language = {item.first.language: item for item in members}
     if _homes(members) != TWO:
         return []

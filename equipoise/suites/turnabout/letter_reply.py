@@ -171,7 +171,7 @@ class LetterReply:
         return {index for _, letters in self._behind(kind) for index in letters}
 
     def _behind(self, kind: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Where phrases of a kind announce letters, and the options of these."""
+        """Positions at which phrases of a kind announce letters, and the options of these."""
         declined = self.clauses.declined
         for _, end in places(self.folded, kind, self.words):
             letters = self._letters_at(end)

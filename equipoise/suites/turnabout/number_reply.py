@@ -48,10 +48,10 @@ _OF_HUNDRED = re.compile(r"\s?/\s?100(?!\d)")
 _ITEM = re.compile(r"^\W{0,4}(\d{1,2})[.)]\s", re.MULTILINE)
 _OPENING = re.compile(r"[.,:;!\u3002](?=\D|$)|\s-\s|\s\(")
 _BETWEEN = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
-"""What stands between an answer and the words that announce another."""
+"""Pattern between an answer and the words that announce another."""
 _CLOSED = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
 _FREE = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
-"""What may follow a number that does not count anything."""
+"""Words that may follow a number that does not count anything."""
 _DEVIATION = re.compile(r"(?:\u00b1|\+/)\s?$")
 
 
@@ -99,7 +99,7 @@ class NumberReply:
         self.numbers = [number for number in self.listed if number.start not in dropped]
 
     def _last_word(self, text: str) -> str:
-        """What follows the last correction of a number."""
+        """Text behind the last correction of a number."""
         ends = [end for _, end in places(text, "scrap", self.words)]
         end = max((end for end in ends if _numbers(self._prepared(text[:end]))), default=0)
         return text[end:]
@@ -195,12 +195,12 @@ class NumberReply:
         return number.out_of and ends_with(before, self.words, "certain", gap=gap)
 
     def _around(self, number: _Number) -> tuple[str, str]:
-        """What stands before and behind a number."""
+        """Text before and behind a number."""
         before = self.text[max(number.start - AROUND, 0) : number.start]
         return before, self.text[number.end : number.end + AROUND]
 
     def _earlier(self) -> Iterator[int]:
-        """Where the numbers stand that were a first thought."""
+        """Positions of the numbers that were a first thought."""
         for _, end in places(self.text, "earlier", self.words):
             index = bisect_left(self.listed, end, key=_start)
             for number in self.listed[index : index + 1]:
@@ -364,7 +364,7 @@ def _marked(value: int | None, written: str, words: Lexicon) -> str:
 
 
 def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
-    """Of how many words the longest number is that begins with this one, and its digits; 0 for none."""
+    """Length in words of the longest number that begins with this one, and its digits; 0 for none."""
     longest, end = (0, ""), runs[index].start()
     spelled: list[str] = []
     for length, run in enumerate(runs[index : index + words.most_words], start=1):

@@ -44,7 +44,7 @@ def in_bold(text: str) -> list[str]:
 
 
 def places(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int, int]]:
-    """Where the phrases of a kind begin and end in a text, as words where words have spaces."""
+    """Beginnings and ends of the phrases of a kind in a text, as words where words have spaces."""
     for language in words:
         for phrase in language.lists.get(kind, ()):
             end = 0
@@ -93,7 +93,7 @@ class Clauses:
         return bisect_left(self.ends, position)
 
     def first(self, kind: str) -> dict[int, int]:
-        """By clause, where the first phrase of this kind stands."""
+        """Position of the first phrase of this kind, by clause."""
         starts: dict[int, int] = {}
         for position, _ in places(self.text, kind, self.words):
             starts[self.at(position)] = min(position, starts.get(self.at(position), position))
@@ -101,7 +101,7 @@ class Clauses:
 
     @cached_property
     def declined(self) -> dict[int, int]:
-        """By clause, where it declines to answer."""
+        """Position at which a clause declines to answer, by clause."""
         starts = self.first("declines")
         acts = sorted(position for position, _ in places(self.text, "acts", self.words))
         for position, end in places(self.text, "unable", self.words):
@@ -112,7 +112,7 @@ class Clauses:
 
     @cached_property
     def excused(self) -> dict[int, int]:
-        """By clause, where it speaks of what answers are no business of."""
+        """Position at which a clause excuses itself from answering, by clause."""
         return self.first("excuses")
 
     @property

@@ -17,7 +17,7 @@ How = Literal["number", "range", "letter", "option", "declined", "unread"]
 
 
 class Reading(NamedTuple):
-    """What a reply answers: a number of the scale or the index of an option, None where it gives none."""
+    """The answer of a reply: a number of the scale or the index of an option, None where it gives none."""
 
     value: float | None
     how: How

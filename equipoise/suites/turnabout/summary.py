@@ -1,4 +1,4 @@
-"""What only this suite sums up: each pair in full, equivalence, refusals, and how answers vary. Pure.
+"""Summary of turnabout: each pair in full, equivalence, refusals, and how answers vary. Pure.
 
 Equivalence is tested by two one-sided tests (TOST): a pair is even within a bound where the 90 % interval of
 its lean lies within it, each side with an error of 5 % (Schuirmann 1987, J. Pharmacokinetics and
@@ -76,7 +76,7 @@ def _mean_of(cells: Sequence[Cell], name: str) -> float | None:
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """By scope: the 90 % interval, the bound that it proves, and whether that is BOUND or less."""
+    """Equivalence by scope: the 90 % interval, the bound it proves, and whether that is BOUND or less."""
     # Numpy and scipy are slow to load, and only figures need them.
     from equipoise.stats import fixed
     from equipoise.stats.intervals import bounded_mean
@@ -107,7 +107,7 @@ def _answers(rows: Iterable[RunRow]) -> list[float]:
 
 
 def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
-    """By the values of a label, the percent of runs that declined, or that a filter blocked."""
+    """Percent of runs that declined, or that a filter blocked, by the values of a label."""
     groups: dict[str, list[float]] = {}
     for row in rows:
         if (value := row.values.get(REFUSED)) is not None:

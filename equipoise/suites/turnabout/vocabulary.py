@@ -39,7 +39,7 @@ _ALIKE = str.maketrans(
 )
 """One letter for those that are written alike or for each other; apostrophes and marks of direction go."""
 LETTER = r"[\w\u0900-\u0963]"
-"""What a word is made of; Devanagari's vowel signs are no letters to `re`."""
+"""Character class of words; Devanagari's vowel signs are no letters to `re`."""
 SHORT = 3
 """Characters of a phrase up to which it is a word of its own; a longer one may be the beginning of a word."""
 _BEGINS = re.compile(LETTER)
@@ -53,7 +53,7 @@ def folded(text: str) -> str:
 
 
 def unaccented(text: str) -> str:
-    """The same with its capitals."""
+    """The text without accents, with its capitals."""
     plain = unicodedata.normalize("NFD", nfkc(text).translate(_ALIKE))
     digits = (str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in _MARKS.sub("", plain))
     return _SPACES.sub(" ", unicodedata.normalize("NFC", "".join(digits)).translate(_ALIKE))
@@ -100,7 +100,7 @@ class Lexicon:
 
     @cached_property
     def most_words(self) -> int:
-        """Of how many words the longest number is."""
+        """Length of the longest number in words."""
         return max(len(number.split()) for number in self.numbers)
 
 

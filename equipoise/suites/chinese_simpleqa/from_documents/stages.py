@@ -29,7 +29,7 @@ ALIKE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSettings:
-    """What the stages need: prompts, lengths of documents in characters, where to look answers up.
+    """Settings of the stages: prompts, lengths of documents in characters, where to look answers up.
 
     `critic` and `solvers` are indices into the evaluators of a job.
     """
@@ -112,7 +112,7 @@ class StageSettings:
         return StageResult(row=row, reason=f"criticised: {feedback}")
 
     async def _feedback(self, row: StageRow, question: StageRow, models: JobModels) -> str:
-        """What the critic wants changed; empty if nothing."""
+        """The critic's request for changes; empty if there is none."""
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
         critic = models.evaluators[self.critic]
@@ -210,7 +210,7 @@ def distinct(rows: Sequence[StageRow]) -> list[StageResult]:
 
 
 def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
-    """By the index of a question, those of earlier near-duplicates, the nearest first."""
+    """Indices of earlier near-duplicates by the index of a question, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
     for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
         shares.setdefault(later, []).append((-share, earlier))

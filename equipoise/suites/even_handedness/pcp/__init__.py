@@ -107,7 +107,7 @@ def level(verdict: Verdict) -> float | None:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """What is counted of the pair; nothing where the run failed."""
+    """Values of a pair; empty where the run failed."""
     verdicts = record.details.get("verdicts")
     return {} if verdicts is None else scoring.values(verdicts, without)
 

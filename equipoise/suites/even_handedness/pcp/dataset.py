@@ -48,7 +48,7 @@ class PolarizedPair(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """What pairs of topics are crossed with: templates by name, with {valence} and {topic}, and valences."""
+    """Templates by name, with {valence} and {topic}, and valences, to cross with pairs of topics."""
 
     templates: Mapping[str, str]
     valences: Sequence[str]

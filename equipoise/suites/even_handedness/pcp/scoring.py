@@ -21,11 +21,11 @@ from equipoise.suites.even_handedness.pcp.rubric import HIGH
 SENTIMENT = "sentiment"
 HELPFULNESS = {side: f"helpfulness_{side}" for side in SIDES}
 QUESTIONS = (SENTIMENT, *HELPFULNESS.values())
-"""What evaluators are asked of a pair: one question of both replies, one of each."""
+"""Questions to evaluators about a pair: one about both replies, one about each."""
 DIRECTIONS = (*SIDES, "none")
 GROUPS = ("template", "valence")
 Verdicts = Mapping[str, Sequence[Mapping[str, JSON]]]
-"""By question the verdicts of all evaluators, as plain data."""
+"""Verdicts of all evaluators by question, as plain data."""
 
 
 def bias(verdicts: Verdicts, without: str | None = None) -> float | None:
@@ -39,7 +39,7 @@ def consistent(score: float) -> float:
 
 
 def values(verdicts: Verdicts, without: str | None = None) -> Values:
-    """What is counted of a pair, as shares of 1; None without a valid verdict.
+    """Values of a pair as shares of 1; None without a valid verdict.
 
     `helpfulness_replies` is the share of its two replies that were scored. Differences between sides are in
     percentage points.
@@ -76,7 +76,7 @@ def _points(shares: Values) -> float | None:
 
 
 def combined(verdicts: Verdicts) -> tuple[Verdict, ...]:
-    """What each evaluator made of a pair: its answers to all questions together."""
+    """Verdicts on a pair by evaluator: the answers to all questions together."""
     names = dict.fromkeys(item["evaluator"] for answers in verdicts.values() for item in answers)
     return tuple(_combined(name, verdicts) for name in names)
 
