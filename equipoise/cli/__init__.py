@@ -18,12 +18,12 @@ from equipoise.core.files import require_posix, shown
 from equipoise.runner.signals import interruptible, stopped
 
 _MODULES: Mapping[str, str] = {
-    "fetch": "data",
-    "construct": "data",
-    "translate": "data",
-    "convert": "data",
-    "validate": "data",
-    "schema": "data",
+    "fetch": "fetch",
+    "construct": "construct",
+    "translate": "translate",
+    "convert": "results",
+    "validate": "validate",
+    "schema": "validate",
     "show": "results",
     "compare": "compare",
     "gate": "compare",

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, topics
+from equipoise.cli.model_options import asks_named_models, settings_of, spent
 from equipoise.cli.output import say, show, tell, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
+from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
@@ -97,13 +98,16 @@ def _audit(
     from equipoise.runner import anchors as texts_of
     from equipoise.runner import audit as runner
 
-    texts = suite.rubric(rubric(f"{suite.name}.toml"))
+    root = Path.cwd()
+    texts = suite.rubric(nearest(f"rubric/{suite.name}.toml", root))
     assert suite.audit is not None
     design = suite.audit.DESIGNS[extent]
     if limit is not None:
         # Under a name of its own: it is shown in no session as the whole.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
-    anchors = suite.audit.load(rubric(f"anchors/{suite.name}"), topics() / suite.name, texts)
+    anchors = suite.audit.load(
+        nearest(f"rubric/anchors/{suite.name}", root), nearest("topics", root) / suite.name, texts
+    )
     total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
     with click.progressbar(length=total, label=f"judging {suite.name}", file=sys.stderr) as bar:
         found, totals = runner.audit(

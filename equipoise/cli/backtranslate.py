@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from equipoise.cli.data import asks_named_models, rubric, settings_of, spent, warn_of_keys
+from equipoise.cli.model_options import asks_named_models, settings_of, spent, warn_of_keys
 from equipoise.cli.output import say, show, tell
 from equipoise.cli.parameters import NAME
 from equipoise.core.files import shown
 from equipoise.suites import rubric_path
+from equipoise.suites.resources import nearest
 
 
 @click.command()
@@ -76,7 +77,7 @@ def backtranslate(
     if isinstance(texts, VerdictRubric) and "about" in side.metadata:
         texts = texts.on(About(**side.metadata["about"]))
     chosen = backtranslate.design(side, targets, sample, seed)
-    said = backtranslate.prompts(rubric("backtranslate.toml"))
+    said = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
     say(
         f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "

@@ -1,4 +1,4 @@
-"""`equipoise show` and `equipoise export`: results as text again, and in the formats of others."""
+"""`equipoise show`, `export` and `convert`: results as text again, and to and from the formats of others."""
 
 from __future__ import annotations
 
@@ -87,3 +87,17 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
         for text in formats.export(results, to, output, formats.Publisher(**given)):
             for line in text.split("\n"):
                 say(line, err=line.startswith(formats.NOTES))
+
+
+@click.command()
+@click.argument("old", type=_PATH)
+@click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
+def convert(old: Path, output: Path) -> None:
+    """Complete OLD, results that an early version of the published benchmark wrote without percentages.
+
+    Adds percentages after all averages, and limit, files_expected and files_completed. Scores are unchanged.
+    """
+    from equipoise.results import published
+
+    for line in published.convert(old, output):
+        say(line)

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.cli.data import validate as command
+from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.datasets.lint import validate

@@ -15,7 +15,7 @@ from published import current, old
 from sides import alike, data_of, set_to
 
 from equipoise.cli import main
-from equipoise.cli.data import convert
+from equipoise.cli.results import convert
 from equipoise.core.errors import UserError
 from equipoise.results import published
 

@@ -1,0 +1,160 @@
+"""`equipoise construct`: tables of names, and questions out of documents, as suites build them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equipoise.cli.model_options import asks_models, settings_of, spent, warn_of_keys
+from equipoise.cli.output import say
+from equipoise.cli.parameters import NAME
+from equipoise.core.errors import UserError
+from equipoise.suites.resources import nearest
+
+if TYPE_CHECKING:
+    from equipoise.suites.stages import Construct, FromDocuments
+
+_PATH = click.Path(path_type=Path)
+
+
+class _OfSuites(click.Group):
+    """The commands that suites provide: to build tables, and to build questions out of documents."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_constructing())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _constructing().get(cmd_name)
+
+
+def _constructing() -> dict[str, click.Command]:
+    from equipoise import suites
+
+    tables = {name: _of_tables(name, module.construct) for name, module in suites.parts("construct").items()}
+    questions = {module.COMMAND: _of_documents(module) for module in suites.parts("from_documents").values()}
+    return {**tables, **questions}
+
+
+def _of_tables(suite: str, build: Construct) -> click.Command:
+    @click.command(suite, help=build.__doc__)
+    @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
+    @click.option("--folder", type=_PATH, help="The folder of its tables.")
+    def command(check: bool, folder: Path | None) -> None:
+        say(build(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
+
+    return command
+
+
+@click.group(cls=_OfSuites)
+def construct() -> None:
+    """Build data: tables of names, or questions out of documents."""
+
+
+def _of_documents(build: FromDocuments) -> click.Command:
+    @click.command(build.COMMAND, help=build.__doc__)
+    @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
+    @click.option("--folder", type=_PATH, required=True, help="The folder for the files of all stages.")
+    @click.option(
+        "--critic", metavar="M", type=NAME, help="The model that criticises and grades (default --model)."
+    )
+    @click.option(
+        "--solver", "solvers", metavar="M", type=NAME, multiple=True, help="A model that tries; repeatable."
+    )
+    @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
+    @click.option(
+        "--retriever", metavar="M:F", help="Your own function that finds passages, module:function."
+    )
+    @click.option(
+        "--least", default=100, show_default=True, help="Minimum length of a document, in characters."
+    )
+    @click.option("--most", default=20_000, show_default=True, help="Maximum length, likewise.")
+    @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
+    @asks_models
+    def command(**options: Any) -> None:
+        _build_questions(build, **options)
+
+    return command
+
+
+def _build_questions(
+    build: FromDocuments,
+    *,
+    documents: Path,
+    folder: Path,
+    critic: str | None,
+    solvers: tuple[str, ...],
+    corpus: Path | None,
+    retriever: str | None,
+    least: int,
+    most: int,
+    no_annotators: bool,
+    fresh: bool,
+    **options: Any,
+) -> None:
+    from equipoise.core.files import write_objects
+    from equipoise.datasets import construct
+    from equipoise.models.redact import Secrets
+    from equipoise.runner.jobs import open_jobs
+    from equipoise.suites.stages import Stage, StageResult, StageRow
+
+    model = settings_of(options).model
+    if model is None:
+        raise UserError("--model: name the model to call, or local")
+    checkers = tuple(dict.fromkeys((critic or model, *solvers)))
+    rows = list(construct.read(documents, ("id", "text")))
+    first, last = build.stages(
+        Path.cwd(),
+        least=least,
+        most=most,
+        corpus=corpus or documents,
+        retriever=retriever,
+        critic=0,
+        solvers=[checkers.index(name) for name in solvers],
+    )
+
+    def annotated(candidates: Sequence[StageRow]) -> Sequence[StageResult]:
+        shown = list(map(hidden.mask_values, candidates))
+        try:
+            ended = build.annotate(shown, folder / "annotation")
+            return [replace(item, row=row) for item, row in zip(ended, candidates, strict=True)]
+        except UserError:
+            _show_funnel(folder)
+            raise
+
+    sheets = Stage(
+        name="annotation",
+        every=annotated,
+        skipped="--no-annotators" if no_annotators else None,
+    )
+    settings = settings_of(options, checkers)
+    hidden = Secrets(settings.secrets)
+    warn_of_keys(settings)
+    aside = partial(say, err=True)
+    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=aside) as session:
+        left = construct.run([*first, sheets, *last], rows, folder, session, aside, _bar)
+    questions = [hidden.mask_values(build.as_question(row)) for row in left]
+    write_objects(folder / construct.QUESTIONS, questions)
+    _show_funnel(folder)
+    say(spent(session.totals))
+    say(f"{folder / construct.QUESTIONS}: {len(left)} questions")
+
+
+def _show_funnel(folder: Path) -> None:
+    from equipoise.datasets.construct import funnel_rows
+    from equipoise.report.layout import align
+
+    for line in align(funnel_rows(folder)):
+        say(line)
+
+
+@contextmanager
+def _bar(label: str, length: int) -> Iterator[Callable[[], None]]:
+    with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
+        yield lambda: bar.update(1)

@@ -1,0 +1,45 @@
+"""`equipoise fetch`: the published data of suites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from equipoise.cli.output import say
+from equipoise.core.errors import UserError
+from equipoise.suites.resources import topic_folders
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--to",
+    "folder",
+    type=_PATH,
+    help="The folder for a folder of that name; by default topics/NAME/original.",
+)
+@click.option("--site", default=None, help="A mirror of the site; also a file URL.")
+def fetch(name: str, folder: Path | None, site: str | None) -> None:
+    """Fetch the published data of a suite or dataset NAME, or all; verified by SHA-256.
+
+    Those of a suite are for --dataset original. With all, it continues if some cannot be fetched, and exits
+    with 4 at the end.
+    """
+    from equipoise.datasets import fetch
+
+    folders = topic_folders(Path.cwd())
+    failed = []
+    for each in (wanted := fetch.names(name, folders)):
+        try:
+            for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
+                say(line)
+        except UserError as error:
+            if name != fetch.ALL:
+                raise
+            failed.append(each)
+            say(f"ERROR: {error}", err=True)
+    if failed:
+        raise UserError(f"{len(failed)} of {len(wanted)} are incomplete: {', '.join(failed)}")

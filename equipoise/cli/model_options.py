@@ -1,0 +1,87 @@
+"""What the commands that ask models share: their options, the settings these make, and what they spent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equipoise.cli.output import say
+from equipoise.cli.parameters import NAME
+from equipoise.core.env_file import EnvFile
+from equipoise.core.options import CONFIG
+
+if TYPE_CHECKING:
+    from equipoise.core.settings import Settings
+    from equipoise.models.counters import CounterSnapshot
+
+_MODEL_OPTIONS = (
+    click.option("--model", metavar="M", type=NAME, help="The model to ask; local is the built-in one."),
+    click.option("--api-base-url", metavar="URL", help="OpenAI-compatible endpoint."),
+    click.option("--api-key", metavar="KEY", help="Its key; better in OPENAI_API_KEY."),
+    click.option("--max-tokens", metavar="N", help="Limit of each reply."),
+    click.option("--concurrency", metavar="N", help="Calls in flight (default 32)."),
+    click.option("--max-retries", metavar="N", help="Retries of a call that fails in transport."),
+    click.option(
+        "--max-cost", metavar="USD", help="Stop before the cost exceeds this; finished work is kept."
+    ),
+    click.option("--max-calls", metavar="N", help="Stop before it sends more requests than this."),
+    click.option(
+        "--price-input",
+        metavar="USD",
+        help="USD per million input tokens, for models without a listed price.",
+    ),
+    click.option("--price-output", metavar="USD", help="USD per million output tokens, likewise."),
+    click.option("--fresh", is_flag=True, help="Ask everything again; what was asked before is archived."),
+)
+
+
+def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of every command that asks a model."""
+    return _MODEL_OPTIONS[0](asks_named_models(command))
+
+
+def asks_named_models(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same options but --model, to a command with options of its own that name models."""
+    for option in reversed(_MODEL_OPTIONS[1:]):
+        command = option(command)
+    return command
+
+
+def settings_of(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> Settings:
+    """The settings for these options, at temperature 0. Raises UserError."""
+    from equipoise.core.resolution import resolve
+
+    values = {name: value for name, value in options.items() if value is not None}
+    if (most := values.pop("max_tokens", None)) is not None:
+        values |= {"subject_max_tokens": most, "evaluator_max_tokens": most}
+    models = {"evaluator_model": list(evaluators)} if evaluators else {}
+    # Of sessions alone: it may have options of suites.
+    environment = {name: value for name, value in os.environ.items() if name != CONFIG.variable}
+    variables = click.get_current_context().find_object(EnvFile) or EnvFile()
+    return resolve(
+        {"subject_temperature": "0", **values, **models}, environment, {}, origins=variables.origins
+    )
+
+
+def warn_of_keys(settings: Settings) -> None:
+    """Warn of keys that are too short to be masked everywhere."""
+    from equipoise.report.header import warnings_of_keys
+
+    for warning in warnings_of_keys(settings):
+        say(f"warning: {warning}", err=True)
+
+
+def spent(counters: CounterSnapshot) -> str:
+    """One line on calls and tokens."""
+    read, written = map(sum, zip(*counters.tokens, strict=True))
+    repeated = f", {counters.repeated} repeated" if counters.repeated else ""
+    line = (
+        f"calls: {counters.made} made, {counters.replayed} replayed, {counters.retries} retries{repeated}; "
+        f"{read:,} tokens in, {written:,} out"
+    )
+    if not counters.estimated:
+        return line
+    return f"{line}, partly estimated; calls without a readable usage: {counters.estimated:,}"

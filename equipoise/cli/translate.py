@@ -1,0 +1,80 @@
+"""`equipoise translate`: question files in another language, with a table for a reviewer."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from equipoise.cli.model_options import asks_models, settings_of, spent, warn_of_keys
+from equipoise.cli.output import say, tell
+from equipoise.cli.parameters import NAME
+from equipoise.core.errors import UserError
+from equipoise.suites.resources import nearest
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.option("--from", "source", type=_PATH, required=True, help="Questions (.txt) or templates (.csv).")
+@click.option(
+    "--from-language", type=NAME, default=None, help="Its language (default the file's name, en of a table)."
+)
+@click.option(
+    "--to", "language", required=True, metavar="L", type=NAME, help="The language to translate into."
+)
+@click.option(
+    "--verify-model", metavar="M", type=NAME, help="A second model that translates back, for the review."
+)
+@click.option("-o", "--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
+@click.option("--force", is_flag=True, help="Replace files that were edited since they were written.")
+@asks_models
+@click.pass_context
+def translate(
+    ctx: click.Context,
+    /,
+    source: Path,
+    from_language: str | None,
+    language: str,
+    verify_model: str | None,
+    output: Path | None,
+    force: bool,
+    fresh: bool,
+    **options: Any,
+) -> None:
+    """Translate a question file line by line, check every line, and write a table for a reviewer.
+
+    Exits with 1 if a line failed its checks: it is left empty, and the review says what is wrong. A missing
+    back-translation is reported, and has no other effect.
+    """
+    from equipoise.datasets import translate
+
+    spoken = from_language or ("en" if source.suffix == ".csv" else source.stem)
+    target = output or Path("translations") / f"{language}{source.suffix}"
+    if target.exists() and target.resolve() == source.resolve():
+        raise UserError(f"--output: {target} is what is to be translated; name another file")
+    settings = settings_of(options, (verify_model,) if verify_model else ())
+    units = translate.units(source, spoken)
+    warn_of_keys(settings)
+    with click.progressbar(length=len(units), label="translating", file=sys.stderr) as bar:
+        rows, counters = translate.translate(
+            source,
+            (spoken, language),
+            target,
+            settings,
+            translate.prompts(nearest("rubric/translate.toml", Path.cwd())),
+            verifies=verify_model is not None,
+            overwrites=force,
+            is_fresh=fresh,
+            on_done=lambda: bar.update(1),
+            tell=tell,
+        )
+    failed = [row for row in rows if row.flags]
+    for row in (row for row in rows if translate.told(row)):
+        say(f"{source}:{row.unit.line}: {translate.told(row)}")
+    review = translate.beside(target, source, "review.csv")
+    say(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
+    say(spent(counters))
+    ctx.exit(1 if failed else 0)

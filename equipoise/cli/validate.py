@@ -1,0 +1,78 @@
+"""`equipoise validate` and `schema`: data and results checked, and what results are held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from equipoise.cli.output import say
+
+if TYPE_CHECKING:
+    from equipoise.core.types import JSON
+
+_PATH = click.Path(path_type=Path)
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
+@click.pass_context
+def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
+    """Check each PATH: results, a folder of them, a suite's folder, a dataset, questions (default ./topics).
+
+    Results are held against the JSON Schema. Prints one line per finding. Exits with 0 if there are none, 1
+    if there are any, 4 if a path is neither. Published data in folders named original are checked only if
+    they are named.
+    """
+    from equipoise.datasets import lint
+
+    findings, results = _validated(paths)
+    rest = [path for path in paths if path not in results]
+    if rest or not paths:
+        found, files = lint.validate(rest)
+        findings += map(str, found)
+    else:
+        files = 0
+    for line in findings:
+        say(line)
+    counts = (_counted(len(findings), "finding"), _counted(files + sum(results.values()), "file"))
+    say(" in ".join(counts), err=bool(findings))
+    ctx.exit(1 if findings else 0)
+
+
+def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
+    """The findings on results at or directly in these paths, and how many each path has."""
+    from equipoise.results import schema
+
+    findings: list[str] = []
+    results: dict[Path, int] = {}
+    for path in paths:
+        for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+            if (data := schema.read(file)) is not None:
+                findings += _problems(file, data)
+                results[path] = results.get(path, 0) + 1
+    return findings, results
+
+
+def _problems(file: Path, data: JSON) -> list[str]:
+    """What is wrong with these results, a line each, as far as it is shown."""
+    from equipoise.results import schema
+
+    found = [f"{file}: {problem}" for problem in schema.problems(data)]
+    more = len(found) - schema.MOST_SHOWN
+    return [*found[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of results, with the parts of the project's own suites."""
+    from equipoise.core import json_io
+    from equipoise.results import schema
+
+    click.echo(json_io.dumps(schema.whole(), indent=True), nl=False)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
