@@ -81,8 +81,8 @@ def gate(
     """
     from equipoise.comparison import scripts
 
-    given = [rules] if isinstance(rules, str) else rules
-    return scripts.gate(_path(baseline), _path(candidate), given, allows_mismatch=allow_mismatch)
+    texts = [rules] if isinstance(rules, str) else rules
+    return scripts.gate(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
 
 
 def _path(source: Source) -> Path:

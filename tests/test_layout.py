@@ -240,7 +240,7 @@ def test_no_two_types_share_a_name() -> None:
 
 VAGUE = {"found", "said", "told", "kept", "place"}
 """Names that say nothing of what they hold, where its type has a name: rows, a path, a match, an index."""
-PLAIN = ["stats", "models", "judge", "suites", "results", "report"]
+PLAIN = ["core", "stats", "models", "judge", "suites", "results", "report", "studies", "datasets"]
 """The rooms in which no local has such a name; of the others, those of audits and anchors are left."""
 _AUDITS = re.compile(r"anchors\.py|anchor_checks\.py|judge/checks\.py|audits?\.py|audit_figures\.py")
 

@@ -26,8 +26,8 @@ class EnvFile:
     @property
     def about(self) -> str:
         """One line that names what it has set; empty if there is nothing to say."""
-        kept = f"set in the environment: {', '.join(self.outside)}" if self.outside else ""
-        parts = ", ".join(self.lines), kept
+        unchanged = f"set in the environment: {', '.join(self.outside)}" if self.outside else ""
+        parts = ", ".join(self.lines), unchanged
         return f"{NAME}: {'; '.join(filter(None, parts))}" if any(parts) else ""
 
     @property
@@ -66,15 +66,15 @@ def _variables(path: Path) -> list[tuple[int, str, str]]:
     # Imported here: few projects have the file.
     from dotenv.parser import parse_stream
 
-    text, found = read_text(path), []
+    text, variables = read_text(path), []
     for item in parse_stream(StringIO(text)):
         begin = item.original.string
         first = item.original.line + begin[: len(begin) - len(begin.lstrip())].count("\n")
         if item.error:
             raise UserError(f"{NAME}:{first}: is not NAME=VALUE")
         if item.value is not None and item.key is not None and _is_ours(item.key):
-            found.append((first, item.key, item.value))
-    return found
+            variables.append((first, item.key, item.value))
+    return variables
 
 
 def _is_ours(name: str) -> bool:

@@ -39,10 +39,10 @@ def _of_gate(gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[int
 
 def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> int:
     """The exit status for these gate verdicts; an inconclusive one may count as pass or fail."""
-    found = {inconclusive if verdict == "inconclusive" and inconclusive else verdict for verdict in verdicts}
-    if "fail" in found:
+    used = {inconclusive if verdict == "inconclusive" and inconclusive else verdict for verdict in verdicts}
+    if "fail" in used:
         return GATE_FAILED
-    return GATE_INCONCLUSIVE if "inconclusive" in found else 0
+    return GATE_INCONCLUSIVE if "inconclusive" in used else 0
 
 
 PRECEDENCE = (4, 2, GATE_FAILED, 1, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
@@ -51,6 +51,6 @@ PRECEDENCE = (4, 2, GATE_FAILED, 1, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
 
 def first(statuses: Iterable[int]) -> int:
     """The exit status of several sessions together; one that is not in PRECEDENCE goes before all."""
-    found = set(statuses)
-    unknown = sorted(found - {*PRECEDENCE})
-    return next((status for status in (*unknown, *PRECEDENCE) if status in found), 0)
+    present = set(statuses)
+    unknown = sorted(present - {*PRECEDENCE})
+    return next((status for status in (*unknown, *PRECEDENCE) if status in present), 0)

@@ -183,9 +183,9 @@ def write_text(path: Path, text: str) -> None:
         raise UserError(f"{shown(path)}: cannot be written to ({error.strerror})") from None
 
 
-def write_objects(path: Path, found: Iterable[Mapping[str, JSON]]) -> None:
+def write_objects(path: Path, items: Iterable[Mapping[str, JSON]]) -> None:
     """Write a JSON Lines file atomically. Raises UserError."""
-    text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in found)
+    text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
     # Half a character becomes its escape, which is what JSON has for it.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 

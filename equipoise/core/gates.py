@@ -39,17 +39,17 @@ def parse_gate(text: str) -> Rule | GateFile:
 def read_gate(path: Path) -> GateFile:
     """Read a gate's file, whole. Raises ValueError that says which part of it is wrong."""
     try:
-        said = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+        tables = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
         raise ValueError(f"cannot be read ({error.strerror})") from None
     except ValueError as error:
         raise ValueError(f"is not TOML ({error})") from None
-    scope, inconclusive = said.pop("scope", SCOPES[0]), said.pop("inconclusive", None)
+    scope, inconclusive = tables.pop("scope", SCOPES[0]), tables.pop("inconclusive", None)
     if scope not in SCOPES:
         raise ValueError(f"has an unknown scope {scope!r}: {' or '.join(SCOPES)}")
     if inconclusive not in (None, "pass", "fail"):
         raise ValueError(f"has inconclusive = {inconclusive!r}: pass or fail")
-    rules = tuple(rule for name, table in said.items() for rule in _rules_of(path, name, table, scope))
+    rules = tuple(rule for name, table in tables.items() for rule in _rules_of(path, name, table, scope))
     if not rules:
         raise ValueError('has no rules: give a suite\'s table a list of them, as required = ["overall:-2pp"]')
     return GateFile(rules=rules, inconclusive=inconclusive)
@@ -72,12 +72,12 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
             yield replace(rule, suite=suite, required=kind == "required", file=str(path))
 
 
-def rules_in(given: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
+def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
     """All rules, of files and by themselves, in the order given."""
-    return tuple(rule for item in given for rule in (item.rules if isinstance(item, GateFile) else (item,)))
+    return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 
-def inconclusive_in(given: Iterable[Rule | GateFile]) -> Inconclusive | None:
+def inconclusive_in(items: Iterable[Rule | GateFile]) -> Inconclusive | None:
     """What an inconclusive gate counts as; the last file that says so decides."""
-    said = [item.inconclusive for item in given if isinstance(item, GateFile) and item.inconclusive]
-    return said[-1] if said else None
+    choices = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
+    return choices[-1] if choices else None

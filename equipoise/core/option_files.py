@@ -28,8 +28,8 @@ def config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
     secret = {option.name: _IN_FILE.format(option.variable) for option in options if option.is_secret}
     refused = {**secret, "config": "a file does not name another"}
-    found = texts(shown(path), read(path), options, refused)
-    return {name: str(value).lower() if value in (True, False) else value for name, value in found.items()}
+    values = texts(shown(path), read(path), options, refused)
+    return {name: str(value).lower() if value in (True, False) else value for name, value in values.items()}
 
 
 def texts(
@@ -45,7 +45,7 @@ def texts(
     Raises UserError.
     """
     known = {option.name: option for option in options}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         name = key.replace("-", "_")
         if name in refused:
@@ -54,8 +54,8 @@ def texts(
             near = get_close_matches(name, [*known, *others], n=1, cutoff=0.7)
             hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_LISTS} lists them"
             raise UserError(f"{where}: there is no option {key!r} here; {hint}")
-        found[name] = value if name in others else text(f"{where}: {key}", known[name], value)
-    return found
+        values[name] = value if name in others else text(f"{where}: {key}", known[name], value)
+    return values
 
 
 def text(where: str, option: Option, value: Any) -> Any:

@@ -37,10 +37,10 @@ class Verdict:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data."""
-        kept = None if self.fields is None else dict(self.fields)
+        fields = None if self.fields is None else dict(self.fields)
         return {
             "evaluator": self.evaluator,
-            "fields": kept,
+            "fields": fields,
             "attempts": self.attempts,
             "error": self.error,
             "raw": list(self.raw),
@@ -240,5 +240,5 @@ class Metric:
         """The runs of a rate that have a value: the value, and the share of a run by which it counts."""
         of = cell.of(self.of)
         per = cell.of(self.per) if self.per else [1.0] * len(of)
-        found = zip(of, per, strict=True)
-        return [(value, share) for value, share in found if value is not None and share is not None]
+        pairs = zip(of, per, strict=True)
+        return [(value, share) for value, share in pairs if value is not None and share is not None]

@@ -80,17 +80,17 @@ def resolve(
     options = (*OPTIONS, *suite_options)
     sources = _with_config(_Sources(command_line, environment, ini, origins), options)
     texts = ((option, sources.value(option)) for option in options)
-    given = {option.name: (_read(option, *text), text[1]) for option, text in texts if text}
+    explicit = {option.name: (_read(option, *text), text[1]) for option, text in texts if text}
     usual = {option.name: option.default for option in options}
-    value = {**usual, **defaults, **{name: own for name, (own, _) in given.items()}}
-    source = {name: where for name, (_, where) in given.items()}
-    if is_local(value["model"] or "") and "subject_max_tokens" not in given:
+    value = {**usual, **defaults, **{name: own for name, (own, _) in explicit.items()}}
+    source = {name: where for name, (_, where) in explicit.items()}
+    if is_local(value["model"] or "") and "subject_max_tokens" not in explicit:
         # A suite's length is meant for other models: the built-in server has a limit of its own.
         value["subject_max_tokens"] = None
     subject = _subject_endpoint(value, source, environment, origins)
     has_no_panel = defaults.get("evaluator_model", ()) is None
     combined = {
-        "evaluator_models": () if has_no_panel else _panel(value, "evaluator_model" in given),
+        "evaluator_models": () if has_no_panel else _panel(value, "evaluator_model" in explicit),
         "subject_endpoint": subject,
         "evaluator_endpoint": _evaluator_endpoint(subject, value, source),
         "languages": value["language"],
@@ -101,7 +101,7 @@ def resolve(
         "price": _price(value["price_input"], value["price_output"]),
         "gate": rules_in(value["gate"]),
         "gate_inconclusive": value["gate_inconclusive"] or inconclusive_in(value["gate"]),
-        "given": frozenset(given) - {"config"},
+        "given": frozenset(explicit) - {"config"},
         "header_values": _header_values(environment),
     }
     same = {option.name: value[option.name] for option in OPTIONS if option.name in _FIELDS}
@@ -119,9 +119,9 @@ class _Sources:
 
     def value(self, option: Option) -> tuple[Any, str] | None:
         """The value that the user gives for an option, and its source."""
-        given = self.command_line.get(option.name)
-        if given is not None:
-            return given, option.flag
+        argument = self.command_line.get(option.name)
+        if argument is not None:
+            return argument, option.flag
         variable, key = self.environment.get(option.variable), self.ini.get(option.name)
         # There an empty text is how people unset an option.
         if variable:
@@ -131,23 +131,23 @@ class _Sources:
 
 def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
     """These, with the options in the file that --config names before those of pytest.ini."""
-    given = sources.value(CONFIG)
-    if given is None:
+    config = sources.value(CONFIG)
+    if config is None:
         return sources
-    path = _read(CONFIG, *given)
+    path = _read(CONFIG, *config)
     values = option_files.config(path, options)
     names = {name: f"{shown(path)}: {name.replace('_', '-')}" for name in values}
     return replace(sources, ini={**sources.ini, **values}, origins={**sources.origins, **names})
 
 
-def _read(option: Option, given: Any, source: str) -> Any:
+def _read(option: Option, raw: Any, source: str) -> Any:
     if option.switch:
-        return _switch(given, source)
+        return _switch(raw, source)
     if option.many:
-        texts = [given] if isinstance(given, str) else given
+        texts = [raw] if isinstance(raw, str) else raw
         parts = [part for text in texts for part in _values(text)]
         return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
-    return _parse(option, given, source)
+    return _parse(option, raw, source)
 
 
 def _values(text: str) -> list[str]:
@@ -155,20 +155,20 @@ def _values(text: str) -> list[str]:
     return [text] if Path(text).is_file() else _VALUES.findall(text) or [text]
 
 
-def _switch(given: Any, source: str) -> bool:
-    text = str(given).strip().lower()
+def _switch(raw: Any, source: str) -> bool:
+    text = str(raw).strip().lower()
     if text not in _TRUE | _FALSE:
-        raise UserError(f"{source}: {given!r} is neither true nor false")
+        raise UserError(f"{source}: {raw!r} is neither true nor false")
     return text in _TRUE
 
 
-def _parse(option: Option, given: str, source: str) -> Any:
-    if not given.strip():
+def _parse(option: Option, raw: str, source: str) -> Any:
+    if not raw.strip():
         raise UserError(f"{source}: the value is empty; give one or leave the option out")
     try:
-        return option.parse(given)
+        return option.parse(raw)
     except ValueError as error:
-        shown = "the value" if option.is_secret else _shown(given) if option.metavar == "URL" else repr(given)
+        shown = "the value" if option.is_secret else _shown(raw) if option.metavar == "URL" else repr(raw)
         raise UserError(f"{source}: {shown} {error}") from None
 
 
@@ -191,14 +191,14 @@ def _subject_endpoint(
 
 
 def _default_base_url(environment: Mapping[str, str], origins: Mapping[str, str]) -> str:
-    given = environment.get("OPENAI_BASE_URL")
-    if not given:
+    url = environment.get("OPENAI_BASE_URL")
+    if not url:
         return DEFAULT_BASE_URL
     try:
-        return parse_url(given)
+        return parse_url(url)
     except ValueError as error:
         name = origins.get("OPENAI_BASE_URL", "OPENAI_BASE_URL")
-        raise UserError(f"{name}: {_shown(given)} {error}") from None
+        raise UserError(f"{name}: {_shown(url)} {error}") from None
 
 
 def _default_key(environment: Mapping[str, str], origins: Mapping[str, str]) -> str:

@@ -32,10 +32,10 @@ def pytest_addoption(pluginmanager: Any) -> None:
 
 def _settings(folder: Path) -> Path | None:
     """The pytest.ini that is in force in this folder, if it loads the plugin."""
-    found = next((path for path in (folder, *folder.parents) if (path / "pytest.ini").is_file()), None)
-    if found is None or PLUGIN not in (found / "pytest.ini").read_text(encoding="utf-8", errors="replace"):
+    root = next((path for path in (folder, *folder.parents) if (path / "pytest.ini").is_file()), None)
+    if root is None or PLUGIN not in (root / "pytest.ini").read_text(encoding="utf-8", errors="replace"):
         return None
-    return found / "pytest.ini"
+    return root / "pytest.ini"
 
 
 def _may_have_misled(arguments: Sequence[str]) -> bool:

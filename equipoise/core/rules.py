@@ -121,11 +121,11 @@ class Until:
 
 def rules_for(suite: str, rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """The rules for one suite, each once; required if it is so anywhere."""
-    found: dict[str, Rule] = {}
+    by_text: dict[str, Rule] = {}
     for rule in rules:
-        if rule.suite in ("", suite) and (rule.text not in found or rule.required):
-            found[rule.text] = rule
-    return tuple(found.values())
+        if rule.suite in ("", suite) and (rule.text not in by_text or rule.required):
+            by_text[rule.text] = rule
+    return tuple(by_text.values())
 
 
 def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
@@ -137,13 +137,13 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         return _audit_rule(text)
     if text.startswith(ASKER):
         return _asker_rule(text, scope)
-    found = _RULE.fullmatch(text)
-    if not found:
+    match = _RULE.fullmatch(text)
+    if not match:
         raise ValueError(
             "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
         )
-    name, sign, amount, unit = found["name"], found["sign"], float(found["amount"]), found["unit"]
-    if found["scope"] is not None and name in (QUESTION, UNSCORED):
+    name, sign, amount, unit = match["name"], match["sign"], float(match["amount"]), match["unit"]
+    if match["scope"] is not None and name in (QUESTION, UNSCORED):
         raise ValueError(f"takes no scope: {name} is about this session's own runs")
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")
@@ -161,37 +161,37 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         sign=_sign(sign),
         amount=amount,
         unit="%" if unit == "%" else "pp",
-        scope=_scope(found["scope"] if found["scope"] != PEOPLE else None, scope),
-        people=PEOPLE in (found["people"], found["scope"]),
+        scope=_scope(match["scope"] if match["scope"] != PEOPLE else None, scope),
+        people=PEOPLE in (match["people"], match["scope"]),
     )
 
 
 def _audit_rule(text: str) -> Rule:
-    found = _AUDIT.fullmatch(text)
-    if not found or not found["sign"]:
+    match = _AUDIT.fullmatch(text)
+    if not match or not match["sign"]:
         raise ValueError(
             "is not a rule about an audit; these look like audit.lean:±5pp (or +-5pp), audit.length:+5pp, "
             "audit.order:-0.5"
         )
-    unit: Unit = "pp" if found["unit"] else "points"
-    amount, sign = float(found["amount"]), _sign(found["sign"])
-    return Rule(text=text, name=AUDIT + found["check"], sign=sign, amount=amount, unit=unit)
+    unit: Unit = "pp" if match["unit"] else "points"
+    amount, sign = float(match["amount"]), _sign(match["sign"])
+    return Rule(text=text, name=AUDIT + match["check"], sign=sign, amount=amount, unit=unit)
 
 
 def _asker_rule(text: str, scope: Scope) -> Rule:
-    found = _ASKER.fullmatch(text)
-    if not found or not found["sign"] or not found["unit"]:
+    match = _ASKER.fullmatch(text)
+    if not match or not match["sign"] or not match["unit"]:
         raise ValueError(
             "is not a rule about who asks; these look like asker.asymmetry:±3pp (or +-3pp), "
             "asker.sycophancy:+5pp@population"
         )
     return Rule(
         text=text,
-        name=found["name"],
-        sign=_sign(found["sign"]),
-        amount=float(found["amount"]),
+        name=match["name"],
+        sign=_sign(match["sign"]),
+        amount=float(match["amount"]),
         unit="pp",
-        scope=_scope(found["scope"], scope),
+        scope=_scope(match["scope"], scope),
     )
 
 
@@ -200,12 +200,12 @@ def _sign(text: str) -> int:
     return {"+": 1, "-": -1}.get(text, 0)
 
 
-def _scope(given: str | None, default: Scope = SCOPES[0]) -> Scope:
+def _scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
     """The default where none is given."""
-    found = next((scope for scope in SCOPES if scope == (given or default)), None)
-    if found is None or given == "":
+    known = next((scope for scope in SCOPES if scope == (name or default)), None)
+    if known is None or name == "":
         raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
-    return found
+    return known
 
 
 def most_unscored(rules: Sequence[Rule]) -> float:
@@ -224,9 +224,9 @@ def parse_until(text: str) -> Until:
     text = text.strip()
     if text == GATE:
         return Until(text=text, name=GATE, half_width=None)
-    found = _UNTIL.fullmatch(text)
-    if not found or not float(found["amount"]):
+    match = _UNTIL.fullmatch(text)
+    if not match or not float(match["amount"]):
         raise ValueError("is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate")
     return Until(
-        text=text, name=found["name"], half_width=float(found["amount"]), scope=_scope(found["scope"])
+        text=text, name=match["name"], half_width=float(match["amount"]), scope=_scope(match["scope"])
     )

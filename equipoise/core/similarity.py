@@ -49,7 +49,7 @@ def _letters(text: str) -> str:
 def grams(text: str, size: int = TRIGRAM) -> frozenset[str]:
     """The character n-grams of the folded text; the text itself if it is shorter than `size`."""
     plain = folded(text)
-    return frozenset(plain[place : place + size] for place in range(max(1, len(plain) - size + 1)))
+    return frozenset(plain[index : index + size] for index in range(max(1, len(plain) - size + 1)))
 
 
 def alike(
@@ -66,7 +66,7 @@ def alike(
     for later, own in enumerate(sets):
         length = len(own) - math.ceil(least * len(own) - _SLACK) + 1
         rarest = sorted(own, key=lambda gram: (counts[gram], gram))[:length]
-        for earlier in sorted({place for gram in rarest for place in having[gram]}):
+        for earlier in sorted({index for gram in rarest for index in having[gram]}):
             if (share := _jaccard(own, sets[earlier])) >= least:
                 yield earlier, later, share
         for gram in rarest:

@@ -38,8 +38,8 @@ def unguarded(text: str) -> str:
 
 def _is_formula(text: str, start: int, *, is_first: bool = False) -> bool:
     """Whether what stands here, after nothing that can be seen, could begin a formula."""
-    for place in range(start, len(text)):
-        character = text[place]
+    for index in range(start, len(text)):
+        character = text[index]
         if unicodedata.normalize("NFKC", character)[0] in _SIGNS or (is_first and character == "\r"):
             return True
         if character in _ENDS or not _is_unseen(character):

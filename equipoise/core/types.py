@@ -152,12 +152,12 @@ class Reply:
     def to_json(self) -> dict[str, JSON]:
         """Every field that is set, as plain data."""
         pairs = ((name, getattr(self, name)) for name in _REPLY_FIELDS)
-        found = {name: value for name, value in pairs if value is not None}
+        data = {name: value for name, value in pairs if value is not None}
         if self.usage is not None:
-            found["usage"] = self.usage.to_json()
+            data["usage"] = self.usage.to_json()
         if self.tokens is not None:
-            found["tokens"] = [token.to_json() for token in self.tokens]
-        return found
+            data["tokens"] = [token.to_json() for token in self.tokens]
+        return data
 
 
 _REPLY_FIELDS = tuple(item.name for item in fields(Reply))
@@ -321,16 +321,16 @@ def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
     A call that repeats an earlier call with its reply, and says more, goes on with that conversation. The
     particulars of every reply are kept.
     """
-    found: list[Transcript] = []
+    conversations: list[Transcript] = []
     for call in calls:
-        places = [place for place, item in enumerate(found) if _is_continued(item, call)]
-        if not places:
-            found.append(call)
+        indices = [index for index, item in enumerate(conversations) if _is_continued(item, call)]
+        if not indices:
+            conversations.append(call)
             continue
-        place = max(places, key=lambda place: len(found[place].messages))
-        known = found[place].messages
-        found[place] = replace(call, messages=(*known, *call.messages[len(known) :]))
-    return tuple(found)
+        index = max(indices, key=lambda index: len(conversations[index].messages))
+        known = conversations[index].messages
+        conversations[index] = replace(call, messages=(*known, *call.messages[len(known) :]))
+    return tuple(conversations)
 
 
 def _is_continued(earlier: Transcript, call: Transcript) -> bool:

@@ -38,8 +38,8 @@ def lint(folders: Sequence[Path]) -> Iterator[Finding]:
 
 
 def _pages(folder: Path) -> list[Path]:
-    found = (place / README for place in (folder, folder.parent))
-    return [page for page in found if page.is_file()]
+    paths = (parent / README for parent in (folder, folder.parent))
+    return [page for page in paths if page.is_file()]
 
 
 def _text(path: Path) -> str:

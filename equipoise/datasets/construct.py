@@ -50,21 +50,21 @@ def run(
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
         if stage.skipped or stage.each is None:
             tell(label)
-            found = [StageResult(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
+            results = [StageResult(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
         else:
             with bar(label, len(rows)) as advance:
-                found = _ask(stage, rows, session, advance)
-        rows = [item.row for item in found if item.reason is None]
-        shown = [_masked(item, hidden) for item in found]
+                results = _ask(stage, rows, session, advance)
+        rows = [item.row for item in results if item.reason is None]
+        shown = [_masked(item, hidden) for item in results]
         funnel.append(_counted(stage, shown))
         _write(folder, f"{number}_{stage.name}", shown, funnel)
     return list(rows)
 
 
-def _masked(found: StageResult, hidden: Secrets) -> StageResult:
+def _masked(result: StageResult, hidden: Secrets) -> StageResult:
     """The outcome with secrets masked, for files; the next stage gets the original row."""
-    reason = None if found.reason is None else hidden.mask(found.reason)
-    return StageResult(row=hidden.mask_values(found.row), reason=reason)
+    reason = None if result.reason is None else hidden.mask(result.reason)
+    return StageResult(row=hidden.mask_values(result.row), reason=reason)
 
 
 def _all(rows: Sequence[StageRow]) -> list[StageResult]:
@@ -83,10 +83,10 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
         raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
 
-def _write(folder: Path, name: str, found: Sequence[StageResult], funnel: list[dict[str, JSON]]) -> None:
+def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list[dict[str, JSON]]) -> None:
     """Write the rows that a stage keeps and drops, and the funnel so far. Raises UserError."""
-    write_objects(folder / f"{name}.jsonl", [item.row for item in found if item.reason is None])
-    dropped = [{**item.row, "dropped": item.reason} for item in found if item.reason is not None]
+    write_objects(folder / f"{name}.jsonl", [item.row for item in results if item.reason is None])
+    dropped = [{**item.row, "dropped": item.reason} for item in results if item.reason is not None]
     write_objects(folder / f"{name}.dropped.jsonl", dropped)
     try:
         store.write_json(folder / FUNNEL, funnel)
@@ -99,10 +99,10 @@ def _ask(
     stage: Stage, rows: Sequence[StageRow], session: JobSession, advance: Callable[[], None]
 ) -> list[StageResult]:
     """The outcome of each row in a stage that asks models."""
-    found = session.run([_job(stage, row) for row in rows], advance)
+    results = session.run([_job(stage, row) for row in rows], advance)
     return [
         StageResult(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
-        for row, item in zip(rows, found, strict=True)
+        for row, item in zip(rows, results, strict=True)
     ]
 
 
@@ -116,15 +116,15 @@ def _job(stage: Stage, row: StageRow) -> Job[StageResult]:
     return Job(name=f"{stage.name}-{row['id']}", do=do)
 
 
-def _counted(stage: Stage, found: Sequence[StageResult]) -> dict[str, JSON]:
-    dropped = [item for item in found if item.reason is not None]
+def _counted(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
+    dropped = [item for item in results if item.reason is not None]
     # Only what stands before a colon: the rest is about one row.
     reasons = Counter(str(item.reason).split(":")[0] for item in dropped)
     examples = {str(item.reason).split(":")[0]: item for item in reversed(dropped)}
     return {
         "stage": stage.name,
-        "in": len(found),
-        "kept": len(found) - len(dropped),
+        "in": len(results),
+        "kept": len(results) - len(dropped),
         "dropped": len(dropped),
         "skipped": stage.skipped,
         "reasons": dict(reasons),
@@ -143,16 +143,16 @@ def funnel_rows(folder: Path) -> list[tuple[str, ...]]:
 
 
 def _funnel_row(item: Mapping[str, JSON]) -> tuple[str, ...]:
-    found = item["examples"]
-    whys = [f"{reason} {count} ({_example(found[reason])})" for reason, count in item["reasons"].items()]
+    examples = item["examples"]
+    whys = [f"{reason} {count} ({_example(examples[reason])})" for reason, count in item["reasons"].items()]
     why = item["skipped"] or ", ".join(whys)
     return (item["stage"], str(item["in"]), str(item["dropped"]), str(item["kept"]), why)
 
 
 def _example(item: Mapping[str, JSON]) -> str:
     """An example of a reason: the row's id, and the details."""
-    said = " ".join(item["reason"].partition(":")[2].split())
-    return f"{item['id']}: {said[:60]}" if said else str(item["id"])
+    details = " ".join(item["reason"].partition(":")[2].split())
+    return f"{item['id']}: {details[:60]}" if details else str(item["id"])
 
 
 # Files.
@@ -160,14 +160,14 @@ def _example(item: Mapping[str, JSON]) -> str:
 
 def read(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
     """The objects of a JSON Lines file, each with an id and texts under these keys. Raises UserError."""
-    seen: set[str] = set()
+    ids: set[str] = set()
     for where, data in objects(path):
         if not all(isinstance(data.get(key), str) for key in keys):
             raise UserError(f"{where}: needs the texts {', '.join(keys)}")
         if not _ID.fullmatch(data["id"]):
             # The suite would refuse the questions that were made of it.
             raise UserError(f"{where}: id is {data['id']!r}; use a-z, 0-9 and _ only")
-        if data["id"] in seen:
+        if data["id"] in ids:
             raise UserError(f"{where}: the id {data['id']!r} is taken by an earlier line")
-        seen.add(data["id"])
+        ids.add(data["id"])
         yield data

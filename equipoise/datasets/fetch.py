@@ -52,12 +52,12 @@ def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: s
 @contextmanager
 def _left_as_it_was(target: Path) -> Iterator[None]:
     """Remove a new folder, and those above it, again where none of the data could be brought into it."""
-    new = [place for place in (target, *target.parents) if not place.exists()]
+    new = [path for path in (target, *target.parents) if not path.exists()]
     try:
         yield
     except UserError:
-        found = [item for item in target.rglob("*") if item.is_file() and item.name != LICENCE]
-        if new and not found:
+        files = [item for item in target.rglob("*") if item.is_file() and item.name != LICENCE]
+        if new and not files:
             _remove(target, new)
         raise
 
@@ -65,18 +65,18 @@ def _left_as_it_was(target: Path) -> Iterator[None]:
 def _remove(target: Path, new: Sequence[Path]) -> None:
     with suppress(OSError):
         (target / LICENCE).unlink()
-    for place in (*sorted(target.rglob("*"), reverse=True), *new):
+    for path in (*sorted(target.rglob("*"), reverse=True), *new):
         # A folder that is not empty stays.
         with suppress(OSError):
-            place.rmdir()
+            path.rmdir()
 
 
 def names(name: str, topics: Sequence[Path]) -> list[str]:
     """The name, or for `all` those of all published data. Raises UserError if there are none."""
-    found = list(originals(topics)) if name == ALL else [name]
-    if not found:
+    names = list(originals(topics)) if name == ALL else [name]
+    if not names:
         raise UserError(f"{ALL}: no suite has published data; {PINS} in its folder would say where they are")
-    return found
+    return names
 
 
 def _page(original: Original) -> str:
@@ -105,9 +105,9 @@ def _have(original: Original, name: str, target: Path, site: str) -> str:
 def _bring(url: str, target: Path, digest: str) -> None:
     try:
         with replacing(target) as file:
-            found = _download(url, file)
-            if found != digest:
-                raise UserError(f"{url}: wrong SHA-256: {found}, expected {digest}; nothing is kept")
+            actual = _download(url, file)
+            if actual != digest:
+                raise UserError(f"{url}: wrong SHA-256: {actual}, expected {digest}; nothing is kept")
     except OSError as error:
         raise UserError(f"{shown(target)}: cannot be written to ({error.strerror})") from None
 

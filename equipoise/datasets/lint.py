@@ -54,10 +54,10 @@ def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
 def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
     datasets = dict.fromkeys(dataset for path in wanted for dataset in _datasets(path))
     files = dict.fromkeys(file for path in wanted for file in text_files(path))
-    found = [finding for path in files for finding in untidy(path)]
-    found += [finding for dataset in datasets for finding in _of_dataset(*dataset)]
-    found += canary.lint([path for _, path in datasets])
-    return sorted(dict.fromkeys(found)), len(files)
+    findings = [finding for path in files for finding in untidy(path)]
+    findings += [finding for dataset in datasets for finding in _of_dataset(*dataset)]
+    findings += canary.lint([path for _, path in datasets])
+    return sorted(dict.fromkeys(findings)), len(files)
 
 
 def _default() -> Path:
@@ -75,10 +75,10 @@ def _datasets(path: Path) -> list[Dataset]:
         return [_of_file(path)]
     if not path.is_dir():
         raise UserError(f"{path}: no such file or folder; name a dataset, or a file of questions")
-    found = list(_below(path))
-    if not found:
+    datasets = list(_below(path))
+    if not datasets:
         raise UserError(f"{path}: has the data of no suite; name one of {', '.join(suites.names())}")
-    return found
+    return datasets
 
 
 def _of_file(path: Path) -> Dataset:
@@ -91,10 +91,10 @@ def _of_file(path: Path) -> Dataset:
 
 def _recognised(path: Path) -> tuple[str | None, Recognised]:
     """The suite that recognises a path as its data by the content; None if no suite does."""
-    said = {name: suites.load(name).recognises(path) for name in suites.names()}
+    answers = {name: suites.load(name).recognises(path) for name in suites.names()}
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
-    found = ((name, answer) for answer in order for name in said if said[name] == answer)
-    return next(found, (None, "no"))
+    matches = ((name, answer) for answer in order for name in answers if answers[name] == answer)
+    return next(matches, (None, "no"))
 
 
 def _below(folder: Path) -> Iterator[Dataset]:
@@ -108,12 +108,12 @@ def _below(folder: Path) -> Iterator[Dataset]:
     if recognised == "yes":
         return
     inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != ORIGINAL]
-    found = [dataset for item in inner if not item.name.startswith(".") for dataset in _below(item)]
+    datasets = [dataset for item in inner if not item.name.startswith(".") for dataset in _below(item)]
     if suite:
-        yield from (dataset for dataset in found if _is_sure(dataset[1]))
+        yield from (dataset for dataset in datasets if _is_sure(dataset[1]))
         return
     named = None if any(map(is_only_fetched, (folder, *inner))) else _by_name(folder)
-    yield from found or ([(named, folder)] if named else [])
+    yield from datasets or ([(named, folder)] if named else [])
 
 
 def _is_sure(folder: Path) -> bool:
@@ -142,8 +142,8 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
     except UserError as error:
         yield of_error(error, dataset)
     yield from _of_askers(suite, dataset)
-    told = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
-    yield from (item for item in _repeats(texts) if (item.path, item.line) not in told)
+    reported = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
+    yield from (item for item in _repeats(texts) if (item.path, item.line) not in reported)
     yield from overlap.lint(suite, dataset, texts)
 
 
@@ -154,11 +154,11 @@ def _of_askers(name: str, dataset: Path) -> Iterator[Finding]:
         return
     try:
         cases = suite.cases(wanted)
-        found = suite.asked.askers(wanted, cases)
+        cues = suite.asked.askers(wanted, cases)
     except UserError as error:
         yield of_error(error, path)
         return
-    yield from (Finding(str(path), 1, what) for what in askers.problems(found, cases))
+    yield from (Finding(str(path), 1, what) for what in askers.problems(cues, cases))
 
 
 def _protocol(name: str, dataset: Path) -> AnySuite:
@@ -182,9 +182,9 @@ def of_error(error: UserError, path: Path) -> Finding:
     """A loader's error as a finding, at line 1 if it names no line."""
     text = str(error)
     head, _, rest = text.partition(": ")
-    place, _, number = head.rpartition(":")
-    if rest and place and number.isdecimal():
-        return Finding(place, int(number), rest)
+    file, _, number = head.rpartition(":")
+    if rest and file and number.isdecimal():
+        return Finding(file, int(number), rest)
     is_file = bool(rest) and Path(head).exists()
     return Finding(head, 1, rest) if is_file else Finding(str(path), 1, text)
 
@@ -194,9 +194,9 @@ def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
         groups[text.among].append(text)
-    for found in groups.values():
-        for first, second, share in alike([item.text for item in found]):
-            yield from _repeat(found[first], found[second], share)
+    for group in groups.values():
+        for first, second, share in alike([item.text for item in group]):
+            yield from _repeat(group[first], group[second], share)
 
 
 def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
@@ -214,8 +214,8 @@ def text_files(path: Path) -> list[Path]:
     """The text files in a folder, recursively, or the file itself; published data are left out."""
     if path.is_file():
         return [path]
-    found = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
-    return sorted(item for item in found if _is_seen(item.relative_to(path)))
+    files = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
+    return sorted(item for item in files if _is_seen(item.relative_to(path)))
 
 
 def _is_seen(path: Path) -> bool:
@@ -299,10 +299,10 @@ def _cells(text: str) -> Iterator[tuple[int, str]]:
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         head = next(reader, [])
-        kept = [place for place, name in enumerate(head) if name != SEPARATOR]
+        columns = [index for index, name in enumerate(head) if name != SEPARATOR]
         yield from ((reader.line_num, name) for name in head)
         for row in reader:
-            yield from ((reader.line_num, row[place]) for place in kept if place < len(row))
+            yield from ((reader.line_num, row[index]) for index in columns if index < len(row))
     except csv.Error:
         return
 

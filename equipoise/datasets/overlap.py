@@ -96,7 +96,7 @@ def _published(suite: str, dataset: Path) -> list[Path]:
 def _lines(path: Path) -> list[str]:
     text = read_bytes(path).decode("utf-8", errors="replace")
     if path.suffix in (".json", ".jsonl"):
-        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)) if found[1] else " ", text)
+        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else " ", text)
     return text.split("\n")
 
 

@@ -93,12 +93,12 @@ def units(path: Path, source: str) -> list[SourceText]:
     Raises UserError naming file and line.
     """
     if path.suffix == ".csv":
-        found = [row for row in rows(path, COLUMNS) if row["language"] == source]
-        if len(found) != 1:
+        templates = [row for row in rows(path, COLUMNS) if row["language"] == source]
+        if len(templates) != 1:
             raise UserError(
-                f"{path}: has {len(found)} rows in {source!r}; there must be one to translate from"
+                f"{path}: has {len(templates)} rows in {source!r}; there must be one to translate from"
             )
-        return [SourceText(line=1, part=part, text=found[0][part]) for part in ("question", "separator")]
+        return [SourceText(line=1, part=part, text=templates[0][part]) for part in ("question", "separator")]
     texts = [SourceText(line=number, part="", text=text) for number, text in lines(path)]
     if not texts:
         raise UserError(f"{path}:1: no text in this file")
@@ -109,28 +109,28 @@ def units(path: Path, source: str) -> list[SourceText]:
 
 
 def job(
-    unit: SourceText, said: TranslationPrompts, source: str, target: str, *, verifies: bool
+    unit: SourceText, prompts: TranslationPrompts, source: str, target: str, *, verifies: bool
 ) -> Job[Translated]:
     """A job that translates one unit, and has it translated back if wanted."""
 
     async def do(models: JobModels) -> Translated:
-        text, wrong = await _translate(models, unit, said, source, target)
+        text, wrong = await _translate(models, unit, prompts, source, target)
         if not verifies or not text:
             return Translated(unit=unit, text=text, back="", flags=wrong)
-        back, notes = await _back(models, text, said, source, target)
+        back, notes = await _back(models, text, prompts, source, target)
         return Translated(unit=unit, text=text, back=back, flags=wrong, notes=notes)
 
     return Job(name=unit.name, do=do)
 
 
 async def _back(
-    models: JobModels, text: str, said: TranslationPrompts, source: str, target: str
+    models: JobModels, text: str, prompts: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
     """The second model's back-translation, and why there is none: the translation is kept without it."""
-    system = said.back_system.substitute(source=target, target=source).strip()
-    asked = said.back_user.substitute(text=text, code=models.code("back")).strip()
+    system = prompts.back_system.substitute(source=target, target=source).strip()
+    request = prompts.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
-        reply = await models.evaluators[0].complete(_messages(system, asked))
+        reply = await models.evaluators[0].complete(_messages(system, request))
     except CallFailed as failure:
         if failure.stops_session:
             raise
@@ -144,11 +144,11 @@ async def _back(
 
 
 async def _translate(
-    models: JobModels, unit: SourceText, said: TranslationPrompts, source: str, target: str
+    models: JobModels, unit: SourceText, prompts: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
-    system = said.system.substitute(source=source, target=target).strip()
-    asked = said.user.substitute(text=unit.text, code=models.code("translation")).strip()
-    messages = _messages(system, asked)
+    system = prompts.system.substitute(source=source, target=target).strip()
+    request = prompts.user.substitute(text=unit.text, code=models.code("translation")).strip()
+    messages = _messages(system, request)
     for _ in range(ATTEMPTS):
         reply = await models.model.complete(messages)
         text = reply.text.strip()
@@ -159,7 +159,7 @@ async def _translate(
         wrong += flags(unit.text, text, source, target)
         if not wrong:
             break
-        complaint = said.again.substitute(complaint="; ".join(wrong)).strip()
+        complaint = prompts.again.substitute(complaint="; ".join(wrong)).strip()
         answer = Message(role="assistant", content=reply.text)
         messages = (*messages, answer, Message(role="user", content=complaint))
     return text, wrong
@@ -181,7 +181,7 @@ def translate(
     languages: tuple[str, str],
     target: Path,
     settings: Settings,
-    said: TranslationPrompts,
+    prompts: TranslationPrompts,
     *,
     verifies: bool,
     overwrites: bool = False,
@@ -195,7 +195,7 @@ def translate(
     Files edited since they were written are replaced only with `overwrites`. With `is_fresh` the earlier
     calls are archived and made again. Raises UserError; what is done by then is in the journal.
     """
-    found = units(source, languages[0])
+    sources = units(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
     if not overwrites:
         _refuse_changed((target, review), log)
@@ -204,16 +204,16 @@ def translate(
             # Interrupted, the new journal would know nothing of what is here.
             here = [path for path in (target, review) if path.is_file()]
             session.append("written", files={path.name: _hash(path.read_bytes()) for path in here})
-        wanted = [job(unit, said, *languages, verifies=verifies) for unit in found]
+        wanted = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
         results, hidden = session.run(wanted, on_done), Secrets(settings.secrets)
-        rows_found = [_shown(unit, item, hidden) for unit, item in zip(found, results, strict=True)]
+        translated = [_shown(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
         write = _table if source.suffix == ".csv" else _lines
-        texts = {target: write(rows_found, languages[1]), review: whole(_review(rows_found))}
+        texts = {target: write(translated, languages[1]), review: whole(_review(translated))}
         # Recorded before writing: an unrecorded file would be taken for the user's own edits.
         session.append("written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
         for path, text in texts.items():
             write_text(path, text)
-        return rows_found, session.totals
+        return translated, session.totals
 
 
 def beside(target: Path, source: Path, kind: str) -> Path:
@@ -240,29 +240,29 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _shown(unit: SourceText, found: Translated | CallFailed, hidden: Secrets) -> Translated:
+def _shown(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -> Translated:
     """The translation of a unit with secrets masked, for files and messages."""
-    if isinstance(found, CallFailed):
-        return Translated(unit=unit, text="", back="", flags=[str(found)])
+    if isinstance(result, CallFailed):
+        return Translated(unit=unit, text="", back="", flags=[str(result)])
     return Translated(
         unit=unit,
-        text=hidden.mask(found.text),
-        back=hidden.mask(found.back),
-        flags=[hidden.mask(flag) for flag in found.flags],
-        notes=[hidden.mask(note) for note in found.notes],
+        text=hidden.mask(result.text),
+        back=hidden.mask(result.back),
+        flags=[hidden.mask(flag) for flag in result.flags],
+        notes=[hidden.mask(note) for note in result.notes],
     )
 
 
-def _lines(found: Sequence[Translated], language: str) -> str:
+def _lines(translated: Sequence[Translated], language: str) -> str:
     """The translated lines at their line numbers; a failed one is empty."""
-    texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in found}
+    texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in translated}
     last = max(texts)
     return "".join(f"{texts.get(number, '')}\n" for number in range(1, last + 1))
 
 
-def _table(found: Sequence[Translated], language: str) -> str:
+def _table(translated: Sequence[Translated], language: str) -> str:
     """One row as the table of templates has it, with the blanks around each part; what failed is empty."""
-    parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in found}
+    parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in translated}
     return table_text([COLUMNS, [language, _name(language), parts["question"], parts["separator"]]])
 
 
@@ -282,14 +282,14 @@ def _name(language: str) -> str:
         return language
 
 
-def _review(found: Sequence[Translated]) -> str:
-    rows_found = [
+def _review(translated: Sequence[Translated]) -> str:
+    table = [
         (str(item.unit.line), item.unit.part, item.unit.text, item.text, item.back, told(item))
-        for item in found
+        for item in translated
     ]
-    return table_text([_REVIEW, *rows_found])
+    return table_text([_REVIEW, *table])
 
 
-def told(found: Translated) -> str:
+def told(translated: Translated) -> str:
     """What is wrong with a translation, and the notes on it; empty if there is nothing to report."""
-    return "; ".join((*found.flags, *found.notes))
+    return "; ".join((*translated.flags, *translated.notes))

@@ -38,36 +38,36 @@ def flags(source: str, text: str, source_language: str, language: str) -> list[s
     """The problems of a translation, each in a few words."""
     if not text:
         return ["it is empty"]
-    found = []
+    problems = []
     if len(text.splitlines()) > 1:
-        found.append("it has several lines")
+        problems.append("it has several lines")
     if _PREAMBLE.match(text):
-        found.append("it has words before the translation")
+        problems.append("it has words before the translation")
     if source_language != language and _is_same(source, text):
-        found.append("it is the source itself")
+        problems.append("it is the source itself")
     if not _is_in_script(text, language):
-        found.append(f"most of its letters are not in the script of {language}")
+        problems.append(f"most of its letters are not in the script of {language}")
     if not any(numbers in _numbers(text) for numbers in _numbers(source)):
-        found.append("its numbers are not those of the source")
+        problems.append("its numbers are not those of the source")
     if _quotes(source) != _quotes(text):
-        found.append("it has another number of quotation marks than the source")
+        problems.append("it has another number of quotation marks than the source")
     if Counter(_PLACEHOLDER.findall(source)) != Counter(_PLACEHOLDER.findall(text)):
-        found.append("its placeholders are not those of the source")
-    return found
+        problems.append("its placeholders are not those of the source")
+    return problems
 
 
 def reply_flags(source: str, text: str, source_language: str, language: str) -> list[str]:
     """The problems of a translation of a whole reply, which may have lines and other figures for numbers."""
     if not text:
         return ["it is empty"]
-    found = []
+    problems = []
     if source_language != language and _is_same(source, text):
-        found.append("it is the source itself")
+        problems.append("it is the source itself")
     if not _is_in_script(text, language):
-        found.append(f"most of its letters are not in the script of {language}")
+        problems.append(f"most of its letters are not in the script of {language}")
     if len(text.encode(errors="replace")) < LEAST_LENGTH * len(source.encode(errors="replace")):
-        found.append("it is much shorter than the reply")
-    return found
+        problems.append("it is much shorter than the reply")
+    return problems
 
 
 def script(language: str) -> str | None:
@@ -123,8 +123,8 @@ def _numbers(text: str) -> list[Counter[str]]:
     return [Counter(map(_figure, _NUMBER.findall(text))) for text in (apart, _BLANK.sub(_digits, apart))]
 
 
-def _digits(found: re.Match[str]) -> str:
-    return re.sub(r"\D", "", found[0])
+def _digits(match: re.Match[str]) -> str:
+    return re.sub(r"\D", "", match[0])
 
 
 def _figure(number: str) -> str:

@@ -54,16 +54,16 @@ class BackTranslationPrompts:
 def prompts(path: Path) -> BackTranslationPrompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     with reading(path) as (data, _):
-        said = take(data, "translation", dict)
+        table = take(data, "translation", dict)
         names = {"source", "target", "declined"}
         return BackTranslationPrompts(
             version=take(data, "version", str),
             declined=take(data, "declined", str),
-            system=template(said, "system", known=names, needed=names, where="translation."),
+            system=template(table, "system", known=names, needed=names, where="translation."),
             user=template(
-                said, "user", known={"text", "code"}, needed={"text", "code"}, where="translation."
+                table, "user", known={"text", "code"}, needed={"text", "code"}, where="translation."
             ),
-            again=template(said, "again", known={"complaint"}, needed={"complaint"}, where="translation."),
+            again=template(table, "again", known={"complaint"}, needed={"complaint"}, where="translation."),
         )
 
 
@@ -121,34 +121,37 @@ def design(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> Tr
     by_question: dict[str, dict[str, list[ScoredReply]]] = {}
     for reply in replies.scored(side.rows):
         by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
-    languages = list(dict.fromkeys(name for found in by_question.values() for name in found))
+    languages = list(dict.fromkeys(name for by_language in by_question.values() for name in by_language))
     if len(languages) < 2:
         raise UserError(f"{side.file}: has scored replies in fewer than two languages: there is no gap")
     if unknown := [name for name in targets if name not in languages]:
         raise UserError(f"--to: {side.file} has no replies in {unknown[0]}; it has {', '.join(languages)}")
-    whole = [found for found in by_question.values() if len(found) == len(languages)]
+    whole = [by_language for by_language in by_question.values() if len(by_language) == len(languages)]
     if len(whole) < 2:
         raise UserError(f"{side.file}: fewer than two questions have a scored reply in every language")
     chosen = stratified(whole, _area, max(2, n // len(languages)), seed)
     wanted = list(dict.fromkeys(targets)) or languages
-    texts = [text for found in chosen for text in _texts(found, languages, wanted, seed)]
+    texts = [text for by_language in chosen for text in _texts(by_language, languages, wanted, seed)]
     return TranslationSample(
         languages=languages, targets=wanted, questions=len(chosen), texts=texts, seed=seed
     )
 
 
-def _area(found: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
-    return (next(iter(found.values()))[0].area,)
+def _area(by_language: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
+    return (next(iter(by_language.values()))[0].area,)
 
 
 def _texts(
-    found: Mapping[str, Sequence[ScoredReply]], languages: Sequence[str], targets: Sequence[str], seed: int
+    by_language: Mapping[str, Sequence[ScoredReply]],
+    languages: Sequence[str],
+    targets: Sequence[str],
+    seed: int,
 ) -> list[SampledText]:
     """One run in each language, as it is and for each of the other languages."""
-    asked = {language: found[language][0].question for language in languages}
-    drawn = [stratified(found[language], lambda reply: (), 1, seed)[0] for language in languages]
+    questions = {language: by_language[language][0].question for language in languages}
+    drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [
-        SampledText(reply=reply, language=language, question=asked[language])
+        SampledText(reply=reply, language=language, question=questions[language])
         for reply in drawn
         for language in dict.fromkeys((reply.language, *targets))
     ]
@@ -166,11 +169,11 @@ class JudgedTranslation:
 
 
 async def _do(
-    text: SampledText, suite: AnySuite, rubric: Rubric, said: BackTranslationPrompts, models: JobModels
+    text: SampledText, suite: AnySuite, rubric: Rubric, prompts: BackTranslationPrompts, models: JobModels
 ) -> JudgedTranslation:
     reply = text.reply.text
     if text.is_translated:
-        reply, failed = await _translate(text, said, models)
+        reply, failed = await _translate(text, prompts, models)
         if failed:
             return JudgedTranslation(scores={}, failed=failed)
     assert suite.judge_reply is not None
@@ -188,15 +191,15 @@ async def _do(
 
 
 async def _translate(
-    text: SampledText, said: BackTranslationPrompts, models: JobModels
+    text: SampledText, prompts: BackTranslationPrompts, models: JobModels
 ) -> tuple[str, str | None]:
     """The translation, or why there is none."""
     source, target = text.reply.language, text.language
-    named = {"source": _called(source), "target": _called(target), "declined": said.declined}
-    asked = said.user.substitute(text=text.reply.text, code=models.code("translation")).strip()
+    named = {"source": _called(source), "target": _called(target), "declined": prompts.declined}
+    request = prompts.user.substitute(text=text.reply.text, code=models.code("translation")).strip()
     messages: tuple[Message, ...] = (
-        Message(role="system", content=said.system.substitute(named).strip()),
-        Message(role="user", content=asked),
+        Message(role="system", content=prompts.system.substitute(named).strip()),
+        Message(role="user", content=request),
     )
     for _ in range(ATTEMPTS):
         try:
@@ -205,17 +208,17 @@ async def _translate(
             if failure.stops_session:
                 raise
             return "", str(failure)
-        found = reply.text.strip()
+        translation = reply.text.strip()
         if reply.blocked:
             return "", f"blocked ({reply.blocked})"
-        if found.strip(" .\"'*`").casefold() == said.declined.casefold():
+        if translation.strip(" .\"'*`").casefold() == prompts.declined.casefold():
             return "", DECLINED
         wrong = ["it was cut at its length limit"] if reply.is_truncated else []
-        wrong += [] if is_whole(found) else ["it has half a character"]
-        wrong += reply_flags(text.reply.text, found, source, target)
+        wrong += [] if is_whole(translation) else ["it has half a character"]
+        wrong += reply_flags(text.reply.text, translation, source, target)
         if not wrong:
-            return found, None
-        complaint = Message(role="user", content=said.again.substitute(complaint="; ".join(wrong)).strip())
+            return translation, None
+        complaint = Message(role="user", content=prompts.again.substitute(complaint="; ".join(wrong)).strip())
         messages = (*messages, Message(role="assistant", content=reply.text), complaint)
     return "", "; ".join(wrong)
 
@@ -239,7 +242,7 @@ def backtranslate(
     path: Path,
     chosen: TranslationSample,
     rubric: Rubric,
-    said: BackTranslationPrompts,
+    prompts: BackTranslationPrompts,
     settings: Settings,
     *,
     is_fresh: bool = False,
@@ -251,7 +254,9 @@ def backtranslate(
     Returns the section of the results, and what was asked.
     """
     log = journal_of(path)
-    wanted = [Job(name=text.name, do=partial(_do, text, side.suite, rubric, said)) for text in chosen.texts]
+    wanted = [
+        Job(name=text.name, do=partial(_do, text, side.suite, rubric, prompts)) for text in chosen.texts
+    ]
     with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         hidden = Secrets(settings.secrets)
         results = [
@@ -260,10 +265,10 @@ def backtranslate(
             else item
             for item in session.run(wanted, on_done)
         ]
-        found = _section(chosen, results, settings, rubric, said)
-        found["cost_usd"] = session.cost
-        sections.add(path, "backtranslation", found)
-        return found, session.totals
+        section = _section(chosen, results, settings, rubric, prompts)
+        section["cost_usd"] = session.cost
+        sections.add(path, "backtranslation", section)
+        return section, session.totals
 
 
 def journal_of(path: Path) -> Path:
@@ -276,15 +281,15 @@ def _section(
     results: Sequence[JudgedTranslation],
     settings: Settings,
     rubric: Rubric,
-    said: BackTranslationPrompts,
+    prompts: BackTranslationPrompts,
 ) -> dict[str, JSON]:
     pairs = [*zip(chosen.texts, results, strict=True)]
     why = Counter(item.failed for text, item in pairs if text.is_translated and item.failed)
-    found: dict[str, JSON] = plain(
+    section: dict[str, JSON] = plain(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "translator": settings.model,
-            "prompt_version": said.version,
+            "prompt_version": prompts.version,
             "rubric_version": rubric.version,
             "languages": list(chosen.languages),
             "targets": list(chosen.targets),
@@ -302,7 +307,7 @@ def _section(
             "texts": [_text(text, item) for text, item in pairs],
         }
     )
-    return found
+    return section
 
 
 def _of_evaluator(

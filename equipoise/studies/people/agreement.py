@@ -30,33 +30,33 @@ def agree(side: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON], 
     """The section of the results, and a line on every row that cannot be used. Raises UserError."""
     replies = draws.judged(side)
     known, own = {reply.id: reply for reply in replies}, draws.identified(side, replies)
-    found = [sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, side, known, own)]
-    for one, other in combinations(found, 2):
+    filled = [sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, side, known, own)]
+    for one, other in combinations(filled, 2):
         if one.name == other.name:
             raise UserError(f"{one.file} and {other.file}: both are {one.name!r}; rename one of the files")
-    wrong = [line for sheet in found for line in sheet.invalid]
-    if not any(sheet.labels for sheet in found):
-        is_other = any(sheet.others for sheet in found) and not wrong
+    wrong = [line for sheet in filled for line in sheet.invalid]
+    if not any(sheet.labels for sheet in filled):
+        is_other = any(sheet.others for sheet in filled) and not wrong
         why = f"; {wrong[0]}" if wrong else ": all are of other results" if is_other else ": all are blank"
         raise UserError(f"no score of a reply in {side.file} can be used{why}")
-    section = _section(side, found, known)
-    unused = [f"{sheet.file}: {sheet.why}: it corrects no figure" for sheet in found if sheet.why]
+    section = _section(side, filled, known)
+    unused = [f"{sheet.file}: {sheet.why}: it corrects no figure" for sheet in filled if sheet.why]
     return section, [*wrong, *(unused if "corrected" in section else ())]
 
 
 def _section(
-    side: LoadedResults, found: Sequence[Sheet], known: Mapping[str, ScoredReply]
+    side: LoadedResults, filled: Sequence[Sheet], known: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     scale = form.levels(side)
     section: dict[str, JSON] = plain(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "levels": scale.shown,
-            "sheets": [_about(sheet) for sheet in found],
-            "agreement": list(_pairs(found, known, scale)),
+            "sheets": [_about(sheet) for sheet in filled],
+            "agreement": list(_pairs(filled, known, scale)),
             "method": METHOD,
             "confidence": 0.95,
-            **_corrected(side, found, known),
+            **_corrected(side, filled, known),
         }
     )
     named: dict[str, JSON] = with_cluster_names(section, side.suite.clusters)
@@ -70,15 +70,15 @@ CORRECTION = (
 
 
 def _corrected(
-    side: LoadedResults, found: Sequence[Sheet], known: Mapping[str, ScoredReply]
+    side: LoadedResults, filled: Sequence[Sheet], known: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     """The labels drawn at random, and the figures that they correct; else why there are none."""
-    used = [sheet for sheet in found if not sheet.why and sheet.labels]
-    if why := _why_nothing(found, used):
+    used = [sheet for sheet in filled if not sheet.why and sheet.labels]
+    if why := _why_nothing(filled, used):
         return {"not_corrected": why}
     draw = used[0].draw
     assert draw is not None
-    places = {row.name: (row.question.key, place) for row, place in _places(side)}
+    indices = {row.name: (row.question.key, index) for row, index in _places(side)}
     section: dict[str, JSON] = {
         "people": [sheet.name for sheet in used],
         "draw": {
@@ -91,31 +91,31 @@ def _corrected(
             **labels.identity(side.metadata),
         },
         "labels": [
-            {"cell": cell, "place": place, **_given(name, used)}
-            for name, (cell, place) in places.items()
+            {"cell": cell, "place": index, **_given(name, used)}
+            for name, (cell, index) in indices.items()
             if any(name in sheet.labels for sheet in used)
         ],
-        "left_out": [[*place] for name, place in places.items() if name not in known],
+        "left_out": [[*key] for name, key in indices.items() if name not in known],
     }
     return {**section, "corrected": labels.figures(side, section), "correction": CORRECTION}
 
 
 def _given(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
     """What each person gave a reply, field by field; `scores` always, the others where anybody did."""
-    found = {
+    by_field = {
         labels.KEYS[part]: {sheet.name: sheet.labels[name][part] for sheet in used if _has(sheet, name, part)}
         for part in form.NAMES
     }
-    return {key: given for key, given in found.items() if given or key == labels.KEYS["score"]}
+    return {key: values for key, values in by_field.items() if values or key == labels.KEYS["score"]}
 
 
 def _has(sheet: Sheet, name: str, part: FieldName) -> bool:
     return part in sheet.labels.get(name, {})
 
 
-def _why_nothing(found: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
+def _why_nothing(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
     if not used:
-        return next((f"{sheet.file}: {sheet.why}" for sheet in found if sheet.why), "no label is left")
+        return next((f"{sheet.file}: {sheet.why}" for sheet in filled if sheet.why), "no label is left")
     if len({sheet.draw for sheet in used}) > 1:
         return f"{' and '.join(sheet.file for sheet in used)} are of different draws"
     return None
@@ -124,7 +124,7 @@ def _why_nothing(found: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
 def _places(side: LoadedResults) -> Iterator[tuple[RunRow, int]]:
     """Each run with its place among those of its question."""
     for runs in by_question(side.rows):
-        yield from ((run, place) for place, run in enumerate(runs))
+        yield from ((run, index) for index, run in enumerate(runs))
 
 
 def _about(sheet: Sheet) -> dict[str, JSON]:
@@ -140,23 +140,23 @@ def _about(sheet: Sheet) -> dict[str, JSON]:
 
 
 def _pairs(
-    found: Sequence[Sheet], known: Mapping[str, ScoredReply], scale: Levels
+    filled: Sequence[Sheet], known: Mapping[str, ScoredReply], scale: Levels
 ) -> Iterator[dict[str, JSON]]:
     """People among themselves, then each with every evaluator."""
-    found = [sheet for sheet in found if sheet.scores]
-    for one, other in combinations(found, 2):
+    filled = [sheet for sheet in filled if sheet.scores]
+    for one, other in combinations(filled, 2):
         pair = {"first": one.name, "second": other.name, "is_evaluator": False}
         yield {**pair, **_agreement(one.scores, other.scores, known, scale)}
     evaluators = dict.fromkeys(name for reply in known.values() for name in reply.verdicts)
-    for sheet in found:
+    for sheet in filled:
         for name in evaluators:
-            given = {
+            verdicts = {
                 reply.id: reply.verdicts[name]
                 for reply in known.values()
                 if reply.verdicts.get(name) in scale.numbers
             }
             pair = {"first": sheet.name, "second": name, "is_evaluator": True}
-            yield {**pair, **_agreement(sheet.scores, given, known, scale)}
+            yield {**pair, **_agreement(sheet.scores, verdicts, known, scale)}
 
 
 def _agreement(

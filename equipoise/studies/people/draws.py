@@ -77,17 +77,17 @@ def read(text: str, name: str) -> Draw | None:
 
 def judged(side: LoadedResults) -> list[ScoredReply]:
     """The replies that an evaluator has scored. Raises UserError if there is none."""
-    found = [reply for reply in replies.scored(side.rows) if reply.verdicts]
-    if not found:
+    scored = [reply for reply in replies.scored(side.rows) if reply.verdicts]
+    if not scored:
         raise UserError(
             f"{side.file}: no reply in it has a score by an evaluator that people could give, too"
         )
-    return found
+    return scored
 
 
 def identified(
     side: LoadedResults,
-    found: Sequence[ScoredReply],
+    scored: Sequence[ScoredReply],
     *,
     drawn: int = 0,
     of: int = 0,
@@ -97,22 +97,22 @@ def identified(
     """The draw of these results with their digests."""
     return Draw(
         drawn=drawn,
-        replies=of or len(found),
+        replies=of or len(scored),
         seed=seed,
         pairs=pairs,
-        content=_digest(part for reply in found for part in (reply.id, reply.question, reply.text)),
+        content=_digest(part for reply in scored for part in (reply.id, reply.question, reply.text)),
         rubric=_digest([str(side.metadata.get("rubric_hash"))]),
         judge=_digest(
-            [*sorted(side.metadata.get("evaluator_models", ())), *(f"{reply.verdicts}" for reply in found)]
+            [*sorted(side.metadata.get("evaluator_models", ())), *(f"{reply.verdicts}" for reply in scored)]
         ),
     )
 
 
 def _digest(parts: Iterable[str]) -> str:
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
-        found.update(f"{len(part)}:".encode() + part.encode("utf-8", "surrogatepass"))
-    return found.hexdigest()[:_DIGITS]
+        digest.update(f"{len(part)}:".encode() + part.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:_DIGITS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +134,11 @@ def sample(
     """
     sides = [side] if baseline is None else [side, baseline]
     known = [judged(item) for item in sides]
-    frame = [*{reply.id: reply for found in reversed(known) for reply in found}.values()]
+    frame = [*{reply.id: reply for scored in reversed(known) for reply in scored}.values()]
     size = min(n, len(frame))
     about = {"drawn": size, "of": len(frame), "seed": seed, "pairs": baseline is not None}
-    draws = [identified(item, found, **about) for item, found in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
-    by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in found} for found in known]
+    draws = [identified(item, scored, **about) for item, scored in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
+    by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in scored} for scored in known]
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
     places = {name: f"{chance.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
     drawn = stratified(frame, lambda reply: (*_stratum(reply), places[reply.cluster]), size, seed)
@@ -166,10 +166,10 @@ def dealt(
     Without `overlap` everyone gets all of them.
     """
     shared = len(drawn) if overlap is None else min(overlap, len(drawn))
-    found = []
+    shares = []
     for person in range(people):
         own = [*drawn[:shared], *drawn[shared + person :: people]]
         rows = [row for pair in own for row in pair]
         random.Random(f"{seed} {person}").shuffle(rows)  # noqa: S311 - no secret either
-        found.append(rows)
-    return found
+        shares.append(rows)
+    return shares

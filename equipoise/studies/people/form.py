@@ -96,18 +96,18 @@ def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldN
 
     `meanings` are those of the levels of a scale.
     """
-    found: dict[FieldName, Field] = {"score": _score(levels(side), meanings or {})}
+    fields: dict[FieldName, Field] = {"score": _score(levels(side), meanings or {})}
     if _counts(side, "outcome"):
-        found["outcome"] = Field(name="outcome", title="How it ended", choices=_choices("outcome", OUTCOMES))
+        fields["outcome"] = Field(name="outcome", title="How it ended", choices=_choices("outcome", OUTCOMES))
     sides = side.metadata.get("about", {}).get("sides", {})
     if len(sides) == 2 and _counts(side, "lean"):
-        found["lean"] = Field(
+        fields["lean"] = Field(
             name="lean",
             title="Which side it leans to, beyond what the evidence warrants",
             choices=_choices("lean", _leans(*sides)),
             meanings=sides,
         )
-    return found
+    return fields
 
 
 def asked(text: str, sides: Sequence[Side]) -> list[FieldName]:
@@ -131,10 +131,10 @@ def _score(scale: Levels, meanings: Mapping[int, str]) -> Field:
         choices=[
             FormChoice(
                 value=str(name),
-                key=str(name) if has_digits else str(place),
+                key=str(name) if has_digits else str(number),
                 meaning=meanings.get(name, "") if isinstance(name, int) else "",
             )
-            for place, name in enumerate(shown, start=1)
+            for number, name in enumerate(shown, start=1)
         ],
         levels=scale,
     )
@@ -153,6 +153,6 @@ def _leans(first: str, second: str) -> list[str]:
 def _counts(side: Side, name: FieldName) -> bool:
     """Whether any figure of these results is made of what such a label says."""
     values = dict.fromkeys(name for cell in side.cells for name in cell.values)
-    said = side.suite.labelled(_PROBES[name], values, side.scale)
+    labelled = side.suite.labelled(_PROBES[name], values, side.scale)
     used = {metric.of for metric in side.metrics.values()} & values.keys()
-    return any(value is not None and key in used for key, value in said.items())
+    return any(value is not None and key in used for key, value in labelled.items())

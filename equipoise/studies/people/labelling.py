@@ -117,10 +117,10 @@ def load(path: Path) -> Saved | None:
 
 
 def _row(path: Path, number: int, row: JSON) -> SavedRow:
-    given: dict[str, JSON] = row if isinstance(row, dict) else {}
-    texts = {name: given[name] for name in ("id", "draw", *NAMES) if isinstance(given.get(name), str)}
-    fields: list[FieldName] = [name for name in NAMES if name in given]
+    saved: dict[str, JSON] = row if isinstance(row, dict) else {}
+    texts = {name: saved[name] for name in ("id", "draw", *NAMES) if isinstance(saved.get(name), str)}
+    fields: list[FieldName] = [name for name in NAMES if name in saved]
     if not fields or not {"id", "draw", *fields} <= texts.keys():
         raise UserError(f"{path}: row {number} lacks its id, draw or score, or has one that is not text")
-    said = {name: text for name in fields if (text := texts[name].strip())}
-    return SavedRow(id=texts["id"], draw=texts["draw"], given=said)
+    filled = {name: text for name in fields if (text := texts[name].strip())}
+    return SavedRow(id=texts["id"], draw=texts["draw"], given=filled)

@@ -26,10 +26,10 @@ _POINTS = re.compile(r"(?:±|\+-)?(\d{1,3}(?:\.\d{1,3})?)(?:pp)?")
 
 def points(text: str) -> float:
     """A half-width such as 4pp. Raises UserError."""
-    found = _POINTS.fullmatch(text.strip())
-    if not found or not float(found[1]):
+    match = _POINTS.fullmatch(text.strip())
+    if not match or not float(match[1]):
         raise UserError(f"--within: {text!r} is not a half-width in percentage points, such as 4pp")
-    return float(found[1])
+    return float(match[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +54,8 @@ def lines(side: LoadedResults, half_width: float, agreement: float | None) -> It
         needed = needed_labels(
             half_width, spread=basis.spread, agreement=basis.agreement, replies=basis.replies, floor=floor
         )
-        told = f"about {needed:,} labels" if needed else _never(words, floor)
-        yield f"           {words} (@{scope}): ±{half_width:g} pp: {told}"
+        estimate = f"about {needed:,} labels" if needed else _never(words, floor)
+        yield f"           {words} (@{scope}): ±{half_width:g} pp: {estimate}"
     gates = ", ".join(_gates(basis))
     yield f"           gates @these@people, 80 % power if nothing changed: {gates} on each side"
 
@@ -110,10 +110,12 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
         return None
     cells = {cell.id: cell.of(metric.of) for cell in side.cells}
     pairs = [
-        (judge, math.fsum(said) / len(said))
-        for (cell, place), given in runs.values.items()
-        if (judge := cells[cell][place]) is not None
-        and (said := [score for values in given.values() if (score := values.get(metric.of)) is not None])
+        (judge, math.fsum(scores) / len(scores))
+        for (cell, index), by_person in runs.values.items()
+        if (judge := cells[cell][index]) is not None
+        and (
+            scores := [score for values in by_person.values() if (score := values.get(metric.of)) is not None]
+        )
     ]
     judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent
     if len(pairs) < FEWEST or not judge.std() or not people.std():

@@ -38,13 +38,13 @@ def refuse_existing(path: Path) -> None:
         raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
 
 
-def write(path: Path, found: Sequence[DrawnReply], asked: Sequence[FieldName] = ("score",)) -> None:
+def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] = ("score",)) -> None:
     """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
     refuse_existing(path)
-    empty = [""] * len([*asked, "note"])
-    replies = ((row.reply, row.draw) for row in found)
+    empty = [""] * len([*fields, "note"])
+    replies = ((row.reply, row.draw) for row in drawn)
     rows = [(reply.id, reply.language, reply.question, reply.text, *empty, draw) for reply, draw in replies]
-    columns = ("id", "language", "question", "reply", *asked, "note", "draw")
+    columns = ("id", "language", "question", "reply", *fields, "note", "draw")
     text = table_text([columns, *(tuple(map(_cell, row)) for row in rows)])
     write_text(path, f"\ufeff{whole(text)}")
 
@@ -86,11 +86,11 @@ class Sheet:
         """The scores by the id of the reply."""
         return {name: float(score) for name, score in self.given("score").items()}
 
-    def put(self, where: str, name: str, given: Mapping[FieldName, str], form: _Form) -> None:
+    def put(self, where: str, name: str, texts: Mapping[FieldName, str], form: _Form) -> None:
         """Add what a row says of a reply, or why it cannot be used."""
-        read = {part: form[part].read(text) if part in form else None for part, text in given.items()}
+        read = {part: form[part].read(text) if part in form else None for part, text in texts.items()}
         self.invalid += [
-            f"{where}: {form[part].refusal(given[part]) if part in form else f'no figure is made of {part}'}"
+            f"{where}: {form[part].refusal(texts[part]) if part in form else f'no figure is made of {part}'}"
             for part, value in read.items()
             if value is None
         ]
@@ -134,7 +134,7 @@ def _filled(
 ) -> Sheet:
     sheet = Sheet(name=person, file=path.name, sha256=digest)
     draws: dict[Draw | None, None] = {}
-    for number, name, given, drawn in rows:
+    for number, name, texts, drawn in rows:
         where, draw = f"{path.name}: row {number}", draws_of.read(drawn, name)
         if draw and draw.pairs and draw.content != own.content:
             sheet.others += 1
@@ -143,10 +143,10 @@ def _filled(
             sheet.invalid.append(f"{where}: {name!r} is not a reply in these results")
             continue
         draws[draw] = None
-        if not given:
+        if not texts:
             sheet.blank += 1
         else:
-            sheet.put(where, name, given, fields)
+            sheet.put(where, name, texts, fields)
     _put_draw(sheet, [*draws], own)
     return sheet
 
@@ -173,15 +173,15 @@ def _rows(path: Path) -> Iterator[_Filled]:
         columns = [name.strip().casefold() for name in next(reader, [])]
         _refuse_columns(path, columns, head)
         # A sheet without a draw was not sampled at random, but can still be read.
-        places = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
+        indices = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
         for number, row in enumerate(reader, start=2):
-            found = {
-                name: unguarded(row[place].strip()) for name, place in places.items() if place < len(row)
+            cells = {
+                name: unguarded(row[index].strip()) for name, index in indices.items() if index < len(row)
             }
-            name, drawn = found.pop("id", ""), found.pop("draw", "")
-            given = {part: found[part] for part in form.NAMES if found.get(part)}
-            if name or given:
-                yield number, name, given, drawn
+            name, drawn = cells.pop("id", ""), cells.pop("draw", "")
+            texts = {part: cells[part] for part in form.NAMES if cells.get(part)}
+            if name or texts:
+                yield number, name, texts, drawn
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 
@@ -203,13 +203,13 @@ def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredR
             last.setdefault(review.reviewer or path.stem, {})[review.run] = (number, review)
     if not last:
         raise UserError(f"{path}: has no review of {side.file}")
-    found = []
-    for name, given in last.items():
+    sheets = []
+    for name, latest in last.items():
         sheet = Sheet(name=name, file=path.name, sha256=digest, why=MARKS)
-        for number, review in given.values():
+        for number, review in latest.values():
             _put_review(sheet, f"{path.name}: review {number}", review, side, known)
-        found.append(sheet)
-    return found
+        sheets.append(sheet)
+    return sheets
 
 
 def _put_review(
@@ -229,7 +229,7 @@ def _put_review(
 
 def _joint(reply: ScoredReply, scale: Levels) -> float | None:
     """The level nearest to the mean of the evaluators; of categories the one that all of them gave."""
-    given = list(reply.verdicts.values())
+    verdicts = list(reply.verdicts.values())
     if scale.is_categorical:
-        return given[0] if len(set(given)) == 1 else None
-    return scale.read(str(round(sum(given) / len(given))))
+        return verdicts[0] if len(set(verdicts)) == 1 else None
+    return scale.read(str(round(sum(verdicts) / len(verdicts))))
