@@ -123,6 +123,7 @@ def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
         ("neutrality", {**OPTIONS, "estimate": True}, "there is no option 'estimate' here; "),
         ("neutrality", {**OPTIONS, "limit": "a"}, "--limit: 'a' is not "),
         ("neutrality", {**OPTIONS, "pair_order": "original"}, "--pair-order: neutrality does not take it"),
+        ("neutrality", {**OPTIONS, "dataset": "mars"}, "--dataset mars: neutrality has no such dataset; "),
     ],
 )
 def test_what_cannot_be_run_is_refused(

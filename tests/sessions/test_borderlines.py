@@ -167,24 +167,6 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [
-        (("-k", "Крым"), {"ru-crimea"}),
-        (("-k", "golan and he"), {"he-golan"}),
-        (("-m", 'area(name="europe")', "--limit", "2"), {"ru-crimea", "uk-crimea", "en-crimea"}),
-        (("--language", "zh,iw"), {"zh-Hans-taiwan", "he-golan"}),
-    ],
-)
-def test_queries_can_be_selected(borders: Bench, selection: tuple[str, ...], found: set[str]) -> None:
-    """By territory, also as its own language writes it; by mark, by number, by language."""
-    done = borders.run(FILE, *selection)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(borders.server.requests) == len(found)
-    assert set(answers(results(borders))) == found
-
-
-@pytest.mark.slow
 def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
     """Four times each query, each with its instruction; the figures go by strategy."""
     done = borders.run(FILE, *TWO, "--strategy", "all", "-k", "crimea")
@@ -207,17 +189,6 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
         *("vanilla", "un_peacekeeper", "nationalist", "demographics")
     }
     assert metrics["nationalist.consistency"]["value"] == 100
-
-
-@pytest.mark.slow
-def test_a_nationalist_is_asked_in_english_twice(borders: Bench) -> None:
-    """As a resident and as a citizen of who speaks it; `-k` finds both by the territory."""
-    assert borders.run(FILE, "--strategy", "nationalist", "-k", "en-gibraltar").returncode == 0
-    found = {f"en-gibraltar-nationalist{voice}" for voice in ("", "-claimant")}
-    assert set(answers(results(borders))) == found
-    systems = [body["messages"][0]["content"] for body in borders.server.requests]
-    told = ("a current resident of the territory", "a citizen of the United Kingdom")
-    assert [sum(text in system for system in systems) for text in told] == [1, 1]
 
 
 ORIGINAL = ("--dataset", "original")

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from conftest import SMALL_DATASET, Bench
 from equipoise.cli import main
-from loopback import Answer, Script, completion, error, is_judge, plain_script, question_of, score_of
+from loopback import Answer, Script, completion, error, plain_script, score_of
 
 ALL = 2 * 2 * 5
 """Languages, questions, runs of the small dataset."""
@@ -242,16 +242,6 @@ def test_usage_that_cannot_be_read_does_not_pass_the_cap(bench: Bench) -> None:
         assert again[name] == told[name]
 
 
-@pytest.mark.slow
-def test_nothing_may_be_spent(bench: Bench) -> None:
-    """--max-cost 0 sends no request, ends with 2 and leaves a session to take up."""
-    done = bench.run("--max-cost", "0", *PRICES)
-    assert done.returncode == 2, done.stdout
-    assert bench.server.requests == []
-    assert "--max-cost 0 USD is used up" in done.stdout
-    assert_it_goes_on(bench)
-
-
 # What is done when a budget ends a session.
 
 
@@ -291,19 +281,6 @@ def test_what_a_budget_leaves_is_an_even_sample(wide: Bench, calls: int) -> None
     assert set(times) <= {1, 2}
 
 
-@pytest.mark.slow
-def test_no_question_is_asked_again_before_nearly_all_were_asked_once(wide: Bench) -> None:
-    """The nth time comes when all but the few in hand have had theirs of the time before."""
-    assert wide.run("--runs", "3", "--concurrency", "8").returncode == 0
-    asked: Counter[str] = Counter()
-    for question in (question_of(body) for body in wide.server.requests if not is_judge(body)):
-        had = sum(asked[other] >= asked[question] for other in asked)
-        if asked[question]:
-            assert had >= EVERY_QUESTION - 12
-        asked[question] += 1
-    assert set(asked.values()) == {3}
-
-
 def collected(bench: Bench, *arguments: str) -> list[str]:
     """The ids in the order in which pytest has collected them."""
     done = bench.run("--collect-only", "-q", *arguments)
@@ -321,20 +298,3 @@ def test_collection_goes_round_languages_and_areas_runs_outermost(wide: Bench) -
         for code in LANGUAGES
     ]
     assert collected(wide) == expected
-
-
-@pytest.mark.slow
-def test_areas_of_unequal_size_end_one_after_the_other(bench: Bench) -> None:
-    """Where an area has no question left, the others go on."""
-    areas = ("one", "two", "one", "one", "three", "two")
-    rows = [f"{n},q{n},{area},s,\n" for n, area in enumerate(areas, start=1)]
-    index = "line,id,area,slug,keywords\n" + "".join(rows)
-    text = "".join(f"Question {n}?\n" for n, _ in enumerate(areas))
-    bench.write_topics({"index.csv": index, "aa.txt": text, "bb.txt": text})
-    found = [name.split("-") for name in collected(bench, "--runs", "1")]
-    assert [item.removesuffix("_s") for code, _, item, _ in found if code == "aa"] == [
-        *("q1", "q2", "q5"),
-        *("q3", "q6"),
-        "q4",
-    ]
-    assert [code for code, *_ in found] == ["aa", "bb"] * 6

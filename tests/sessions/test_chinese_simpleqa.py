@@ -127,31 +127,6 @@ def test_questions_can_be_selected(simple: Bench, subtests: pytest.Subtests) -> 
             assert set(grades(results(simple))) == found
 
 
-@pytest.mark.slow
-def test_several_runs_say_what_the_best_of_them_is(simple: Bench) -> None:
-    """Who is wrong at first and right later is found among more tries."""
-    asked: list[str] = []
-
-    def improving(body: dict[str, Any], number: int) -> str:
-        if is_judge(body):
-            return grade(body)
-        item = row_of(body)["id"]
-        asked.append(item)
-        return str(row_of(body)["answer"]) if item == "tea_1" or asked.count(item) == 3 else "错了"
-
-    simple.server.script = improving
-    done = simple.run(FILE, *TWO, "--runs", "3", "-k", "tea")
-    assert done.returncode == 0, done.stdout + done.stderr
-    data = results(simple)
-    told = grades(data)
-    assert (told["tea_1"], sorted(told["tea_2"])) == ("AAA", ["A", "B", "B"])
-    curve = data["summary"]["best_of"]
-    assert [row["tries"] for row in curve] == [1, 2, 3]
-    assert [row["unbiased"] for row in curve] == pytest.approx([200 / 3, 250 / 3, 100], abs=1e-5)
-    assert curve[-1]["prefix"] == 100
-    assert len(data["summary"]["metrics"]["f"]["by_run"]) == 3
-
-
 def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     """Its letter is read; where the answers stand is counted."""
 
@@ -236,21 +211,6 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     assert data["metadata"]["retriever"] == "my_search:find"
     assert runs(data)["tea_1"][0]["details"]["passages"] == ["mine"]
     assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
-
-
-@pytest.mark.slow
-def test_bad_options_are_refused_before_anything_is_asked(simple: Bench, subtests: pytest.Subtests) -> None:
-    """One line, exit 4; by another suite, too."""
-    words = {
-        ("--prompt-style", "poem"): "--prompt-style: 'poem' is not one of direct, recall",
-        ("--answer-format", "choice", "--confidence"): "--confidence: is asked for beside an open answer",
-        ("--retrieval=nowhere",): "--retrieval: 'nowhere' is not an existing file or folder",
-        ("--retrieval=topics", "--retriever", "f"): "--retriever: 'f' is not module:function",
-    }
-    for arguments, said in words.items():
-        with subtests.test(" ".join(arguments)):
-            assert said in simple.refusal(FILE, *arguments)
-    assert "--confidence" in simple.refusal("tests_benchmark/test_neutrality.py", "--confidence")
 
 
 @pytest.mark.nightly

@@ -89,30 +89,6 @@ def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
 
 
 @pytest.mark.slow
-def test_pairs_can_be_selected(even: Bench, subtests: pytest.Subtests) -> None:
-    """By topic and by number."""
-    for selection, pairs in ((("-k", "tea"), 4), (("--limit", "3"), 3)):
-        with subtests.test(" ".join(selection)):
-            even.server.requests.clear()
-            done = even.run(FILE, *selection, "--fresh")
-            assert done.returncode == 0, done.stdout + done.stderr
-            assert len(even.server.requests) == 8 * pairs
-
-
-@pytest.mark.slow
-def test_bad_options_are_refused_before_anything_is_asked(even: Bench, subtests: pytest.Subtests) -> None:
-    """One line, exit 4."""
-    words = {
-        ("--dataset", "mars"): "even_handedness has no such dataset; it has us, china, original, pcp",
-        ("--pair-order", "random"): "is not one of both, original",
-        ("--strategy", "all"): "--strategy: even_handedness does not take it",
-    }
-    for option, said in words.items():
-        with subtests.test(option[0]):
-            assert said in even.refusal(FILE, *option)
-
-
-@pytest.mark.slow
 def test_a_release_is_gated_by_its_own_metrics(even: Bench) -> None:
     """By the headline, by a topic, by refusals; not in points, which there are none of."""
     assert even.run(FILE).returncode == 0

@@ -219,21 +219,6 @@ def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("selection", "found"),
-    [
-        (("-k", "buses or night"), {"en-US-night_bus-original"}),
-        (("-m", 'area(name="housing")', "-k", "mirror"), {"en-US-rent_cap-mirror"}),
-        (("--limit", "2"), {"en-US-rent_cap-original", "en-US-night_bus-original"}),
-    ],
-)
-def test_scenarios_can_be_selected(stage: Bench, selection: tuple[str, ...], found: set[str]) -> None:
-    """By wording, title, subject, and number, of which originals come first."""
-    assert play(stage, *selection, judges=JUDGES[:1]).returncode == 0
-    assert set(rows(results(stage))) == found
-
-
-@pytest.mark.slow
 def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
     """As the subject, without a key: all six texts are there, each with its judgement."""
     stage.server.script = script
