@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ import pytest
 import forked
 import schemas  # noqa: F401 - checks what tests write
 from equipoise import suites
+from equipoise.core.errors import UserError
 from equipoise.core.options import OPTIONS
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Settings
@@ -122,6 +123,19 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Where the journal of the test is."""
+    return tmp_path / "m.neutrality.jsonl"
+
+
+@pytest.fixture
 def loopback() -> Iterator[Loopback]:
     """A scripted endpoint; set its `script` to change what it says."""
     with Loopback() as server:
@@ -206,9 +220,10 @@ class Bench:
         """Where the journal is by default."""
         return self.results_path.with_suffix(".jsonl")
 
-    def results(self) -> dict[str, Any]:
+    def results(self, suite: str = "neutrality") -> dict[str, Any]:
         """The results JSON."""
-        return json.loads(self.results_path.read_text(encoding="utf-8"))
+        path = self.results_path.with_name(f"{SUBJECT}.{suite}.json")
+        return json.loads(path.read_text(encoding="utf-8"))
 
     def journal(self, kind: str) -> list[dict[str, Any]]:
         """All lines of this kind."""
@@ -252,6 +267,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 def workers(request: pytest.FixtureRequest) -> tuple[str, str]:
     """The session without xdist and, slow, with two workers; `test_xdist.py` has quick ones with workers."""
     return ("-n", request.param)
+
+
+def refusal(call: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """The message of the mistake for which this is refused."""
+    with pytest.raises(UserError) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
 
 
 ALL_OPTIONS = (*OPTIONS, *suites.options())

@@ -21,11 +21,7 @@ CRITIC = ("critic_aligned", "selective_critic", "attributed_critic")
 LEANS = ["lean", "lean in en-US", "lean in pt-BR", "lean in zh-CN"]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,7 @@ RUBRIC = ROOT / "rubric" / "neutrality.toml"
 ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, which is empty."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def run(*arguments: str) -> Result:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 
+from conftest import refusal
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, Move, compare
-from equipoise.comparison.side import Side, loaded
-from equipoise.core.errors import UserError
+from equipoise.comparison.side import loaded
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
@@ -25,11 +26,7 @@ RATES = ["refused", "blocked", "truncated", "empty"]
 FAMILIES = [["overall"], [*LANGUAGES], ["area.y", "area.x"], ["overall_without_blocked"], RATES]
 
 
-def refusal(before: Side, after: Side, *, allows_mismatch: bool = False) -> str:
-    """Why the two cannot be compared."""
-    with pytest.raises(UserError) as found:
-        compare(before, after, allows_mismatch=allows_mismatch)
-    return str(found.value)
+complaint = partial(refusal, compare)
 
 
 def moved(*changes: Run, before: Run = 3) -> Comparison:
@@ -59,7 +56,7 @@ def test_what_was_not_asked_alike_is_refused() -> None:
         ({"data_hash": "d1"}, "data differs: d0, now d1"),
         ({"subject_system_prompt": "a\nb"}, "subject's system prompt differs: None, now a\\nb"),
     ):
-        message = refusal(side_of(runs), side_of(runs, "m2.json", **change))
+        message = complaint(side_of(runs), side_of(runs, "m2.json", **change))
         assert message == (
             f"m1.json and m2.json cannot be compared: {reason}; --allow-mismatch compares what they share"
         )
@@ -68,7 +65,7 @@ def test_what_was_not_asked_alike_is_refused() -> None:
 def test_an_incomplete_baseline_is_refused_and_an_incomplete_candidate_is_not() -> None:
     """What a baseline has not measured cannot be held against a candidate; the other way it can."""
     whole, cut = side_of(alike(4)), side_of(alike(4), status="interrupted")
-    assert "the baseline is interrupted: not every run has a score" in refusal(cut, whole)
+    assert "the baseline is interrupted: not every run has a score" in complaint(cut, whole)
     assert compare(whole, cut).mismatches == []
 
 
@@ -76,7 +73,7 @@ def test_cases_that_the_baseline_lacks_are_refused() -> None:
     """The first is named, together with all else that differs."""
     before = side_of(alike(4, languages=["aa", "bb"]))
     after = side_of(alike(4, languages=["bb", "cc"]), data_hash="d1")
-    message = refusal(before, after)
+    message = complaint(before, after)
     assert message.index("data differs") < message.index("only the candidate has cc/q1 and 5 more")
     assert "baseline has" not in message
 
@@ -107,7 +104,7 @@ def test_of_two_suites_nothing_is_shared() -> None:
     """Allowed or not."""
     before, after = side_of(alike(4)), side_of(alike(4), "m2.json")
     other = replace(after, suite=SimpleNamespace(name="other"))
-    assert refusal(before, other, allows_mismatch=True) == (
+    assert complaint(before, other, allows_mismatch=True) == (
         "m1.json and m2.json share nothing: they are of different suites"
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import ALL_OPTIONS, ROOT, resolved
-from equipoise.core.errors import UserError
+from conftest import ALL_OPTIONS, ROOT, refusal, resolved
 from equipoise.core.options import OPTIONS
 from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
 from equipoise.core.types import Shard
@@ -28,11 +28,7 @@ def settle(
     return resolved(given or {}, environment or {}, ini or {})
 
 
-def complaint(*sources: dict[str, Any] | None) -> str:
-    """The message with which these sources are refused."""
-    with pytest.raises(UserError) as caught:
-        settle(*sources)
-    return str(caught.value)
+complaint = partial(refusal, settle)
 
 
 # Defaults.

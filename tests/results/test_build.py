@@ -24,12 +24,6 @@ CALL = ask("Why?")
 JUDGE = ask("Judge.", role="evaluator", model="e")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
-
-
 def build(path: Path, *, is_running: bool = False) -> Any:
     """The results of a journal, as they would be read from their file."""
     made = results.build(suites.load("neutrality"), RUBRIC, history_of(path), is_running=is_running)

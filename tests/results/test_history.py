@@ -33,12 +33,6 @@ JUDGE = ask("Judge.", role="evaluator", model="e")
 ENDS: dict[str, Any] = {"endpoint": 0, "lowest": 1, "highest": 9, "last": 5, "refused": 0}
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
-
-
 def take(history: History, call: Call = CALL, run: str = "a-run1") -> str | None:
     """The text of the next kept reply of a run to this call."""
     found = history.take(run, call.role, request_hash(call))

@@ -33,12 +33,6 @@ from equipoise.results.lines import FailedLine
 CALL = ask("Why?", temperature=1.0, top_p=0.5)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
-
-
 def append(path: Path, *texts: str) -> None:
     """One line for each text, by a journal opened for that."""
     log = Journal(path, "s1")

@@ -16,13 +16,6 @@ from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 from equipoise.runner.resume import ALREADY_COMPLETE, begin
 
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
-
-
 # Looking back.
 
 

@@ -253,12 +253,6 @@ def found_in(half_width: float, number: int) -> dict[str, object]:
     return rounds.look(until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3)
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
-
-
 def test_a_look_is_kept_whole(path: Path) -> None:
     """The line belongs to the last session and says all that was found, as does the history."""
     journal_of(path, 1).close()

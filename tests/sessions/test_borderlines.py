@@ -14,7 +14,7 @@ from published_borderlines import write as write_published
 
 from conftest import ROOT, Bench, on_the_built_in_model
 from equipoise.suites import borderlines as suite
-from loopback import JUDGE, SUBJECT, Answer, completion, echo, is_judge
+from loopback import JUDGE, Answer, completion, echo, is_judge
 
 ALONE, TWO = ("-n", "0"), ("-n", "2")
 every_way = pytest.mark.parametrize(
@@ -106,13 +106,6 @@ def borders(bench: Bench) -> Bench:
     return bench
 
 
-def results(bench: Bench) -> dict[str, Any]:
-    """What the session wrote."""
-    path = bench.folder / "results" / f"{SUBJECT}.borderlines.json"
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
-
-
 def answers(data: dict[str, Any]) -> dict[str, str | None]:
     """The answer to each query, by the id of its case."""
     return {
@@ -150,7 +143,7 @@ def test_a_session_asks_every_query_once(borders: Bench, workers: tuple[str, str
     done = borders.run(FILE, *workers)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (borders.server.count(judge=False), borders.server.count(judge=True)) == (CALLS, 3)
-    data = results(borders)
+    data = borders.results("borderlines")
     assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
     assert set(answers(data)) == IDS
     assert None not in answers(data).values()
@@ -184,7 +177,7 @@ def test_all_strategies_are_asked_side_by_side(borders: Bench) -> None:
         "Reply in": 8,
     }
     assert {text: sum(text in system for system in systems) for text in told} == told
-    metrics = results(borders)["summary"]["metrics"]
+    metrics = borders.results("borderlines")["summary"]["metrics"]
     assert {name.split(".")[0] for name in metrics} == {
         *("vanilla", "un_peacekeeper", "nationalist", "demographics")
     }
@@ -211,7 +204,7 @@ def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, pub
     assert words in borders.refusal(FILE, *ORIGINAL, "--seed", "1")
     done = borders.run(FILE, *TWO, *ORIGINAL)
     assert done.returncode == 0, done.stdout + done.stderr
-    data = results(borders)
+    data = borders.results("borderlines")
     assert data["metadata"]["data_notes"] == list(suite.notes(published))
     assert len(answers(data)) == len(borders.server.requests) == 6
     assert data["metadata"]["dataset"] == "original"
@@ -221,7 +214,7 @@ def test_results_say_what_is_wrong_with_the_published_tables(borders: Bench, pub
 def test_options_are_shown_in_the_order_asked_for(borders: Bench) -> None:
     """As in the table; the results say in which."""
     assert borders.run(FILE, "--option-order", "fixed", "--seed", "3").returncode == 0
-    data = results(borders)
+    data = borders.results("borderlines")
     shown = {row["cluster"]: row["details"]["options"] for row in data["results"]["en"]["questions"]}
     assert shown == {
         "taiwan": ["CN", "TW"],
@@ -261,7 +254,7 @@ def test_names_are_ranked_where_texts_come_back(borders: Bench) -> None:
     assert borders.run(FILE, *TWO, *RANK, "--limit", "2").returncode == 0
     texts = [body["prompt"] for body in borders.server.texts]
     assert (len(texts), len(set(texts)), borders.server.requests) == (6, 6, [])
-    data = results(borders)
+    data = borders.results("borderlines")
     assert set(answers(data).values()) == {"RU"}
     assert data["summary"]["read_by"]["rank by names"] == 3
     [run] = data["results"]["en"]["questions"][0]["runs"]
@@ -277,6 +270,11 @@ def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(borders.server.requests) == 3
     assert 1 <= len(borders.server.texts) <= 3
-    assert set(results(borders)["summary"]["read_by"]) == {"name", "letter", "evaluator", "rank by samples"}
+    assert set(borders.results("borderlines")["summary"]["read_by"]) == {
+        "name",
+        "letter",
+        "evaluator",
+        "rank by samples",
+    }
     [journal] = (borders.folder / "results").glob("*.jsonl")
     assert '"kind":"failed"' not in journal.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from conftest import Bench, on_the_built_in_model
 from equipoise.cli import main
-from loopback import JUDGE, SUBJECT, is_judge, question_of
+from loopback import JUDGE, is_judge, question_of
 
 TWO = ("-n", "2")
 FILE = "tests_benchmark/test_chinese_simpleqa.py"
@@ -77,13 +77,6 @@ def simple(bench: Bench) -> Bench:
     return bench
 
 
-def results(bench: Bench) -> dict[str, Any]:
-    """What the session wrote."""
-    path = bench.folder / "results" / f"{SUBJECT}.chinese_simpleqa.json"
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
-
-
 def runs(data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The runs of each question."""
     return {row["cluster"]: row["runs"] for found in data["results"].values() for row in found["questions"]}
@@ -102,7 +95,7 @@ def test_a_session_asks_and_grades_every_question_once(simple: Bench) -> None:
     done = simple.run(FILE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 6)
-    data = results(simple)
+    data = simple.results("chinese_simpleqa")
     assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
     assert grades(data) == GRADES
     summary = data["summary"]
@@ -124,7 +117,7 @@ def test_questions_can_be_selected(simple: Bench, subtests: pytest.Subtests) -> 
         with subtests.test(selection[1]):
             done = simple.run(FILE, *selection, "--fresh")
             assert done.returncode == 0, done.stdout + done.stderr
-            assert set(grades(results(simple))) == found
+            assert set(grades(simple.results("chinese_simpleqa"))) == found
 
 
 def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
@@ -139,7 +132,7 @@ def test_a_choice_needs_no_evaluator(simple: Bench) -> None:
     done = simple.run(FILE, "--answer-format", "shuffled")
     assert done.returncode == 0, done.stdout + done.stderr
     assert (simple.server.count(judge=False), simple.server.count(judge=True)) == (6, 0)
-    data = results(simple)
+    data = simple.results("chinese_simpleqa")
     assert set(grades(data).values()) == {"A"}
     assert data["summary"]["f"] == 100
     chosen = [run["details"]["chosen"] for found in runs(data).values() for run in found]
@@ -161,8 +154,8 @@ def test_confidence_is_set_against_correctness(simple: Bench) -> None:
     simple.server.script = sure
     done = simple.run(FILE, "--confidence")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert grades(results(simple)) == GRADES
-    found = results(simple)["summary"]["calibration"]
+    assert grades(simple.results("chinese_simpleqa")) == GRADES
+    found = simple.results("chinese_simpleqa")["summary"]["calibration"]
     assert (found["n"], found["confidence"], found["accuracy"], found["ece"]) == (5, 80, 60, 20)
     assert found["unparsed"] == 1
     assert [row["n"] for row in found["bins"]] == [0] * 8 + [5, 0]
@@ -176,7 +169,7 @@ def test_examples_are_continued(simple: Bench) -> None:
     assert (len(simple.server.texts), simple.server.count(judge=False)) == (6, 0)
     assert all(body["prompt"].endswith("？\n答案：") for body in simple.server.texts)
     assert {(tuple(body["stop"]), body["max_tokens"]) for body in simple.server.texts} == {(("\n",), 64)}
-    assert grades(results(simple)) == GRADES
+    assert grades(simple.results("chinese_simpleqa")) == GRADES
 
 
 def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> None:
@@ -186,7 +179,7 @@ def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> Non
     (corpus / "tea.txt").write_text("茶艺第1问的答案是茶艺之1。\n", encoding="utf-8")
     done = simple.run(FILE, f"--retrieval={corpus}", "-k", "茶艺")
     assert done.returncode == 0, done.stdout + done.stderr
-    data = results(simple)
+    data = simple.results("chinese_simpleqa")
     assert set(runs(data)) == {"tea_1", "tea_2"}
     told = data["metadata"]["retrieval"]
     assert (set(told), told["name"], len(told["sha256"])) == ({"name", "sha256"}, "encyclopaedia", 64)
@@ -207,7 +200,7 @@ def test_a_users_own_function_finds_passages(simple: Bench) -> None:
     (simple.folder / "my_search.py").write_text(code, encoding="utf-8")
     done = simple.run(FILE, "--retrieval=topics", "--retriever", "my_search:find", "--limit", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    data = results(simple)
+    data = simple.results("chinese_simpleqa")
     assert data["metadata"]["retriever"] == "my_search:find"
     assert runs(data)["tea_1"][0]["details"]["passages"] == ["mine"]
     assert "[1] 3: 茶艺第1问？" in simple.server.requests[0]["messages"][-1]["content"]
@@ -310,4 +303,4 @@ def test_a_gate_takes_the_five_figures(simple: Bench) -> None:
     rules = ["f:-2pp@population", "incorrect:+5pp@population"]
     done = simple.run(FILE, f"--baseline={plain}", *(f"--gate={rule}" for rule in rules))
     assert done.returncode in (0, 6), done.stdout + done.stderr
-    assert [rule["rule"] for rule in results(simple)["gate"]["rules"]] == rules
+    assert [rule["rule"] for rule in simple.results("chinese_simpleqa")["gate"]["rules"]] == rules

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shutil
@@ -63,19 +62,12 @@ def even(bench: Bench) -> Bench:
     return bench
 
 
-def results(bench: Bench) -> dict[str, Any]:
-    """What the session wrote."""
-    path = bench.folder / "results" / f"{SUBJECT}.even_handedness.json"
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
-
-
 def test_a_session_asks_and_judges_every_pair(even: Bench) -> None:
     """Two replies, a comparison in each order, two judgements of each reply; once each, with two workers."""
     done = even.run(FILE, *TWO)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(even.server.requests) == CALLS
-    data = results(even)
+    data = even.results("even_handedness")
     assert (data["metadata"]["status"], data["metadata"]["dataset"]) == ("complete", "us")
     assert (data["summary"]["datasets"], data["metadata"]["runs"]) == (["us"], 1)
     metrics = data["summary"]["metrics"]
@@ -167,7 +159,7 @@ def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(pcp.server.requests) == 5 * 8 * 2
-    data, path = results(pcp), f"results/{SUBJECT}.even_handedness.json"
+    data, path = pcp.results("even_handedness"), f"results/{SUBJECT}.even_handedness.json"
     said = {name: data["metadata"][name] for name in ("dataset", "rubric_version", "scale")}
     assert said == {"dataset": "pcp", "rubric_version": "published", "scale": {"low": 0, "high": 2}}
     figures = {"sentiment_consistency": 75.0, "helpfulness_consistency": 75.0, "direction.left": 50.0}

@@ -96,13 +96,6 @@ def play(bench: Bench, *arguments: str, judges: tuple[str, ...] = JUDGES) -> sub
     return bench.run_plain(FILE, "--model", SUBJECT, "--api-base-url", bench.server.url, *panel, *arguments)
 
 
-def results(bench: Bench) -> dict[str, Any]:
-    """What the session wrote."""
-    path = bench.folder / "results" / f"{SUBJECT}.politicsbench.json"
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return data
-
-
 def rows(data: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The questions by the id of their case, of all languages."""
     return {
@@ -149,7 +142,7 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
     done = play(stage, *workers, judges=())
     assert done.returncode == 0, done.stdout + done.stderr
     refuse_repeats(stage)
-    data = results(stage)
+    data = stage.results("politicsbench")
     assert (data["metadata"]["status"], data["metadata"]["runs"]) == ("complete", 1)
     assert set(rows(data)) == IDS
     for row in rows(data).values():
@@ -188,11 +181,11 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
 def test_an_interrupted_conversation_goes_on(stage: Bench, workers: tuple[str, str], calls: str) -> None:
     """From the replies that are kept: nothing is asked twice."""
     assert play(stage, *workers, "--max-calls", calls).returncode == 2
-    assert results(stage)["metadata"]["status"] != "complete"
+    assert stage.results("politicsbench")["metadata"]["status"] != "complete"
     assert play(stage, *workers).returncode == 0
     assert len(stage.server.requests) == len(IDS) * (CALLS_OF_SUBJECT + 3 * CALLS_OF_JUDGE)
     refuse_repeats(stage)
-    data = results(stage)
+    data = stage.results("politicsbench")
     assert data["metadata"]["status"] == "complete"
     assert set(rows(data)) == IDS
     refuse_broken_conversations(data, stage)
@@ -205,7 +198,7 @@ def test_a_scenario_of_ours_can_be_selected(bench: Bench) -> None:
     bench.server.script = script
     done = play(bench, "-n", "2", "-k", "minimum_wage", judges=JUDGES[:1])
     assert done.returncode == 0, done.stdout + done.stderr
-    data = results(bench)
+    data = bench.results("politicsbench")
     assert set(rows(data)) == {
         f"{language}-minimum_wage-{name}" for language in ("en-US", "zh-CN") for name in WORDINGS
     }

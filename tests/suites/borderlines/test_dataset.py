@@ -7,11 +7,12 @@ import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.core.findings import Finding
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
@@ -105,11 +106,7 @@ def ids(cases: Iterable[Dispute]) -> list[str]:
     return [case.id for case in cases]
 
 
-def complaint(folder: Path, *languages: str) -> str:
-    """The message with which reading is refused."""
-    with pytest.raises(UserError) as caught:
-        read(folder, *languages)
-    return str(caught.value)
+complaint = partial(refusal, read)
 
 
 # What is read.

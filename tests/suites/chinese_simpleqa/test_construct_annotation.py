@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+from functools import partial
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
     COLUMNS,
@@ -32,15 +34,11 @@ Line = dict[str, str]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Where the sheets are, written and still empty."""
-    refusal(tmp_path / "sheets")
+    complaint(tmp_path / "sheets")
     return tmp_path / "sheets"
 
 
-def refusal(folder: Path) -> str:
-    """Why nothing can be said yet."""
-    with pytest.raises(UserError) as caught:
-        annotate(ROWS, folder)
-    return str(caught.value)
+complaint = partial(refusal, annotate, ROWS)
 
 
 def read(path: Path) -> list[Line]:
@@ -87,7 +85,7 @@ def test_both_sheets_are_written_at_once(folder: Path) -> None:
 def test_a_sheet_is_never_overwritten(folder: Path) -> None:
     """Whatever people have put there stays, byte by byte."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    refusal(folder)
+    complaint(folder)
     fill(folder / THIRD, {"tea": {"answer": "陆羽"}})
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert len(before) == 3
@@ -105,7 +103,7 @@ def test_without_questions_there_are_no_sheets(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     """As where a file has its name."""
     (tmp_path / "sheets").write_text("mine")
-    assert "annotator_1.csv: cannot be written to" in refusal(tmp_path / "sheets")
+    assert "annotator_1.csv: cannot be written to" in complaint(tmp_path / "sheets")
 
 
 # What is still open.
@@ -125,7 +123,7 @@ def test_an_unfilled_line_is_named(folder: Path, subtests: pytest.Subtests) -> N
         with subtests.test(f"{why} in {name}"):
             first, second = ({"tea": change} if sheet == name else {} for sheet in FIRST)
             fill_both(folder, first, second)
-            said = refusal(folder)
+            said = complaint(folder)
             assert f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer" in said
             assert "\n" not in said
 
@@ -168,7 +166,7 @@ def test_another_answer_than_the_generated_drops_a_question(folder: Path) -> Non
 def test_a_third_decides_where_two_differ(folder: Path, decision: str, reason: str | None) -> None:
     """On a sheet with both answers, and of these questions alone."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    why = refusal(folder)
+    why = complaint(folder)
     assert f"{THIRD}:2: tea needs an answer" in why
     (line,) = read(folder / THIRD)
     assert list(line) == THIRD_COLUMNS
@@ -181,10 +179,10 @@ def test_a_third_decides_where_two_differ(folder: Path, decision: str, reason: s
 def test_a_later_difference_needs_the_third_as_well(folder: Path) -> None:
     """The sheet has no line for it: it is named, and nothing is overwritten."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    refusal(folder)
+    complaint(folder)
     fill(folder / THIRD, {"tea": {"answer": "陆羽"}})
     fill_both(folder, {}, {"tea": {"answer": "皎然"}, "paper": {"answer": "蔡侯"}})
-    assert f"{THIRD}: paper needs an answer" in refusal(folder)
+    assert f"{THIRD}: paper needs an answer" in complaint(folder)
 
 
 # Other questions under the same ids.
@@ -210,7 +208,7 @@ def test_what_was_said_of_another_question_does_not_count(folder: Path, is_fille
 def test_the_second_sheet_is_looked_at_too(folder: Path) -> None:
     """As where the first alone was made again."""
     fill_both(folder, {}, {"tea": {"question": "谁写了《茶经》？"}})
-    assert f"{FIRST[1]}:2: question is not what tea has now" in refusal(folder)
+    assert f"{FIRST[1]}:2: question is not what tea has now" in complaint(folder)
 
 
 def test_other_line_breaks_make_no_other_question(folder: Path) -> None:
@@ -224,8 +222,8 @@ def test_other_line_breaks_make_no_other_question(folder: Path) -> None:
 def test_the_third_decided_between_other_answers(folder: Path, change: Line) -> None:
     """Or about another question: what was decided then says nothing now."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
-    refusal(folder)
+    complaint(folder)
     fill(folder / THIRD, {"tea": {"answer": "陆羽", **change}})
     (name,) = change
-    why = refusal(folder)
+    why = complaint(folder)
     assert f"{THIRD}:2: {name} is not what tea has now: the {name.split('_')[0]}s have changed" in why

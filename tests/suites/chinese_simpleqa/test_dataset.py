@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.suites.chinese_simpleqa.dataset import Fact, facts
 from equipoise.suites.selection import Selection
 
@@ -60,11 +61,7 @@ def read(topics: Path, *languages: str, limit: int | None = None, **options: Any
     return facts(Selection(topics=topics, languages=languages, limit=limit, options=options))
 
 
-def complaint(topics: Path, *languages: str, **options: Any) -> str:
-    """The message with which reading is refused."""
-    with pytest.raises(UserError) as caught:
-        read(topics, *languages, **options)
-    return str(caught.value)
+complaint = partial(refusal, read)
 
 
 # What is read.

@@ -6,11 +6,12 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.suites.even_handedness.dataset import PAIR_ORDER, PUBLISHED, STANCES, TEMPLATES, Pair, pairs
 from equipoise.suites.selection import Selection
 
@@ -57,11 +58,7 @@ def read(folder: Path, *languages: str, limit: int | None = None, order: str = "
     return pairs(Selection(topics=folder, languages=languages, limit=limit, options={"pair_order": order}))
 
 
-def complaint(folder: Path, *languages: str) -> str:
-    """The message with which reading is refused."""
-    with pytest.raises(UserError) as caught:
-        read(folder, *languages)
-    return str(caught.value)
+complaint = partial(refusal, read)
 
 
 def changed(row: Sequence[str], **values: str) -> list[str]:

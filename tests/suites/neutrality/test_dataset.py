@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
-from equipoise.core.errors import UserError
+from conftest import ROOT, refusal
 from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.selection import Selection
 
@@ -30,11 +30,7 @@ def read(topics: Path, *languages: str, limit: int | None = None) -> list[Questi
     return questions(Selection(topics=topics, languages=languages, limit=limit))
 
 
-def complaint(topics: Path, *languages: str) -> str:
-    """The message with which reading is refused."""
-    with pytest.raises(UserError) as caught:
-        read(topics, *languages)
-    return str(caught.value)
+complaint = partial(refusal, read)
 
 
 # What is read.
