@@ -1,7 +1,7 @@
 """The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
 
-The only file that imports pytest; `plugin.xdist` implements the hooks of xdist. The hooks delegate to
-`runner.session` and know neither models nor scores.
+`plugin.xdist` implements the hooks of xdist. The hooks delegate to `runner.session` and know neither models
+nor scores.
 """
 
 from __future__ import annotations
@@ -9,13 +9,9 @@ from __future__ import annotations
 import argparse
 import atexit
 import os
-import shutil
-import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,23 +19,37 @@ from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
 from equipoise.core import env_file, exit_status
-from equipoise.core.collector import collect_no_more, collect_seldom
+from equipoise.core.collector import collect_seldom
 from equipoise.core.env_file import EnvFile
-from equipoise.core.errors import BatchWaiting, CannotKeep, NotNeeded, SessionStopped, UserError, printable
+from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
 from equipoise.core.options import OPTIONS, Option
 from equipoise.core.records import Record
 from equipoise.core.settings import Settings
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
-from equipoise.plugin.terminal import small_values, suite_and_run
+from equipoise.plugin.command_line import (
+    COMMAND,
+    PYTEST,
+    examples,
+    is_distributing,
+    is_program,
+    is_worker,
+    only_looks,
+    refuse_unsupported,
+    selected_runs,
+    suites_asked_for,
+    suites_in,
+    unknown_option,
+    workers,
+)
+from equipoise.plugin.ending import conclude
+from equipoise.plugin.terminal import say, show_lines, small_values
 from equipoise.report import header
 from equipoise.runner.settings import settings_of
 
 # The opening line is printed first; all that it does not need is imported where it is used.
 if TYPE_CHECKING:
-    from equipoise.report.outcomes import ReportedCase
-    from equipoise.runner.progress import Progress
     from equipoise.runner.session import Session
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
@@ -49,8 +59,6 @@ ENV_FILE = pytest.StashKey[EnvFile]()
 FIRST = pytest.StashKey[pytest.Item]()
 """The first case of a test file."""
 PROJECT = "equipoise_project"
-COMMAND = "equipoise_command"
-PYTEST = "pytest"
 TITLE = "Equipoise: asking and judging a language model"
 
 # Options.
@@ -103,22 +111,17 @@ def pytest_load_initial_conftests(
         groups = [parser._anonymous, *parser._groups]
         known = [name for group in groups for option in group.options for name in option.names()]
         hint = f"`{early_config.getini(COMMAND)} --help` lists all"
-        raise pytest.UsageError("; ".join(printable(_unknown(flag, known, hint)) for flag in flags))
-
-
-def _unknown(flag: str, known: Sequence[str], hint: str) -> str:
-    near = get_close_matches(flag, known, n=1, cutoff=0.7)
-    return f"{flag}: there is no such option; {f'did you mean {near[0]}?' if near else hint}"
+        raise pytest.UsageError("; ".join(printable(unknown_option(flag, known, hint)) for flag in flags))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Start no workers if no call will be made, and reject invalid command lines before any starts."""
-    if config.getoption("estimate") or _only_looks(config):
+    if config.getoption("estimate") or only_looks(config):
         # Works whether xdist's hook runs before or after this one.
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
-    if _suites_asked_for(config) and not _only_looks(config):
-        _as_usage_error(_refuse_unsupported, config)
+    if suites_asked_for(config) and not only_looks(config):
+        _as_usage_error(refuse_unsupported, config)
 
 
 @pytest.hookimpl(trylast=True)
@@ -129,11 +132,11 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "area(name): the topic area of a case")
     config.addinivalue_line("markers", "language(name): the language of a case")
     options = (*OPTIONS, *suites.options())
-    given = {option.name: config.getoption(option.name) for option in options}
+    command_line = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini) for option in options}
-    names = _suites_asked_for(config)
+    names = suites_asked_for(config)
     variables = config.stash[ENV_FILE] = _variables(config) if names else EnvFile()
-    settings = _as_usage_error(settings_of, given, os.environ, ini, names, variables.origins)
+    settings = _as_usage_error(settings_of, command_line, os.environ, ini, names, variables.origins)
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
@@ -143,7 +146,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
-    session = Session(settings, project, is_worker=_is_worker(config))
+    session = Session(settings, project, is_worker=is_worker(config))
     config.stash[SESSION] = config.stash[RECORDS] = session
     if link:
         from equipoise.plugin.xdist import Records
@@ -154,24 +157,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _variables(config: pytest.Config) -> EnvFile:
     """The file .env in the current folder, whose variables are set until the session ends."""
-    found: EnvFile = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
-    config.add_cleanup(lambda: found.unset(os.environ))
-    return found
+    variables: EnvFile = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
+    config.add_cleanup(lambda: variables.unset(os.environ))
+    return variables
 
 
 def _open(config: pytest.Config, settings: Settings) -> None:
     """Print the opening line at once, unless with -qq."""
-    names = _suites_asked_for(config)
-    is_silent = _is_worker(config) or _only_looks(config) or config.get_verbosity() < -1
+    names = suites_asked_for(config)
+    is_silent = is_worker(config) or only_looks(config) or config.get_verbosity() < -1
     if settings.model and names and not is_silent:
         runs = {name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names}
-        _say(config, header.opening(settings, runs))
+        say(config, header.opening(settings, runs))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The resolved settings, keys masked."""
     session = config.stash[SESSION]
-    is_asking = session.settings.model and _suites_asked_for(config)
+    is_asking = session.settings.model and suites_asked_for(config)
     lines = [config.stash[ENV_FILE].about, *header.header(session.settings)] if is_asking else []
     return [*map(printable, filter(None, lines))]
 
@@ -183,16 +186,16 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Check the settings, and start the built-in servers, which load while tests are collected."""
     config = session.config
-    names = _suites_asked_for(config)
-    if names and not _only_looks(config):
+    names = suites_asked_for(config)
+    if names and not only_looks(config):
         from equipoise.runner.signals import listen
 
         collect_seldom(config.add_cleanup)
-        ends_process = _is_worker(config) or _is_program()
+        ends_process = is_worker(config) or is_program()
         listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
-    if _is_worker(config) or not names:
+    if is_worker(config) or not names:
         return
-    if _only_looks(config):
+    if only_looks(config):
         if config.option.collectonly or config.option.setupplan:
             _check_plan(config, names)
         return
@@ -201,12 +204,12 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         _check_plan(config, names)
         _warn_of_rubrics(config, names)
         return
-    _as_usage_error(config.stash[SESSION].check, names, _workers(config))
+    _as_usage_error(config.stash[SESSION].check, names, workers(config))
     _warn_of_rubrics(config, names)
     for warning in header.warnings(config.stash[SESSION].settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(config.stash[SESSION].start_servers)
-    if _distributes(config):
+    if is_distributing(config):
         _serve_workers(config)
 
 
@@ -220,13 +223,13 @@ def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
     """Say at once, and not at the end as pytest's warnings, which questions a rubric is not about."""
     for name in names:
         if text := config.stash[SESSION].plan.load(name).rubric_warning():
-            _say(config, f"WARNING: {text}")
+            say(config, f"WARNING: {text}")
 
 
 def _serve_workers(config: pytest.Config) -> None:
     from equipoise.plugin.xdist import Distribution
 
-    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), _workers(config))
+    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), workers(config))
     config.add_cleanup(distribution.server.close)
     config.pluginmanager.register(distribution, "equipoise-distribution")
 
@@ -238,29 +241,14 @@ def pytest_collection(session: pytest.Session) -> None:
     Not earlier: other plugins' imports for the report header must not see half-imported modules.
     """
     config = session.config
-    is_asking = _suites_asked_for(config) and not _only_looks(config) and not _is_worker(config)
+    is_asking = suites_asked_for(config) and not only_looks(config) and not is_worker(config)
     if is_asking and not config.stash[SESSION].settings.estimate:
         config.stash[SESSION].engine.warm_up()
 
 
 def _refuse_without_model(config: pytest.Config) -> None:
     if config.stash[SESSION].settings.model is None:
-        raise pytest.UsageError(f"which model? Name it with --model:\n{_examples(config.getini(COMMAND))}")
-
-
-def _examples(command: str) -> str:
-    """Commands to copy, by which pytest or `equipoise run` was started."""
-    other, what = "equipoise run SUITE", "on eight workers"
-    if command == PYTEST:
-        other, what = f"pytest {suites.TESTS}/test_SUITE.py", "the benchmark that pytest.ini names"
-    found = {
-        f"{command} -n 8 --model gpt-x": what,
-        f"{command} --model gpt-x -k AREA": "one topic area; `equipoise suites` lists them",
-        f"{other} --model gpt-x": f"another suite: {', '.join(suites.names())}",
-        f"{command} --model local --limit 2 --runs 1": "no key, no network: the built-in model",
-    }
-    widest = max(map(len, found))
-    return "\n".join(f"  {example:<{widest}}  {what}" for example, what in found.items())
+        raise pytest.UsageError(f"which model? Name it with --model:\n{examples(config.getini(COMMAND))}")
 
 
 def _as_usage_error(function: Any, *arguments: Any) -> Any:
@@ -311,7 +299,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def _location(item: pytest.Item) -> tuple[str, int | None, str]:
-    """What pytest finds, too, but by asking the file system for each case: all stand in one place."""
+    """The location that pytest finds, too, but by asking the file system for each case."""
     assert item.parent is not None
     file, line, _ = item.parent.stash.setdefault(FIRST, item).location
     return file, line, item.name
@@ -335,11 +323,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Without xdist, open the journals after deselection; --estimate ends here."""
     config = session.config
     if config.stash[SESSION].settings.estimate:
-        _show_estimate(config, _planned([item.nodeid for item in session.items]))
+        _show_estimate(config, selected_runs([item.nodeid for item in session.items]))
         return True
-    is_alone = not _is_worker(config) and not _distributes(config)
+    is_alone = not is_worker(config) and not is_distributing(config)
     goes_on = not session.testsfailed or config.option.continue_on_collection_errors
-    if is_alone and goes_on and not _only_looks(config):
+    if is_alone and goes_on and not only_looks(config):
         skipped = _skipped(session.items)
         _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
@@ -365,19 +353,9 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
         name: _as_usage_error(estimate.of_session, plan, name, set(runs)) for name, runs in selected.items()
     }
     for name, item in estimates.items():
-        _show_lines(config, f"{name}: an estimate; no calls are made", item.lines())
+        show_lines(config, f"{name}: an estimate; no calls are made", item.lines())
     if len(estimates) > 1:
-        _show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
-
-
-def _show_lines(config: pytest.Config, title: str, lines: Iterable[str]) -> None:
-    """Print a title and lines, wrapped to the terminal."""
-    from equipoise.report.layout import wrapped
-
-    _say(config, f"\n{title}")
-    for line in lines:
-        for part in wrapped(line, shutil.get_terminal_size().columns):
-            _say(config, part)
+        show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
@@ -386,7 +364,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     from equipoise.runner.progress import Progress
     from equipoise.runner.resume import ALREADY_COMPLETE
 
-    selected = _planned(nodes)
+    selected = selected_runs(nodes)
     if not selected:
         return
     _refuse_without_model(config)
@@ -396,31 +374,15 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     _as_usage_error(session.begin, selected, selection)
     for name in selected:
         if session.begun[name] != ALREADY_COMPLETE:
-            _say(config, session.begun[name])
+            say(config, session.begun[name])
     progress = Progress(session, output(config))
     if config.get_verbosity() in (0, -1) and session.planned:
-        _say(config, LEGEND)
+        say(config, LEGEND)
     reporter = config.pluginmanager.getplugin("terminalreporter")
     # --durations needs all reports.
     reports = None if reporter is None or config.option.durations is not None else reporter.stats
-    display = Display(progress, config.option.maxfail or 0, lambda text: _say(config, text), reports)
+    display = Display(progress, config.option.maxfail or 0, lambda text: say(config, text), reports)
     config.pluginmanager.register(display, "equipoise-display")
-
-
-def _say(config: pytest.Config, text: str) -> None:
-    """Print the lines of a text, escaped, unless it is empty."""
-    if text:
-        _print(config, "\n".join(map(printable, text.split("\n"))))
-
-
-def _print(config: pytest.Config, text: str) -> None:
-    """Print a text as it is, unless there is no terminal reporter."""
-    reporter = config.pluginmanager.getplugin("terminalreporter")
-    if reporter is not None:
-        reporter.ensure_newline()
-        reporter.write_line(text)
-        # Where output is piped, it would wait for more.
-        reporter.flush()
 
 
 @pytest.fixture
@@ -428,16 +390,16 @@ def record(request: pytest.FixtureRequest) -> Record:
     """The record of this run of this case; waits until the run has ended."""
     records = request.config.stash[RECORDS]
     try:
-        found: Record = records.record(request.param)
+        result: Record = records.record(request.param)
     except (NotNeeded, BatchWaiting) as why:
         pytest.skip(str(why))
     except SessionStopped as stopped:
         request.session.shouldstop = reason = records.stop_reason or str(stopped)
         pytest.skip(reason)
-    request.node.user_properties.extend(small_values(found))
+    request.node.user_properties.extend(small_values(result))
     if records.stop_reason:
         request.session.shouldstop = records.stop_reason
-    return found
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
@@ -461,191 +423,13 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
     """Conclude the session before other plugins write what came of it, such as JUnit's report."""
     try:
         if SESSION in session.config.stash:
-            _conclude(session)
+            conclude(session, session.config.stash[SESSION])
     finally:
         result = yield
     return result
-
-
-def _conclude(session: pytest.Session) -> None:
-    """Wait for calls in flight, then write the results and settle the exit status in the controller."""
-    config = session.config
-    display = config.pluginmanager.getplugin("equipoise-display")
-    if display is not None:
-        # From now on interruptions are only counted: they must not abort the writing of results.
-        config.stash[SESSION].interruptions.finish()
-    if _is_worker(config) or _is_program():
-        collect_no_more()
-    try:
-        if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            _await_audits(session)
-        config.stash[SESSION].close_engine()
-    except CannotKeep as error:
-        _stop_late(session, str(error))
-    finally:
-        if display is not None:
-            display.progress.finish()
-            _settle_exit_status(session, display.progress)
-            _report_cases(config, display.progress.cases())
-            for command in display.progress.publish(os.environ):
-                _print(config, command)
-        elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not _is_worker(config):
-            _tell_what_there_is(config)
-        is_idle = display is None or display.progress.is_idle
-        if is_idle and config.stash[SESSION].interruptions.count:
-            _say(config, "interrupted before the first call; run the same command again")
-        config.stash[SESSION].close()
-
-
-_SILENT = ("session", "terminalreporter", "terminalprogress-plugin", "lfplugin", "stepwiseplugin")
-"""pytest's own plugins that print tests, count them, or keep which ones to run again."""
-
-
-def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
-    """Report each case as a test to plugins that write reports: JUnit's, pytest-json-report, others."""
-    plugins = config.pluginmanager
-    silent = [*map(plugins.getplugin, _SILENT), plugins.getplugin("equipoise-display")]
-    log = plugins.subset_hook_caller("pytest_runtest_logreport", [*filter(None, silent)])
-    for case in cases:
-        for report in _reports(case):
-            log(report=report)
-
-
-def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
-    """The reports of a test that ended like this case; an error is one of its setup, as of all tests."""
-    file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
-    test: dict[str, Any] = {
-        "nodeid": f"{file}::{printable(case.name)}",
-        "location": (file, None, case.name),
-        "keywords": {},
-        "user_properties": [("why", why)],
-    }
-    if case.outcome == "error":
-        yield pytest.TestReport(**test, when="setup", outcome="failed", longrepr=why)
-    elif case.outcome == "skipped":
-        longrepr = (file, 0, f"Skipped: {why}")
-        yield pytest.TestReport(**test, when="setup", outcome="skipped", longrepr=longrepr)
-    else:
-        reason = why if case.outcome == "failed" else None
-        yield pytest.TestReport(**test, when="setup", outcome="passed", longrepr=None)
-        yield pytest.TestReport(**test, when="call", outcome=case.outcome, longrepr=reason)
-    yield pytest.TestReport(**test, when="teardown", outcome="passed", longrepr=None)
-
-
-def _tell_what_there_is(config: pytest.Config) -> None:
-    """Name what -k and -m could have selected."""
-    from equipoise.report.layout import wrapped
-
-    for name in _suites_asked_for(config):
-        cases = [run.case for run in config.stash[SESSION].plan.runs(name)]
-        areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
-        line = (
-            f"{name}: nothing was selected; there are the areas {', '.join(areas)} "
-            f"and the languages {', '.join(languages)}; "
-            f"{config.getini(COMMAND)} --collect-only -q lists the names of all tests"
-        )
-        for part in wrapped(line, shutil.get_terminal_size().columns):
-            _say(config, part)
-
-
-def _await_audits(session: pytest.Session) -> None:
-    """Wait for the verdicts of audits, which no test waits for."""
-    own = session.config.stash[SESSION]
-    if own.counters.is_stopped:
-        return
-    if reason := own.await_audits():
-        from equipoise.runner.signals import stopped
-
-        _stop_late(session, f"\n{stopped(reason)}")
-
-
-def _stop_late(session: pytest.Session, reason: str) -> None:
-    """Mark the session as interrupted and print the reason, unless it has ended with another status."""
-    if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        session.exitstatus = pytest.ExitCode.INTERRUPTED
-        _say(session.config, reason)
-
-
-def _settle_exit_status(session: pytest.Session, progress: Progress) -> None:
-    """The status of tests that passed or failed and of the gates: the first of them by their precedence."""
-    if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-        return
-    inconclusive = session.config.stash[SESSION].settings.gate_inconclusive
-    statuses = [int(session.exitstatus)]
-    if progress.is_waiting:
-        statuses.append(exit_status.BATCHES_WAITING)
-    elif not progress.is_complete:
-        statuses.append(int(pytest.ExitCode.TESTS_FAILED))
-    verdicts = [gate["verdict"] for gate in progress.gates]
-    session.exitstatus = exit_status.first([*statuses, exit_status.of_verdicts(verdicts, inconclusive)])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop everything that a usage error may have left running."""
     if SESSION in config.stash:
         config.stash[SESSION].close()
-
-
-# The command line.
-
-
-def _suites_asked_for(config: pytest.Config) -> list[str]:
-    """The suites whose test files are on the command line."""
-    folder = config.invocation_params.dir
-    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
-
-
-def _only_looks(config: pytest.Config) -> bool:
-    """Whether pytest only shows something and runs no tests."""
-    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
-    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
-
-
-def _is_worker(config: pytest.Config) -> bool:
-    """Whether this process is an xdist worker."""
-    return hasattr(config, "workerinput")
-
-
-def _is_program() -> bool:
-    """Whether pytest was started as a program, and not called by one that continues afterwards."""
-    frame: FrameType | None = sys._getframe()
-    while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
-        frame = frame.f_back
-    return frame is not None
-
-
-def _workers(config: pytest.Config) -> int:
-    """How many workers this process distributes its tests to."""
-    return len(config.getvalue("tx")) if _distributes(config) else 0
-
-
-def _distributes(config: pytest.Config) -> bool:
-    """Whether this process distributes its tests to workers."""
-    return bool(config.pluginmanager.hasplugin("dsession"))
-
-
-def _refuse_unsupported(config: pytest.Config) -> None:
-    """Raise UserError for ways to run tests that are not supported: --looponfail, and remote workers."""
-    if getattr(config.option, "looponfail", False):
-        raise UserError("--looponfail: would make calls after every change of a file; leave it out")
-    specs = getattr(config.option, "tx", None) or []
-    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
-    if far is not None:
-        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
-
-
-def _planned(nodes: Sequence[str]) -> dict[str, list[str]]:
-    """The selected runs of each suite."""
-    selected: dict[str, list[str]] = {}
-    for suite, run in filter(None, map(suite_and_run, nodes)):
-        selected.setdefault(suite, []).append(run)
-    return selected
-
-
-def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
-    """The suites whose test file is one of these paths or below one of them."""
-    files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
-    asked = [path.resolve() for path in paths]
-    return [
-        name for name, file in files.items() if any(path == file or path in file.parents for path in asked)
-    ]

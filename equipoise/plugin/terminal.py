@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -33,6 +33,37 @@ LEGEND = ", ".join(
     )
 )
 """What the letters of runs mean."""
+
+
+def say(config: Any, text: str) -> None:
+    """Print the lines of a text, escaped, unless it is empty."""
+    if text:
+        write(config, "\n".join(map(printable, text.split("\n"))))
+
+
+def write(config: Any, text: str) -> None:
+    """Print a text as it is, unless there is no terminal reporter."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    if reporter is not None:
+        reporter.ensure_newline()
+        reporter.write_line(text)
+        # Where output is piped, it would wait for more.
+        reporter.flush()
+
+
+def show_lines(config: Any, title: str, lines: Iterable[str]) -> None:
+    """Print a title and lines, wrapped to the terminal."""
+    say(config, f"\n{title}")
+    for line in lines:
+        say_wrapped(config, line)
+
+
+def say_wrapped(config: Any, line: str) -> None:
+    """Print a line, wrapped to the terminal."""
+    from equipoise.report.layout import wrapped
+
+    for part in wrapped(line, shutil.get_terminal_size().columns):
+        say(config, part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +115,7 @@ def _colour(outcome: str, score: float | None, percent: float | None) -> str:
 
 def small_values(record: Record) -> list[tuple[str, str | float]]:
     """The properties of a report, which are small because xdist sends them three times."""
-    found: dict[str, str | float | None] = {
+    values: dict[str, str | float | None] = {
         "language": str(record.case["language"]),
         "asker": f"{record.asker.side} {record.asker.form}" if record.asker else None,
         "outcome": record.outcome,
@@ -94,7 +125,7 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
         "call_latency": record.latency,
         "queue_time": record.queued,
     }
-    return [_pair(name, value) for name, value in found.items() if value is not None]
+    return [_pair(name, value) for name, value in values.items() if value is not None]
 
 
 @lru_cache(maxsize=1000, typed=True)
@@ -174,8 +205,8 @@ class Display:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Count a finished run; with -x, stop all workers, not only the one with the failure."""
-        if report.when == "call" and (found := suite_and_run(report.nodeid)):
-            self.progress.note(*found, has_failed=report.failed)
+        if report.when == "call" and (run := suite_and_run(report.nodeid)):
+            self.progress.note(*run, has_failed=report.failed)
         self._failures += report.failed
         if 0 < self._most_failures <= self._failures:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")

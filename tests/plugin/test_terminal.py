@@ -13,7 +13,7 @@ from journals import record
 from equipoise.core.records import Outcome
 from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
-from equipoise.plugin import suites_in
+from equipoise.plugin.command_line import suites_in
 from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
 from equipoise.report.outcomes import ReportedCase, of_gate
 from equipoise.runner.progress import Progress

@@ -1,0 +1,104 @@
+"""What pytest's command line asks for: suites, workers, or only a look at tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from equipoise import suites
+from equipoise.core.errors import UserError
+from equipoise.plugin.terminal import suite_and_run
+
+if TYPE_CHECKING:
+    import pytest
+
+COMMAND = "equipoise_command"
+"""The key in pytest.ini of the command that started the session."""
+PYTEST = "pytest"
+
+
+def suites_asked_for(config: pytest.Config) -> list[str]:
+    """The suites whose test files are on the command line."""
+    folder = config.invocation_params.dir
+    return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
+
+
+def only_looks(config: pytest.Config) -> bool:
+    """Whether pytest only shows something and runs no tests."""
+    flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
+    return any(getattr(config.option, name, None) not in (None, False) for name in flags)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process is an xdist worker."""
+    return hasattr(config, "workerinput")
+
+
+def is_program() -> bool:
+    """Whether pytest was started as a program, and not called by one that continues afterwards."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
+        frame = frame.f_back
+    return frame is not None
+
+
+def workers(config: pytest.Config) -> int:
+    """How many workers this process distributes its tests to."""
+    return len(config.getvalue("tx")) if is_distributing(config) else 0
+
+
+def is_distributing(config: pytest.Config) -> bool:
+    """Whether this process distributes its tests to workers."""
+    return bool(config.pluginmanager.hasplugin("dsession"))
+
+
+def refuse_unsupported(config: pytest.Config) -> None:
+    """Raise UserError for ways to run tests that are not supported: --looponfail, and remote workers."""
+    if getattr(config.option, "looponfail", False):
+        raise UserError("--looponfail: would make calls after every change of a file; leave it out")
+    specs = getattr(config.option, "tx", None) or []
+    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
+    if far is not None:
+        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
+
+
+def selected_runs(nodes: Sequence[str]) -> dict[str, list[str]]:
+    """The selected runs of each suite."""
+    selected: dict[str, list[str]] = {}
+    for suite, run in filter(None, map(suite_and_run, nodes)):
+        selected.setdefault(suite, []).append(run)
+    return selected
+
+
+def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
+    """The suites whose test file is one of these paths or below one of them."""
+    files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
+    resolved = [path.resolve() for path in paths]
+    return [
+        name for name, file in files.items() if any(path == file or path in file.parents for path in resolved)
+    ]
+
+
+def examples(command: str) -> str:
+    """Commands to copy, by which pytest or `equipoise run` was started."""
+    other, what = "equipoise run SUITE", "on eight workers"
+    if command == PYTEST:
+        other, what = f"pytest {suites.TESTS}/test_SUITE.py", "the benchmark that pytest.ini names"
+    commands = {
+        f"{command} -n 8 --model gpt-x": what,
+        f"{command} --model gpt-x -k AREA": "one topic area; `equipoise suites` lists them",
+        f"{other} --model gpt-x": f"another suite: {', '.join(suites.names())}",
+        f"{command} --model local --limit 2 --runs 1": "no key, no network: the built-in model",
+    }
+    widest = max(map(len, commands))
+    return "\n".join(f"  {example:<{widest}}  {what}" for example, what in commands.items())
+
+
+def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
+    """The error for a flag that is none of those that are known."""
+    near = get_close_matches(flag, known, n=1, cutoff=0.7)
+    return f"{flag}: there is no such option; {f'did you mean {near[0]}?' if near else hint}"
