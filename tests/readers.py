@@ -405,7 +405,7 @@ def _turnabout(text: str) -> None:
 
 
 def _similar(text: str) -> None:
-    from equipoise.core.similarity import holds
+    from equipoise.suites.similarity import holds
 
     holds(f"{text} 2", f"1 {text}")
 
@@ -571,8 +571,8 @@ def _slugs(text: str) -> None:
 
 
 def _figure(text: str) -> None:
-    from equipoise.core.figures import Plot
     from equipoise.report.page import figures, shades
+    from equipoise.suites.plots import Plot
 
     shades.grid(
         Plot(
@@ -690,14 +690,14 @@ READERS: Mapping[str, Reader] = {
 ELSEWHERE: Mapping[str, str] = {
     "cli/docs.py": "reads the documentation",
     "core/rules.py": "reads options",
-    "core/settings.py": "reads options",
+    "core/resolution.py": "reads options",
     "core/options.py": "reads options",
     "cli/completion.py": "reads our own list of options",
     "cli/init.py": "reads names, and our own pytest.ini",
     "datasets/canary.py": "reads the one sentence of a canary",
     "datasets/construct.py": "reads ids and names of files",
     "datasets/overlap.py:_lines": "reads published files, whose content is pinned",
-    "datasets/overlap.py:Run": "reads tokens",
+    "datasets/overlap.py:TokenRun": "reads tokens",
     "judge/choice.py:_prompt": "reads the rubric",
     "judge/rubric.py:read_about": "reads the rubric",
     "models/redact.py:_as_whole": "reads keys",
@@ -713,7 +713,7 @@ ELSEWHERE: Mapping[str, str] = {
     "suites/even_handedness/checks.py": "reads stances",
     "suites/even_handedness/pcp/rubric.py:load": "reads published prompts",
     "suites/turnabout/checks.py": "reads our own texts",
-    "suites/turnabout/vocabulary.py:Words._pattern": "builds patterns of the rubric's words",
+    "suites/turnabout/vocabulary.py:Lexicon._pattern": "builds patterns of the rubric's words",
     "suites/borderlines/answer_parser.py:_whole": "builds patterns of names",
     "suites/borderlines/answer_parser.py:_stems": "builds patterns of names",
     "suites/borderlines/prompts.py": "reads names of countries",

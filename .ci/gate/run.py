@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.exit_status import MEANINGS
+from equipoise.runner.exit_status import MEANINGS
 
 RESULTS = Path("results")
 SUMMARY = RESULTS / "summary.md"

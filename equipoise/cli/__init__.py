@@ -12,9 +12,10 @@ from typing import Any
 import click
 
 from equipoise.cli.output import say, show, tell, width
-from equipoise.core import env_file, exit_status
+from equipoise.core import env_file
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
+from equipoise.runner import exit_status
 from equipoise.runner.signals import interruptible, stopped
 
 _MODULES: Mapping[str, str] = {

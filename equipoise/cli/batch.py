@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from equipoise.cli.output import show
-from equipoise.core import exit_status
 from equipoise.core.errors import UserError
+from equipoise.runner import exit_status
 
 _PATH = click.Path(path_type=Path)
 _DEFAULT = Path("results")

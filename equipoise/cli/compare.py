@@ -13,11 +13,11 @@ import click
 
 from equipoise.cli.output import show, width
 from equipoise.cli.parameters import RULE
-from equipoise.core import exit_status
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, inconclusive_in, rules_in
 from equipoise.core.rules import Inconclusive, Rule
 from equipoise.core.types import JSON
+from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.comparison.release import Release

@@ -12,8 +12,8 @@ import click
 
 from equipoise import suites
 from equipoise.cli.output import width
-from equipoise.core import exit_status
 from equipoise.core.options import GROUPS, Option
+from equipoise.runner import exit_status
 from equipoise.suites import AnySuite
 
 PYTEST = {

@@ -10,10 +10,10 @@ import click
 
 from equipoise.cli.compare import Wanted, gate_options, publish
 from equipoise.cli.output import show, width
-from equipoise.core import exit_status
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.report.verdict import PARTS
+from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.comparison.release import Release

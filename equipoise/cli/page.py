@@ -14,7 +14,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown
 
 if TYPE_CHECKING:
-    from equipoise.core.figures import Plot
+    from equipoise.suites.plots import Plot
 
 _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 

@@ -10,10 +10,10 @@ import click
 from equipoise.cli.output import say, width
 from equipoise.cli.output import show as print_lines
 from equipoise.cli.parameters import NAME
-from equipoise.core.collector import without_collection_at_exit, without_collector
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.rows import ENDS
+from equipoise.runner.collector import without_collection_at_exit, without_collector
 
 if TYPE_CHECKING:
     from equipoise.report.export import Format

@@ -13,9 +13,9 @@ import click
 
 from equipoise.cli.compare import Wanted, decide, gate_options
 from equipoise.cli.output import say, show, width
-from equipoise.core import exit_status
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
+from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.runner.cells import Sweep, SweepCell
@@ -136,8 +136,8 @@ def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
 
 def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     """How all cells ended, those without a fault first, and the page over their results."""
+    from equipoise.core.durations import duration
     from equipoise.report.page import board_page, page
-    from equipoise.report.terminal import duration
 
     show([""])
     for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):

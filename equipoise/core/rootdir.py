@@ -2,7 +2,8 @@
 
 pytest looks for its settings before it knows the options of any plugin, so it takes such a file for a test
 and finds the settings of that folder, or none. The one part of Equipoise that every pytest loads: it has no
-option, and does nothing outside a project whose pytest.ini loads `equipoise.plugin`.
+option, and does nothing outside a project whose pytest.ini loads `equipoise.plugin`. In `core`, as importing
+it from the package of the plugin would load that, too.
 """
 
 from __future__ import annotations

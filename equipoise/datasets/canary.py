@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from equipoise.core.files import read_bytes
-from equipoise.core.findings import Finding
+from equipoise.suites.findings import Finding
 
 CANARY = "CANARY.md"
 README = "README.md"

@@ -17,13 +17,13 @@ from pathlib import Path
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
-from equipoise.core.findings import Finding, Recognised, Text
-from equipoise.core.similarity import alike, folded
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap
 from equipoise.suites import AnySuite, askers
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites.similarity import alike, folded
 
 TOPICS = Path("topics")
 """The folder that is checked if no path is given."""

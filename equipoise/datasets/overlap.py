@@ -14,9 +14,9 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
-from equipoise.core.findings import Finding, Text
-from equipoise.core.similarity import folded
+from equipoise.suites.findings import Finding, Text
 from equipoise.suites.resources import ORIGINAL, PINS, original_folder, originals
+from equipoise.suites.similarity import folded
 
 WORDS = 10
 """The shortest run of words that is a finding. Brown and others (2020, appendix C) take 8 to 13.

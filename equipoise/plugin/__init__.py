@@ -18,8 +18,7 @@ import pytest
 from _pytest.skipping import evaluate_skip_marks
 
 from equipoise import suites
-from equipoise.core import env_file, exit_status
-from equipoise.core.collector import collect_seldom
+from equipoise.core import env_file
 from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
@@ -46,6 +45,8 @@ from equipoise.plugin.command_line import (
 from equipoise.plugin.ending import conclude
 from equipoise.plugin.terminal import say, show_lines, small_values
 from equipoise.report import header
+from equipoise.runner import exit_status
+from equipoise.runner.collector import collect_seldom
 from equipoise.runner.settings import settings_of
 
 # The opening line is printed first; all that it does not need is imported where it is used.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from equipoise import suites
-from equipoise.core import exit_status
-from equipoise.core.collector import collect_no_more
 from equipoise.core.errors import CannotKeep, printable
 from equipoise.core.rules import Inconclusive
 from equipoise.plugin.command_line import COMMAND, is_program, is_worker, suites_asked_for
 from equipoise.plugin.terminal import say, say_wrapped, write
+from equipoise.runner import exit_status
+from equipoise.runner.collector import collect_no_more
 
 if TYPE_CHECKING:
     from equipoise.report.outcomes import ReportedCase

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from equipoise.core.figures import Plot
 from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
 from equipoise.report.layout import align
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import OF_EACH_CASE
+from equipoise.suites.plots import Plot
 
 _HEAD = ("", "figure", "95 % these", "95 % population", "n")
 _GROUP = re.compile(r"\.(language|area)\.")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.figures import Plot
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
+from equipoise.suites.plots import Plot
 
 _PARTS = {"evaluator", "suite", "extent", "checks"}
 _SHARE = 100.0

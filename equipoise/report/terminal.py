@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipoise.core.durations import duration
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit
@@ -196,40 +197,3 @@ def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
         average = "-" if lean["mean"] is None else f"{lean['mean']:.2f}"
         difference = estimate(lean["difference"], " points")
         yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"
-
-
-# Time spans.
-
-
-def duration(seconds: float) -> str:
-    """A readable duration: 42 s, 3 min 20 s, 2 h 05 min."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def span(least: float, most: float) -> str:
-    """A readable range of durations: 5 to 20 s, 40 s to 3 min, 2 to 5 h."""
-    unit = _unit(most)
-    if _unit(least) == unit:
-        first, last = (f"{seconds / _SECONDS[unit]:.0f}" for seconds in (least, most))
-        return f"{last} {unit}" if first == last else f"{first} to {last} {unit}"
-    return f"{_rounded(least)} to {_rounded(most)}"
-
-
-_SECONDS = {"s": 1, "min": 60, "h": 3600}
-
-
-def _unit(seconds: float) -> str:
-    """The largest unit of which a duration has more than one and a half."""
-    return next((unit for unit in ("h", "min") if seconds >= 1.5 * _SECONDS[unit]), "s")
-
-
-def _rounded(seconds: float) -> str:
-    unit = _unit(seconds)
-    return f"{seconds / _SECONDS[unit]:.0f} {unit}"

@@ -12,12 +12,12 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from types import TracebackType
 
+from equipoise.core.durations import duration
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Exchange, Reply, Usage
 from equipoise.models.budget import prompt_tokens, usage_of
 from equipoise.models.failures import Failure
 from equipoise.models.rate_limit import Cut, Priority, Slot
-from equipoise.report.terminal import duration
 from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from equipoise.core.durations import duration, span
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Endpoint, Settings, is_local, public_url
 from equipoise.core.types import JSON, Call, Message, Reply, Role
@@ -23,7 +24,6 @@ from equipoise.models.proxies import refuse_proxies
 from equipoise.models.redact import Secrets
 from equipoise.report.check import CheckedModel, CheckedSuite, CheckedTotal, meaning
 from equipoise.report.header import BUILT_IN
-from equipoise.report.terminal import duration, span
 from equipoise.runner.estimate import (
     ASSUMED_SPEED,
     AUDIT,

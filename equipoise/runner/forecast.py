@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from equipoise.core.durations import duration
 from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import Foreseen, Role
 from equipoise.models import prices
 from equipoise.report.layout import align
-from equipoise.report.terminal import duration
 from equipoise.results import history
 from equipoise.runner import estimate, preflight
 from equipoise.runner.cells import Sweep, SweepCell

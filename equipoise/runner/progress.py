@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
+from equipoise.core.durations import duration, span
 from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, Run
@@ -124,11 +125,11 @@ class Progress:
         if verdicts:
             parts.insert(1, (3, f"audit {audited}/{verdicts}"))
         if (wait := self._pause(len(now.tokens))) > 1:
-            parts.append((3, f"the endpoint asks for a pause of {terminal_report.duration(wait)}"))
+            parts.append((3, f"the endpoint asks for a pause of {duration(wait)}"))
         parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
         parts.append((2, self._cost(now)))
         if left := time_left(self._finished, elapsed, self.total - self.done, now.in_flight):
-            parts.append((1, f"{terminal_report.span(*left)} left"))
+            parts.append((1, f"{span(*left)} left"))
         if error := self.session.counters.last_error:
             parts.append((5, f"last error: {error}"))
         return fitted(parts, width)

@@ -11,7 +11,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.collector import without_collector
 from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, SessionStopped, UserError
 from equipoise.core.files import shown
 from equipoise.core.records import Record
@@ -26,6 +25,7 @@ from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import anchors, batches, metadata, preflight, rejudge, resume, saving
 from equipoise.runner.anchors import AnchorVerdict
+from equipoise.runner.collector import without_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.evaluate import SuiteContext
 from equipoise.runner.plan import Plan

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from equipoise.core.durations import duration
 from equipoise.core.errors import UserError
 from equipoise.report.layout import fitted
 from equipoise.report.status_line import Output, open_line
-from equipoise.report.terminal import duration
 from equipoise.runner import processes
 from equipoise.runner.cells import SweepCell
 from equipoise.runner.processes import INTERRUPTED, Ended

@@ -17,10 +17,10 @@ from typing import TypeVar
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, read_bytes, rows, shown
-from equipoise.core.similarity import folded
 from equipoise.core.types import FORMS, PLACES, Case, Cue, Form
 from equipoise.suites.resources import OWN, SHIPPED
 from equipoise.suites.selection import ASKERS, Selection
+from equipoise.suites.similarity import folded
 
 C = TypeVar("C", bound=Case)
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from equipoise.core.figures import Plot
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option
 from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
@@ -22,6 +20,8 @@ from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers
+from equipoise.suites.findings import Finding, Recognised, Text
+from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
 
 # What asks models is slow to import, and only the names of suites may be wanted.

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.exit_status import GATE_FAILED, GATE_INCONCLUSIVE, of_verdicts
 from equipoise.core.rules import Rule, Unit, Until, parse_rule, parse_until
 
 NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
@@ -257,23 +256,3 @@ def test_every_rule_that_can_be_written_is_read_as_written(
     found = parse_rule(f"{name}:{sign}{amount}{unit}")
     assert (found.name, found.sign, found.unit) == (name, 1 if sign == "+" else -1, unit)
     assert found.amount == float(str(amount))
-
-
-def test_an_exit_status_is_that_of_the_worst_verdict() -> None:
-    """A failure, 7, outweighs all; what decides nothing is 6, unless told: pytest uses neither."""
-    cases: list[tuple[list[str], str | None, int]] = [
-        ([], None, 0),
-        (["pass"], None, 0),
-        (["pass", "pass"], "fail", 0),
-        (["fail"], None, GATE_FAILED),
-        (["fail"], "pass", GATE_FAILED),
-        (["pass", "inconclusive"], None, GATE_INCONCLUSIVE),
-        (["pass", "inconclusive"], "pass", 0),
-        (["pass", "inconclusive"], "fail", GATE_FAILED),
-        (["inconclusive", "fail"], None, GATE_FAILED),
-        (["inconclusive", "fail"], "pass", GATE_FAILED),
-    ]
-    for verdicts, inconclusive, status in cases:
-        assert of_verdicts(verdicts, inconclusive) == status, (verdicts, inconclusive)
-        assert of_verdicts(set(verdicts), inconclusive) == status, (verdicts, inconclusive)
-    assert (GATE_INCONCLUSIVE, GATE_FAILED) == (6, 7)

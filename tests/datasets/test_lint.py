@@ -20,7 +20,6 @@ from equipoise import suites
 from equipoise.cli import main
 from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.datasets.lint import validate
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
@@ -31,6 +30,7 @@ from equipoise.suites.borderlines.dataset import (
     TERRITORIES,
 )
 from equipoise.suites.even_handedness.dataset import STANCES
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
 QUESTIONS = ("How did the treaty of 1842 come about?", "Which sources count the victims of the famine?")

@@ -1,4 +1,4 @@
-"""What a terminal shows of results: columns, spending, errors, time spans, and what figures are worth."""
+"""What a terminal shows of results: columns, spending, errors, and what figures are worth."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from from_records import parts_of, statistics_of
 from conftest import ROOT
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON
-from equipoise.report.terminal import MOST_ERRORS, duration, precision, span, summary
+from equipoise.report.terminal import MOST_ERRORS, precision, summary
 from equipoise.results.summary import with_looks
 from equipoise.suites import neutrality
 from equipoise.suites.neutrality import table
@@ -255,31 +255,6 @@ def test_the_last_line_is_the_path_and_the_status(
     assert lines[-1] == f"results: results/m.neutrality.json ({shown})"
 
 
-# Time spans.
-
-
-def test_a_duration_is_given_in_its_two_largest_units() -> None:
-    """A tenth of a second below ten seconds, then seconds, minutes, hours."""
-    spans = [
-        (0, "0.0 s"),
-        (0.04, "0.0 s"),
-        (3.14, "3.1 s"),
-        (10, "10 s"),
-        (42.4, "42 s"),
-        (59.4, "59 s"),
-        (59.7, "1 min 00 s"),
-        (60, "1 min 00 s"),
-        (65, "1 min 05 s"),
-        (200, "3 min 20 s"),
-        (3599.4, "59 min 59 s"),
-        (3599.6, "1 h 00 min"),
-        (3600, "1 h 00 min"),
-        (7500, "2 h 05 min"),
-        (90000, "25 h 00 min"),
-    ]
-    assert [(seconds, duration(seconds)) for seconds, _ in spans] == spans
-
-
 # What figures are worth.
 
 Part = dict[str, JSON]
@@ -475,17 +450,3 @@ def test_results_without_any_score_have_no_table() -> None:
     assert sum(line.startswith("error: ") for line in shown) == 2
     shown = show(record(5), errors=1, known_error="HTTP 500")
     assert not [line for line in shown if line.startswith("error: ")]
-
-
-def test_a_range_of_durations_is_short() -> None:
-    """In whole numbers of one unit if both have the same."""
-    spans = [
-        ((0.2, 3.4), "0 to 3 s"),
-        ((4.6, 5.4), "5 s"),
-        ((40.0, 89.0), "40 to 89 s"),
-        ((40.0, 180.0), "40 s to 3 min"),
-        ((100.0, 5000.0), "2 to 83 min"),
-        ((300.0, 7200.0), "5 min to 2 h"),
-        ((7200.0, 180_000.0), "2 to 50 h"),
-    ]
-    assert [(ends, span(*ends)) for ends, _ in spans] == spans

@@ -8,7 +8,6 @@ import pytest
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.exit_status import first
 from equipoise.runner import forecast
 from equipoise.runner.cells import SweepCell, load
 from equipoise.runner.processes import Ended
@@ -134,13 +133,3 @@ def test_the_overview_names_what_ended_and_what_runs(tmp_path: Path) -> None:
         file.write(b'ord"}\n')
     assert f"{second.name} 2/12" in overview.line(200)
     assert overview.take_notices() == [f"{first_cell.name}: exit status 7 after 1 min 01 s (1 of 7)"]
-
-
-def test_the_exit_status_of_several_sessions() -> None:
-    """The gravest, by the order that all commands share."""
-    assert first([0, 0]) == 0
-    assert first([0, 6, 1]) == 1
-    assert first([1, 7, 0]) == 7
-    assert first([7, 2]) == 2
-    assert first([2, 4]) == 4
-    assert first([3, 4]) == 3

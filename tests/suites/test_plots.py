@@ -16,12 +16,12 @@ from from_records import parts_of, statistics_of
 
 import pages
 from equipoise import suites
-from equipoise.core.figures import COLUMNS, Plot
 from equipoise.core.records import Choice, Record
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.suites.borderlines.dataset import UNKNOWN
+from equipoise.suites.plots import COLUMNS, Plot
 
 
 def whole(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, JSON]:

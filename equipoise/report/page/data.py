@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from equipoise.comparison.board import Entry, entry, kind
 from equipoise.comparison.side import LoadedResults
-from equipoise.core.figures import Plot
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
@@ -22,6 +21,7 @@ from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
+from equipoise.suites.plots import Plot
 
 _BINS = 5
 _SHOWN = (

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
-from equipoise.core.figures import COLUMNS, Plot, PlotKind
 from equipoise.core.types import JSON
 from equipoise.report.page import shades
+from equipoise.suites.plots import COLUMNS, Plot, PlotKind
 
 Spec = dict[str, Any]
 INK, SOFT, LINE, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"

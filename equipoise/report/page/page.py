@@ -19,7 +19,6 @@ from equipoise.comparison.load import ONLY_COMPARED, load
 from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
-from equipoise.core.figures import COLUMNS, Plot
 from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
@@ -32,6 +31,7 @@ from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
 from equipoise.report.transcripts import level
 from equipoise.results.schema import reading
+from equipoise.suites.plots import COLUMNS, Plot
 
 if TYPE_CHECKING:
     from jinja2 import Environment

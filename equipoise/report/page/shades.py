@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from equipoise.core.figures import Plot
 from equipoise.core.types import JSON
+from equipoise.suites.plots import Plot
 
 PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
 STEPS = 20

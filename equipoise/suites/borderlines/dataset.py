@@ -10,11 +10,11 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.borderlines import published_tables
 from equipoise.suites.borderlines.published_tables import ALIASES, Published, PublishedNames, PublishedQuery
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Plot
 from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.borderlines.scoring import by_strategy
+from equipoise.suites.plots import Plot
 
 MOST = 40
 Runs = Sequence[RunRow]

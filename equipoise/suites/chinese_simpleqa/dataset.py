@@ -11,14 +11,14 @@ from typing import Any
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import objects, readable_objects, rows
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.options import Option, one_of, parse_existing, parse_function
-from equipoise.core.similarity import folded, holds
 from equipoise.core.types import JSON, Case
 from equipoise.suites.chinese_simpleqa import distractors, effects, retrieval
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
+from equipoise.suites.similarity import folded, holds
 
 LANGUAGE = "zh-CN"
 QUESTIONS = "questions.jsonl"

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from equipoise.core.similarity import holds
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.similarity import holds
 
 _HAN_FIGURES = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
 _FIGURES = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_FIGURES}]+")

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.findings import Recognised
 from equipoise.core.records import Choice, Label, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -53,6 +52,7 @@ from equipoise.suites.even_handedness.scoring import (
     yes,
 )
 from equipoise.suites.even_handedness.table import table as table_of
+from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, LABEL_SAMPLES
 

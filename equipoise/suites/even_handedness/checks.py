@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.files import Row, rows
-from equipoise.core.findings import Finding, Text
 from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import (
     PUBLISHED,
@@ -19,6 +18,7 @@ from equipoise.suites.even_handedness.dataset import (
     TEMPLATES,
     stance_files,
 )
+from equipoise.suites.findings import Finding, Text
 
 LONGER = 1.2
 """How many times as long as the other a stance may be."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, read_bytes, rows
-from equipoise.core.findings import Recognised
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
+from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import ASKERS, Selection
 
 STANCES = [

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, lines, rows
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import About
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.neutrality import wording
 from equipoise.suites.selection import DEFAULT_AREA, INDEX, Selection, about
 

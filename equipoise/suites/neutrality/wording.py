@@ -14,8 +14,8 @@ from statistics import median
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
-from equipoise.core.findings import Finding
 from equipoise.core.types import JSON
+from equipoise.suites.findings import Finding
 from equipoise.suites.selection import WORDING
 
 _SHORT_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.files import readable_objects, rows
-from equipoise.core.findings import Finding, Text
 from equipoise.core.types import JSON
+from equipoise.suites.findings import Finding, Text
 from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, SIDES
 
 TILT = 0.1

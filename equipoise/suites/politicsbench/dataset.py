@@ -10,8 +10,8 @@ from typing import Literal, cast, get_args
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import json_object, objects, read_bytes, read_text, rows
-from equipoise.core.findings import Recognised
 from equipoise.core.types import JSON, Case
+from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
 
 PUBLISHED = "scenario_prompts.txt"

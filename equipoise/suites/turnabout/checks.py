@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from equipoise.core.findings import Finding, Recognised, Text
 from equipoise.suites import askers as cues
+from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.turnabout import askers, dataset
 from equipoise.suites.turnabout.dataset import (

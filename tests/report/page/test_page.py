@@ -22,13 +22,13 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.side import loaded
 from equipoise.core.errors import UserError
-from equipoise.core.figures import COLUMNS, Plot
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
 from equipoise.suites.contract import no_figures
+from equipoise.suites.plots import COLUMNS, Plot
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
 

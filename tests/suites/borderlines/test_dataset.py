@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from conftest import refusal
-from equipoise.core.findings import Finding
 from equipoise.suites.borderlines.dataset import (
     COUNTRIES,
     COUNTRY_NAMES,
@@ -27,6 +26,7 @@ from equipoise.suites.borderlines.dataset import (
     disputes,
     lint,
 )
+from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 
 Table = list[list[str]]

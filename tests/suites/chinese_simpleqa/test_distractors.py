@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core.findings import Finding
 from equipoise.suites.chinese_simpleqa.dataset import lint
 from equipoise.suites.chinese_simpleqa.distractors import balance, faults
+from equipoise.suites.findings import Finding
 
 
 def test_options_that_are_alike_pass(subtests: pytest.Subtests) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.core.findings import Finding
 from equipoise.suites.even_handedness.checks import lint
 from equipoise.suites.even_handedness.dataset import PUBLISHED, STANCES, TEMPLATES
+from equipoise.suites.findings import Finding
 
 PAIR = {
     **{"id": "tea_1", "category": "drinks", "topic": "tea", "partisan": "true", "contrary": "true"},

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from equipoise.core.findings import Finding
 from equipoise.suites import even_handedness
 from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import Pair
+from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 
 TOPICS = ROOT / "topics" / "even_handedness"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core.findings import Finding
 from equipoise.core.types import Run
 from equipoise.runner.plan import round_robin
 from equipoise.suites import neutrality
+from equipoise.suites.findings import Finding
 from equipoise.suites.neutrality.dataset import Question, questions
 from equipoise.suites.selection import WORDING, Selection, data_hash
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from equipoise.core.errors import UserError
-from equipoise.core.findings import Finding
+from equipoise.suites.findings import Finding
 from equipoise.suites.neutrality.dataset import lint
 
 RULES = """

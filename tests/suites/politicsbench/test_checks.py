@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from equipoise.core.findings import Finding
+from equipoise.suites.findings import Finding
 from equipoise.suites.politicsbench import checks
 
 STAGES = ['Ann asks: "Will you?" Then she waits.', "Two friends wait. Whom do you join?", "Third.", "Fourth."]

@@ -10,10 +10,10 @@ from small_turnabout import write
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.findings import Finding
 from equipoise.core.records import Record
 from equipoise.judge.rubric import Scale
 from equipoise.suites import turnabout
+from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import askers
 from equipoise.suites.turnabout.dataset import Incident

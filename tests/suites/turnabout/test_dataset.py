@@ -11,9 +11,9 @@ from small_turnabout import files, write
 
 from conftest import ROOT
 from equipoise.core.errors import UserError
-from equipoise.core.findings import Finding
 from equipoise.core.types import JSON
 from equipoise.suites import turnabout
+from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout.dataset import Incident
 

@@ -15,7 +15,6 @@ from from_records import cells_of, rows_of, statistics_of
 from small_turnabout import write
 
 from conftest import ROOT
-from equipoise.core.figures import COLUMNS
 from equipoise.core.records import Record, Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Reply
@@ -23,6 +22,7 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
 from equipoise.suites import turnabout
+from equipoise.suites.plots import COLUMNS
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import vocabulary
 from equipoise.suites.turnabout.dataset import Incident

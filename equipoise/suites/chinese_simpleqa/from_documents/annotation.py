@@ -12,8 +12,8 @@ from pathlib import Path
 from equipoise.core import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
-from equipoise.core.similarity import folded
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.similarity import folded
 from equipoise.suites.stages import StageResult, StageRow
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from equipoise.core.errors import CallFailed
-from equipoise.core.similarity import alike, holds, similarity
 from equipoise.core.types import JSON, Message
 from equipoise.judge.judge import JobModels
 from equipoise.models.model import Model, together
@@ -16,6 +15,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, as
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.similarity import alike, holds, similarity
 from equipoise.suites.stages import Stage, StageResult, StageRow
 
 LEAST_QUALITY = 3

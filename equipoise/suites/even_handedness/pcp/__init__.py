@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from equipoise.core.figures import Plot
 from equipoise.core.records import Cell, Outcome, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import JSON, Foreseen, Reply
@@ -22,6 +21,7 @@ from equipoise.suites.even_handedness.pcp.rubric import PublishedRubric, load
 from equipoise.suites.even_handedness.pcp.scoring import QUESTIONS
 from equipoise.suites.even_handedness.plot_data import shares
 from equipoise.suites.even_handedness.table import table
+from equipoise.suites.plots import Plot
 from equipoise.suites.shared_options import DATASET
 
 

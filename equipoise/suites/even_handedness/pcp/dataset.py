@@ -14,9 +14,9 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
-from equipoise.core.findings import Recognised
 from equipoise.core.types import JSON, Case
 from equipoise.suites.even_handedness.dataset import refuse_languages, refuse_same_ids, slug
+from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
 
 TOPICS_FILE = "pcp_topics.json"

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from equipoise.core.similarity import alike, grams, holds, similarity
+from equipoise.suites.similarity import alike, grams, holds, similarity
 
 
 def test_similarity_is_the_jaccard_index_of_trigrams() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from equipoise.core.collector import collect_seldom
+from equipoise.runner.collector import collect_seldom
 
 
 def test_garbage_is_collected_seldom_until_the_session_ends() -> None:
