@@ -57,7 +57,7 @@ def backtranslate(
     sample: int,
     seed: int,
     fresh: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Translate replies in RESULTS and judge them again, to split the gap between languages in two.
 
@@ -70,14 +70,14 @@ def backtranslate(
     from equipoise.results import sections
     from equipoise.studies import backtranslate
 
-    settings = settings_of({**given, "model": translator}, evaluators)
+    settings = settings_of({**options, "model": translator}, evaluators)
     side = load(results)
     sections.refuse_other_version(results, side.data)
     texts = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
     if isinstance(texts, VerdictRubric) and "about" in side.metadata:
         texts = texts.on(About(**side.metadata["about"]))
     chosen = backtranslate.design(side, targets, sample, seed)
-    said = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
+    prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
     say(
         f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
@@ -85,18 +85,18 @@ def backtranslate(
         err=True,
     )
     with click.progressbar(length=len(chosen.texts), label="judging", file=sys.stderr) as bar:
-        found, totals = backtranslate.backtranslate(
+        section, totals = backtranslate.backtranslate(
             side,
             results,
             chosen,
             texts,
-            said,
+            prompts,
             settings,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
             tell=tell,
         )
-    show(added.backtranslation(found))
-    price = "unknown" if found["cost_usd"] is None else f"{found['cost_usd']:.4f} USD"
+    show(added.backtranslation(section))
+    price = "unknown" if section["cost_usd"] is None else f"{section['cost_usd']:.4f} USD"
     say(f"{spent(totals)}; cost {price}")
     say(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")

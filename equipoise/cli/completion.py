@@ -25,8 +25,8 @@ class SessionCommand(click.Command):
         """The options of the suites that are named, and the most useful ones of pytest."""
         options = (*OPTIONS, *_own(ctx.params.get("suite") or ALL))
         pytest = ((flag, about) for text, about in PYTEST.items() for flag in _FLAG.findall(text))
-        found = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
-        return [CompletionItem(flag, help=found[flag]) for flag in found if flag.startswith(incomplete)]
+        helps = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
+        return [CompletionItem(flag, help=helps[flag]) for flag in helps if flag.startswith(incomplete)]
 
 
 def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -39,8 +39,8 @@ def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 def values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The words that the option before takes, or else files."""
-    given: Sequence[str] = ctx.params.get("arguments") or [""]
-    flag = given[-1]
+    arguments: Sequence[str] = ctx.params.get("arguments") or [""]
+    flag = arguments[-1]
     chosen = _own(ctx.params.get("suite") or ALL)
     option = next((option for option in (*OPTIONS, *chosen) if option.flag == flag), None)
     words = _datasets(ctx) if flag == DATASET.flag else option.choices if option else ()
@@ -64,5 +64,5 @@ def _own(suite: str) -> list[Option]:
 
 
 def _datasets(ctx: click.Context) -> list[str]:
-    found = (dataset for name in _chosen(ctx.params["suite"]) for dataset in suites.load(name).datasets)
-    return list(dict.fromkeys(found))
+    names = (dataset for name in _chosen(ctx.params["suite"]) for dataset in suites.load(name).datasets)
+    return list(dict.fromkeys(names))

@@ -53,8 +53,8 @@ def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     parts = [part.format(name) for part in _ROWS] if name else [*PROJECT]
     taken = [part for part in parts if (folder / part).exists()]
     if taken or not _is_free(folder):
-        found = taken or [item for item in PROJECT if (folder / item).exists()]
-        raise UserError(f"{folder}: has {', '.join(found)} already; nothing was written")
+        existing = taken or [item for item in PROJECT if (folder / item).exists()]
+        raise UserError(f"{folder}: has {', '.join(existing)} already; nothing was written")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         written = [*_write(folder, suite, new_suite)]
@@ -133,6 +133,6 @@ def _copy(source: Path, target: Path) -> None:
 def _copy_renamed(source: Path, target: Path, name: str) -> None:
     """Copy a file or folder of the example, with the new name for its own in paths and texts."""
     for path in [source] if source.is_file() else sorted(source.rglob("*")):
-        place = str(path.relative_to(source.parent)).replace(_EXAMPLE_NAME, name)
+        relative = str(path.relative_to(source.parent)).replace(_EXAMPLE_NAME, name)
         if path.is_file() and "__pycache__" not in path.parts:
-            write_text(target.parent / place, read_text(path).replace(_EXAMPLE_NAME, name))
+            write_text(target.parent / relative, read_text(path).replace(_EXAMPLE_NAME, name))

@@ -143,8 +143,8 @@ def _meanings(side: Side) -> Mapping[int, str]:
     from equipoise.suites import rubric_path
 
     path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
-    found: Mapping[int, str] = side.suite.rubric(path).scale.levels
-    return found
+    levels: Mapping[int, str] = side.suite.rubric(path).scale.levels
+    return levels
 
 
 @review.command()
@@ -185,11 +185,11 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     side = load(results)
     sections.refuse_other_version(results, side.data)
     with sections.adding(results), reading(results):
-        found, wrong = agreement.agree(side, sheet)
-        sections.add(results, "people", found)
+        section, wrong = agreement.agree(side, sheet)
+        sections.add(results, "people", section)
     for line in wrong[:MOST_SHOWN]:
         say(f"warning:   {line}")
     if len(wrong) > MOST_SHOWN:
         say(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
-    show(added.people(found))
+    show(added.people(section))
     say(f"added to {shown(results)}")

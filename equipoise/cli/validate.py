@@ -31,8 +31,8 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     findings, results = _validated(paths)
     rest = [path for path in paths if path not in results]
     if rest or not paths:
-        found, files = lint.validate(rest)
-        findings += map(str, found)
+        more, files = lint.validate(rest)
+        findings += map(str, more)
     else:
         files = 0
     for line in findings:
@@ -60,9 +60,9 @@ def _problems(file: Path, data: JSON) -> list[str]:
     """What is wrong with these results, a line each, as far as it is shown."""
     from equipoise.results import schema
 
-    found = [f"{file}: {problem}" for problem in schema.problems(data)]
-    more = len(found) - schema.MOST_SHOWN
-    return [*found[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
+    lines = [f"{file}: {problem}" for problem in schema.problems(data)]
+    more = len(lines) - schema.MOST_SHOWN
+    return [*lines[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
 
 
 @click.command()

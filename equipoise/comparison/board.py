@@ -89,7 +89,7 @@ class Entry:
         return str(self.metadata.get("started") or "")
 
 
-def entry(side: LoadedResults, place: int = 0) -> Entry:
+def entry(side: LoadedResults, index: int = 0) -> Entry:
     """What a board needs of results, which may be as empty as those of a session that has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
@@ -97,7 +97,7 @@ def entry(side: LoadedResults, place: int = 0) -> Entry:
     settings = {**_settings(side), AUDIT: audited(side)}
     agreed = {name: value for name, value in settings.items() if name != DATASET.label}
     return Entry(
-        place=place,
+        place=index,
         model=side.model,
         file=PurePath(side.file).name,
         digest=side.digest,
@@ -338,14 +338,14 @@ def board(entries: Sequence[Entry]) -> Board:
 
 
 def _section(name: str, groups: Sequence[Sequence[Entry]]) -> Section:
-    tables = sorted(map(_latest, groups), key=lambda found: -len(found[0]))
+    tables = sorted(map(_latest, groups), key=lambda table: -len(table[0]))
     main = tables[0][0][0]
     return Section(
         kind=name,
         suite=main.suite,
         tables=[
-            Table(entries=entries, earlier=earlier, reasons=reasons(main, entries[0]) if place else ())
-            for place, (entries, earlier) in enumerate(tables)
+            Table(entries=entries, earlier=earlier, reasons=reasons(main, entries[0]) if index else ())
+            for index, (entries, earlier) in enumerate(tables)
         ],
     )
 
@@ -356,21 +356,21 @@ def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     for item in sorted(group, key=lambda item: (item.started, item.place)):
         latest[item.model] = item
     sign = 1 if (metric := group[0].metric) and metric.higher_is_better is False else -1
-    kept = sorted(latest.values(), key=lambda item: (item.value is None, sign * (item.value or 0.0)))
-    return kept, [item for item in group if latest[item.model] is not item]
+    ranked = sorted(latest.values(), key=lambda item: (item.value is None, sign * (item.value or 0.0)))
+    return ranked, [item for item in group if latest[item.model] is not item]
 
 
 def reasons(first: Entry, other: Entry) -> list[str]:
     """What keeps one entry out of the table of another, in words."""
-    found = [
+    differences = [
         _reason(name, first.settings.get(name), value)
         for name, value in other.settings.items()
         if first.settings.get(name) != value
     ]
     headlines = [item.metric.name if item.metric else "nothing" for item in (first, other)]
     if headlines[0] != headlines[1]:
-        found.append(f"its headline is {headlines[1]}, there {headlines[0]}")
-    return found
+        differences.append(f"its headline is {headlines[1]}, there {headlines[0]}")
+    return differences
 
 
 def _reason(name: str, there: JSON, here: JSON) -> str:
@@ -385,8 +385,8 @@ def _reason(name: str, there: JSON, here: JSON) -> str:
 
 def _other_cases(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
     if there["languages"] != here["languages"]:
-        asked, known = (", ".join(one["languages"]) or "none" for one in (here, there))
-        return f"{CASES}: {here['cases']:,} in {asked}, there {there['cases']:,} in {known}"
+        languages, known = (", ".join(one["languages"]) or "none" for one in (here, there))
+        return f"{CASES}: {here['cases']:,} in {languages}, there {there['cases']:,} in {known}"
     if there["cases"] != here["cases"]:
         return f"{CASES}: {here['cases']:,}, there {there['cases']:,}"
     return f"{CASES}: as many, but others"

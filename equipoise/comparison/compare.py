@@ -113,8 +113,8 @@ class Comparison:
         sides = (self.before, self.after)
         is_asker = name in self.after.asking.metrics
         older, newer = common(*(side.asking.cells if is_asker else side.cells for side in sides))
-        found = _levels_of(self.before, self.after, confidence)
-        return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, found)
+        levels = _levels_of(self.before, self.after, confidence)
+        return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
 
     def by_people(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric as people's labels correct it, and as the judge has it.
@@ -122,15 +122,15 @@ class Comparison:
         None with too few labels.
         """
         metric, levels = labels.metrics_of(self.after)[name], _levels_of(self.before, self.after, confidence)
-        found = labels.change(
+        corrected = labels.change(
             metric,
             self.before,
             self.after,
             {"these": levels.these, "population": levels.population},
         )
-        if found is None:
+        if corrected is None:
             return None
-        was, now, scoped = found
+        was, now, scoped = corrected
         change = MetricChange(
             metric=metric,
             before=was.value,
@@ -142,7 +142,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
-        found: dict[str, JSON] = plain(
+        data: dict[str, JSON] = plain(
             {
                 "baseline": self.before.about(),
                 "candidate": self.after.about(),
@@ -161,7 +161,7 @@ class Comparison:
                 "drift": [drift.to_json() for drift in self.drifts],
             }
         )
-        return found
+        return data
 
 
 _THESE = ("se", "low", "high", "p", "n", "reason")
@@ -197,40 +197,40 @@ def compare(
     the baseline's runs may have no score. Where the candidate's runs ended as soon as a gate was
     decided, the intervals allow for the looks at it.
     """
-    found = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
+    mismatches = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
     older, newer = common(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
     confidence = _levels_of(before, after)
-    found_changes = _adjusted(
+    measured_changes = _adjusted(
         [
             measured(metric, older, newer, after.suite.clusters, confidence)
             for metric in after.suite.metrics(newer)
         ]
     )
-    headline = next(iter(found_changes.values()), None)
+    headline = next(iter(measured_changes.values()), None)
     asker_changes, remark = _asker_changes(before, after, confidence)
-    found_drifts = drifts(
+    all_drifts = drifts(
         before,
         after,
         None if headline is None else headline.difference.value,
         "pp" if headline is None or headline.metric.unit == "%" else headline.metric.unit,
     )
-    told = {name: _change(change) for name, change in found_changes.items()}
+    by_name = {name: _change(change) for name, change in measured_changes.items()}
     return Comparison(
         before=before,
         after=after,
-        mismatches=found,
+        mismatches=mismatches,
         warnings=[
             *_incomplete(after),
             *remark,
             *changes(before.metadata, after.metadata),
             *answered.within(before.metadata, after.metadata),
-            *(str(drift) for drift in found_drifts if drift.has_drifted),
+            *(str(drift) for drift in all_drifts if drift.has_drifted),
         ],
-        drifts=found_drifts,
-        changes={**found_changes, **asker_changes},
+        drifts=all_drifts,
+        changes={**measured_changes, **asker_changes},
         levels=confidence,
-        effects=_effects(before, after, told),
+        effects=_effects(before, after, by_name),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
@@ -276,15 +276,15 @@ def refuse_unlike(
     most: float = MOST_UNSCORED,
 ) -> list[str]:
     """The mismatches that are allowed. Raises UserError for those that are not, and for different suites."""
-    found = reasons(before, after, is_study=is_study, most=most)
-    if found and not allows_mismatch:
+    mismatches = reasons(before, after, is_study=is_study, most=most)
+    if mismatches and not allows_mismatch:
         raise UserError(
-            f"{before.file} and {after.file} cannot be compared: {'; '.join(found)}; "
+            f"{before.file} and {after.file} cannot be compared: {'; '.join(mismatches)}; "
             "--allow-mismatch compares what they share"
         )
     if before.suite.name != after.suite.name:
         raise UserError(f"{before.file} and {after.file} share nothing: they are of different suites")
-    return found
+    return mismatches
 
 
 def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> ConfidenceLevels:
@@ -332,27 +332,27 @@ def measured(
     """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
     # Chosen once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
-    found = difference(metric, older, newer, confidence=confidence.population)
+    change = difference(metric, older, newer, confidence=confidence.population)
     was, now = sides(metric, older, newer)
     return MetricChange(
         metric=metric,
         before=was,
         after=now,
-        difference=replace(found, reason=reworded(found.reason, clusters)),
+        difference=replace(change, reason=reworded(change.reason, clusters)),
         these=fixed.difference(metric, older, newer, confidence=confidence.these),
     )
 
 
-def _adjusted(found: Sequence[MetricChange]) -> dict[str, MetricChange]:
+def _adjusted(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
     """With p adjusted within each family: languages, areas, rates; the headline stands alone."""
     families: dict[tuple[str, ...], dict[str, float]] = {}
-    for place, change in enumerate(found):
+    for index, change in enumerate(changes):
         if change.difference.p is not None:
-            family = _family(change.metric) if place else ("headline",)
+            family = _family(change.metric) if index else ("headline",)
             families.setdefault(family, {})[change.metric.name] = change.difference.p
     adjusted = {name: p for family in families.values() for name, p in holm(family).items()}
     return {
-        change.metric.name: replace(change, adjusted=adjusted.get(change.metric.name)) for change in found
+        change.metric.name: replace(change, adjusted=adjusted.get(change.metric.name)) for change in changes
     }
 
 
@@ -362,16 +362,16 @@ def _family(metric: Metric) -> tuple[str, ...]:
 
 def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
     """The cases that changed most in one direction."""
-    found = [move for move in moves if sign * move.change > ROUNDING]
-    return sorted(found, key=lambda move: -sign * move.change)[:MOST_MOVES]
+    largest = [move for move in moves if sign * move.change > ROUNDING]
+    return sorted(largest, key=lambda move: -sign * move.change)[:MOST_MOVES]
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
     """The headline of each case alone, before and after."""
     both = shared(metric, before, after)
-    found = []
+    moves = []
     for older, newer in zip(both.before, both.after, strict=True):
         was, now = sides(metric, [older], [newer])
         if was is not None and now is not None:
-            found.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))
-    return found
+            moves.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))
+    return moves

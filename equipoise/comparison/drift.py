@@ -63,20 +63,20 @@ class Drift:
         """One line for the user."""
         moved = f"its verdicts on the same {self.texts} texts moved by {_shown(self.mean, ' points')}"
         lean = "" if self.lean.value is None else f", its lean by {_shown(self.lean)}"
-        said = f"evaluator {self.evaluator} drifted: {moved}{lean}"
+        line = f"evaluator {self.evaluator} drifted: {moved}{lean}"
         if self.difference is None:
-            return said
+            return line
         part, whole = _shown(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
-        return f"{said}; of the {whole} between the models {part} may be drift"
+        return f"{line}; of the {whole} between the models {part} may be drift"
 
 
 def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
     """The drift of each evaluator that both results have an audit of, on the same anchors."""
     panel = after.metadata["evaluator_models"]
     return [
-        found
+        drift
         for name in panel
-        if (found := _drift(name, before, after, 1 / len(panel), difference, unit)) is not None
+        if (drift := _drift(name, before, after, 1 / len(panel), difference, unit)) is not None
     ]
 
 
@@ -113,14 +113,14 @@ def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> boo
 
 def _scores(audit: Mapping[str, JSON]) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text. Verdicts about lean are left out."""
-    found = {}
+    means = {}
     for row in audit["judged"]:
         if row.get("aspect") == LEANING:
             continue
         value = mean([score for score in row["scores"] if score is not None])
         if value is not None:
-            found[tuple(row.get(name) for name in _TEXT)] = value
-    return found
+            means[tuple(row.get(name) for name in _TEXT)] = value
+    return means
 
 
 def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
@@ -132,25 +132,25 @@ def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
 
 
 def _leans(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
-    mirror, found = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
+    mirror, differences = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
         other = moved.get((topic, language, mirror.get(kind, ""), aspect))
         if other is not None:
-            found[topic, language].append(change - other)
-    for (topic, language), changes in found.items():
+            differences[topic, language].append(change - other)
+    for (topic, language), changes in differences.items():
         yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
-def _is_beyond_chance(found: Estimate) -> bool:
-    if found.low is not None and found.high is not None:
-        return found.low > 0 or found.high < 0
-    return bool(found.value) and found.n >= FEWEST
+def _is_beyond_chance(estimate: Estimate) -> bool:
+    if estimate.low is not None and estimate.high is not None:
+        return estimate.low > 0 or estimate.high < 0
+    return bool(estimate.value) and estimate.n >= FEWEST
 
 
-def _shown(found: Estimate, unit: str = "", share: float = 1.0) -> str:
-    if found.value is None:
+def _shown(estimate: Estimate, unit: str = "", share: float = 1.0) -> str:
+    if estimate.value is None:
         return "an unknown number"
-    shown = f"{share * found.value:+.2f}{unit}"
-    if found.low is None or found.high is None:
+    shown = f"{share * estimate.value:+.2f}{unit}"
+    if estimate.low is None or estimate.high is None:
         return shown
-    return f"{shown} ({share * found.low:+.2f} to {share * found.high:+.2f})"
+    return f"{shown} ({share * estimate.low:+.2f} to {share * estimate.high:+.2f})"

@@ -46,7 +46,7 @@ def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
             (row["cell"], row["place"]): _values(side, cells[row["cell"]], row) for row in section["labels"]
         },
         probability=section["draw"]["probability"],
-        left_out=frozenset((cell, place) for cell, place in section["left_out"]),
+        left_out=frozenset((cell, index) for cell, index in section["left_out"]),
     )
 
 
@@ -58,33 +58,33 @@ def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values
 
 
 def _label(row: Mapping[str, JSON], person: str) -> Label:
-    score, outcome, said = (row.get(key, {}).get(person) for key in KEYS.values())
+    score, outcome, side = (row.get(key, {}).get(person) for key in KEYS.values())
     refused = None if outcome is None else outcome == REFUSED
-    return Label(score=score, refused=refused, lean=lean({"lean": said}))
+    return Label(score=score, refused=refused, lean=lean({"lean": side}))
 
 
 def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
     """By metric, the judge's figure and the corrected one in both scopes, for all that labels bear on."""
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
-    found = corrected([*metrics.values()], side.cells, labelled(side, section))
+    corrected_figures = corrected([*metrics.values()], side.cells, labelled(side, section))
     return {
         name: _figure(metric, item, judged.get(name) or asdict(measure(metric, side.cells)))
-        for name, item in found.items()
+        for name, item in corrected_figures.items()
         for metric in [metrics[name]]
     }
 
 
-def _figure(metric: Metric, found: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
-    scopes = {scope: estimate(metric, found, scope) for scope in get_args(Scope)}
+def _figure(metric: Metric, figure: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
+    scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
     made: dict[str, JSON] = plain(
         {
-            "judge": found.judge,
+            "judge": figure.judge,
             "value": scopes["these"].value,
             "unit": metric.unit,
-            "weight": found.weight,
-            "labels": found.labels,
+            "weight": figure.weight,
+            "labels": figure.labels,
             **{scope: _limits(asdict(limits)) for scope, limits in scopes.items()},
-            "is_larger": _is_larger(found.value, judged),
+            "is_larger": _is_larger(figure.value, judged),
         }
     )
     return made
@@ -99,12 +99,12 @@ def metrics_of(side: Side) -> dict[str, Metric]:
     headline, *others = known.values()
     parts = [metric for metric in others if metric.where and metric.of == headline.of]
     divided = {metric.of for metric in known.values() if metric.where}
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     for metric in known.values():
-        found[metric.name] = metric
+        metrics[metric.name] = metric
         if metric.kind in ("rate", "balance") and metric.of not in divided:
-            found |= {part.name: part for part in _parts(metric, headline, parts)}
-    return found
+            metrics |= {part.name: part for part in _parts(metric, headline, parts)}
+    return metrics
 
 
 def _parts(metric: Metric, headline: Metric, parts: Sequence[Metric]) -> Iterator[Metric]:
@@ -113,8 +113,8 @@ def _parts(metric: Metric, headline: Metric, parts: Sequence[Metric]) -> Iterato
         yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
 
 
-def _limits(found: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {name: found[name] for name in ("se", "low", "high", "n", "reason")}
+def _limits(estimate: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {name: estimate[name] for name in ("se", "low", "high", "n", "reason")}
 
 
 def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:

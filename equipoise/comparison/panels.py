@@ -28,15 +28,15 @@ def load(paths: Sequence[Path]) -> list[LoadedResults]:
 
 def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
     """The headline of each model by each panel, in percent. Raises UserError."""
-    found: dict[str, dict[str, float]] = {}
+    by_panel: dict[str, dict[str, float]] = {}
     for side in sides:
         panel = _panel(side)
-        if side.model in found.setdefault(panel, {}):
+        if side.model in by_panel.setdefault(panel, {}):
             raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
         value = measure(next(iter(side.metrics.values())), side.cells).value
         if value is not None:
-            found[panel][side.model] = value
-    return found
+            by_panel[panel][side.model] = value
+    return by_panel
 
 
 def _panel(side: Side) -> str:
@@ -65,15 +65,15 @@ def _refuse_unlike(side: Side, first: Side) -> None:
         raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
 
 
-def rank_correlations(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
+def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
     """For each two panels Spearman's rank correlation over the models that both have judged.
 
     None, and the reason, where they share fewer than three, or one of them ranks all alike.
     """
     rows = []
-    for first, second in combinations(found, 2):
-        shared = [model for model in found[first] if model in found[second]]
-        columns = [{model: found[panel][model] for model in shared} for panel in (first, second)]
+    for first, second in combinations(by_panel, 2):
+        shared = [model for model in by_panel[first] if model in by_panel[second]]
+        columns = [{model: by_panel[panel][model] for model in shared} for panel in (first, second)]
         reason = _why_not(columns)
         rho = None if reason else correlations(*columns)["spearman"]
         rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})

@@ -98,14 +98,14 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
 
 def _audits(group: Sequence[Side]) -> dict[str, JSON]:
     """The latest audit of each evaluator that any piece has."""
-    found: dict[str, JSON] = dict.fromkeys(group[0].metadata["evaluator_models"])
+    audits: dict[str, JSON] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
     ):
-        before = found.get(name)
+        before = audits.get(name)
         if before is None or (audit["finished"] or "") > (before["finished"] or ""):
-            found[name] = audit
-    return found
+            audits[name] = audit
+    return audits
 
 
 def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:

@@ -49,15 +49,15 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     """
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
-    (found,) = compare_files(
+    (comparison,) = compare_files(
         [baseline], [candidate], rules_in(map(_rules, rules)), allows_mismatch=allows_mismatch
     )
-    said = found["gate"]
+    verdict = comparison["gate"]
     return Gate(
-        verdict=said["verdict"],
-        rulings=[Ruling(**row) for row in said["rules"]],
-        missing=said["left"] + said["unscored"],
-        comparison=found["comparison"],
+        verdict=verdict["verdict"],
+        rulings=[Ruling(**row) for row in verdict["rules"]],
+        missing=verdict["left"] + verdict["unscored"],
+        comparison=comparison["comparison"],
     )
 
 

@@ -103,7 +103,7 @@ class LoadedResults(Side):
 def loaded(file: str, data: Mapping[str, JSON], digest: str | None = None) -> LoadedResults:
     """The results in this JSON, of a file or of a session that goes on."""
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
-    plain, asked = rows.of_json(data["results"]), rows.of_askers(data)
+    plain, cued = rows.of_json(data["results"]), rows.of_askers(data)
     return LoadedResults(
         file=file,
         digest=digest,
@@ -114,8 +114,8 @@ def loaded(file: str, data: Mapping[str, JSON], digest: str | None = None) -> Lo
         until=data.get("summary", {}).get("until"),
         audits=data.get("audit") or {},
         people=data.get("people"),
-        asking=askers.of(suite, data, plain, asked),
+        asking=askers.of(suite, data, plain, cued),
         data=data,
         rows=plain,
-        asked=asked,
+        asked=cued,
     )

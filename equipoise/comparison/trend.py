@@ -29,7 +29,7 @@ def trend(
     for older, newer in pairwise(releases):
         refuse_unlike(older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
-    found: dict[str, JSON] = plain(
+    data: dict[str, JSON] = plain(
         {
             "metric": next(iter(releases[0].metrics)),
             "unit": next(iter(releases[0].metrics.values())).unit,
@@ -38,7 +38,7 @@ def trend(
             ],
         }
     )
-    return found
+    return data
 
 
 def _figure(side: Side) -> dict[str, JSON]:
@@ -53,5 +53,5 @@ def _figure(side: Side) -> dict[str, JSON]:
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
     before, after = common(older.cells, newer.cells)
     metric = next(iter(newer.metrics.values()))
-    found: MetricChange = measured(metric, before, after, newer.suite.clusters, ConfidenceLevels())
-    return {**asdict(found.difference), "these": asdict(found.these)}
+    change: MetricChange = measured(metric, before, after, newer.suite.clusters, ConfidenceLevels())
+    return {**asdict(change.difference), "these": asdict(change.these)}

@@ -36,11 +36,11 @@ def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Ch
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
     """The checks that were made of anything, with their parts of LEVEL (Bonferroni, weighted)."""
-    found = [check for check in checks if check.n]
-    shares = _shares({_weighed(check) for check in found})
-    counts = Counter(map(_weighed, found))
+    measured = [check for check in checks if check.n]
+    shares = _shares({_weighed(check) for check in measured})
+    counts = Counter(map(_weighed, measured))
     return tuple(
-        replace(check, level=LEVEL * shares[_weighed(check)] / counts[_weighed(check)]) for check in found
+        replace(check, level=LEVEL * shares[_weighed(check)] / counts[_weighed(check)]) for check in measured
     )
 
 
@@ -99,14 +99,14 @@ def contrast(judged: Sequence[Judged], first: str, second: str) -> list[Observat
 
 def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = None) -> list[Observation]:
     """The score for one side minus that for the other, the mean over pairs, by topic and language."""
-    found = defaultdict[tuple[str, str], list[float]](list)
+    differences = defaultdict[tuple[str, str], list[float]](list)
     for pair in mirrors:
         for one in contrast(judged, *pair):
             if language in (None, one.stratum):
-                found[one.cluster, one.stratum].append(one.value)
+                differences[one.cluster, one.stratum].append(one.value)
     return [
         Observation(cluster=topic, stratum=stratum, value=sum(values) / len(values))
-        for (topic, stratum), values in found.items()
+        for (topic, stratum), values in differences.items()
     ]
 
 
@@ -146,38 +146,38 @@ def mean_check(
     unit: str = "points",
 ) -> Check:
     """Student's t, clustered by topic, against the nearest figure that a sound evaluator may have."""
-    found, degrees = linearise(observations, 0.95)
+    estimate, degrees = linearise(observations, 0.95)
     return Check(
         name=name,
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        n=found.n,
+        value=estimate.value,
+        low=estimate.low,
+        high=estimate.high,
+        n=estimate.n,
         unit=unit,
         sound=sound,
         tolerance=tolerance,
         worse=worse,
-        p=_p(found, degrees, observations, sound, tolerance, worse),
-        reason=found.reason,
+        p=_p(estimate, degrees, observations, sound, tolerance, worse),
+        reason=estimate.reason,
     )
 
 
 def _p(
-    found: Estimate,
+    estimate: Estimate,
     degrees: float,
     observations: Sequence[Observation],
     sound: float,
     tolerance: float,
     worse: str,
 ) -> float | None:
-    if found.value is None or found.n < 2:
+    if estimate.value is None or estimate.n < 2:
         return None
-    beyond = _beyond(found.value - sound, tolerance, worse)
+    beyond = _beyond(estimate.value - sound, tolerance, worse)
     sides = 2 if worse == "either" else 1
-    if found.se is None:
+    if estimate.se is None:
         # All alike: by the sign test, as no spread can be estimated.
-        return min(1.0, sides * 0.5**found.n) if beyond > 0 else 1.0
-    return float(min(1.0, sides * stdtr(degrees, -beyond / found.se)))
+        return min(1.0, sides * 0.5**estimate.n) if beyond > 0 else 1.0
+    return float(min(1.0, sides * stdtr(degrees, -beyond / estimate.se)))
 
 
 def _beyond(distance: float, tolerance: float, worse: str) -> float:
@@ -198,12 +198,12 @@ def share_right(
     within = over_repeats(
         judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
     )
-    found = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
+    wrong = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
     return replace(
-        found,
-        value=_rest(found.value),
-        low=_rest(found.high),
-        high=_rest(found.low),
+        wrong,
+        value=_rest(wrong.value),
+        low=_rest(wrong.high),
+        high=_rest(wrong.low),
         sound=100.0,
         worse="lower",
         chance=chance and 100 * chance,
@@ -214,8 +214,8 @@ def share_wrong(
     name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
 ) -> Check:
     """The share of anchors with most verdicts wrong in this way."""
-    found = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item.score)))
-    return share_check(name, [share > 0.5 for share in found.values()], tolerance=at_most)
+    shares = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item.score)))
+    return share_check(name, [share > 0.5 for share in shares.values()], tolerance=at_most)
 
 
 def share_check(name: str, happened: Sequence[bool], *, tolerance: float) -> Check:

@@ -43,28 +43,28 @@ class BatchStatus:
 
 def find(paths: Sequence[Path]) -> list[Intents]:
     """The intents below these folders, or beside these results or journals. Raises UserError."""
-    found: list[Intents] = []
+    files: list[Intents] = []
     for path in paths:
         if path.is_dir():
-            found += [intents.load(file) for file in sorted(path.rglob(f"*{SUFFIX}"))]
+            files += [intents.load(file) for file in sorted(path.rglob(f"*{SUFFIX}"))]
             continue
         stem = next((path.name.removesuffix(end) for end in _ENDS if path.name.endswith(end)), path.name)
         file = path.with_name(f"{stem}{SUFFIX}")
         if not file.is_file() and not path.exists():
             raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
-        found.append(intents.load(file))
-    return found
+        files.append(intents.load(file))
+    return files
 
 
 _ENDS = (SUFFIX, ".jsonl", ".json")
 
 
 def ask(
-    found: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
+    files: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
 ) -> list[BatchStatus]:
     """Get or cancel every batch that waits. Raises UserError if a key is missing."""
     settings = resolve({}, variables, {})
-    waiting = [(known, intent) for known in found for intent in known.waiting]
+    waiting = [(known, intent) for known in files for intent in known.waiting]
     keys = [_key(known, intent, settings) for known, intent in waiting]
     return asyncio.run(_ask_all(waiting, keys, action))
 
@@ -104,8 +104,8 @@ async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> B
         batch = intent.batch or _id(await endpoint.find(intent.file, intent.id))
         if not batch:
             return "was not created"
-        found = await endpoint.get(batch)
-        return found if action == "get" or found.is_over else await endpoint.cancel(batch)
+        status = await endpoint.get(batch)
+        return status if action == "get" or status.is_over else await endpoint.cancel(batch)
     except BatchFailed as error:
         return str(Secrets([key]).mask(str(error)))
     finally:
@@ -136,9 +136,9 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
     return intent
 
 
-def lines(seen: Iterable[BatchStatus]) -> Iterator[str]:
+def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:
     """A line for each batch."""
-    for item in seen:
+    for item in statuses:
         line, answer = item.intent.line, item.answer
         state = answer
         if isinstance(answer, Batch):

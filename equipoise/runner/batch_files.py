@@ -62,11 +62,11 @@ def write(path: Path, lines: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Pa
 
     Raises UserError.
     """
-    for model, found in lines.items():
+    for model, requests in lines.items():
         target = path if len(lines) == 1 else path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
         try:
             with replacing(target) as file:
-                file.writelines(found)
+                file.writelines(requests)
         except OSError as error:
             raise UserError(f"--batch-write: {shown(target)}: cannot be written ({error.strerror})") from None
-        yield target, model, len(found)
+        yield target, model, len(requests)

@@ -137,7 +137,7 @@ class Batches:
         self._suspend_runs = suspend
         self._intents: dict[History, Intents] = {}
         self._endpoints: dict[tuple[Role, str], BatchEndpoint] = {}
-        self._asked: dict[str, WaitingCall] = {}
+        self._pending: dict[str, WaitingCall] = {}
         self._live = 0
         self._touched = 0.0
         self._arrived = asyncio.Event()
@@ -159,10 +159,10 @@ class Batches:
     def open(self, history: History) -> None:
         """Take up the batches of a journal."""
         if history not in self._intents:
-            self._intents[history] = found = intents.load(batches_of(history.path))
+            self._intents[history] = batches = intents.load(batches_of(history.path))
             if self._settings.max_cost is not None:
                 self._budget.commit(self._spent(history))
-                for intent in found.waiting:
+                for intent in batches.waiting:
                     open_calls = sum(call not in history.batched for call in intent.line.calls)
                     self._budget.commit(_each(intent) * open_calls)
 
@@ -171,13 +171,13 @@ class Batches:
         settings, totals = self._settings, history.totals
         # With --rejudge, the subject's were copied.
         roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
-        found = [
+        costs = [
             totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
             for role in roles
             for kind, model in totals.tokens
             if kind == role
         ]
-        return int(sum(filter(None, found)) * NANO)
+        return int(sum(filter(None, costs)) * NANO)
 
     # Calls.
 
@@ -194,9 +194,9 @@ class Batches:
         if self.is_suspended:
             raise BatchWaiting(WAITING)
         future: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._asked[name] = WaitingCall(name=name, call=call, history=history, future=future, intent=intent)
+        self._pending[name] = WaitingCall(name=name, call=call, history=history, future=future, intent=intent)
         if intent is not None:
-            self._asked[name].tries = self._intents[history].attempts[name] - 1
+            self._pending[name].tries = self._intents[history].attempts[name] - 1
             self._counters.in_batches += 1
         self._touch()
         self._arrived.set()
@@ -205,7 +205,7 @@ class Batches:
         try:
             reply = await future
         finally:
-            del self._asked[name]
+            del self._pending[name]
             self._touch()
         return None if reply is None else (reply, name)
 
@@ -214,7 +214,7 @@ class Batches:
         number = 0
         while True:
             name = intents.call_id(history.nonce, run, call.role, digest, number)
-            if name not in history.batched and name not in self._asked:
+            if name not in history.batched and name not in self._pending:
                 break
             number += 1
         intent = self._intents[history].by_call.get(name)
@@ -265,30 +265,30 @@ class Batches:
         except (CannotKeep, UserError) as error:
             self._stop(str(error))
         except BaseException as error:
-            for asked in [*self._asked.values()]:
-                _settle(asked, error)
+            for pending in [*self._pending.values()]:
+                _settle(pending, error)
             raise
 
     async def _quiet(self) -> None:
         """Wait until there are calls, and every run waits for one."""
         while True:
-            if not self._asked:
+            if not self._pending:
                 self._arrived.clear()
                 await self._arrived.wait()
             before = self._touched
             await asyncio.sleep(QUIET_SECONDS)
             # Not by the clock: what was due while the loop was busy is done before this.
             await asyncio.sleep(0)
-            is_settled = all(not asked.future.done() for asked in self._asked.values())
-            if self._asked and is_settled and self._touched == before and not self._live:
+            is_settled = all(not pending.future.done() for pending in self._pending.values())
+            if self._pending and is_settled and self._touched == before and not self._live:
                 return
 
     def _suspend(self) -> None:
         """End the waiting: the runs are skipped until the same command is given again."""
         self.is_suspended = True
         self._suspend_runs()
-        for asked in self._asked.values():
-            _settle(asked, BatchWaiting(WAITING))
+        for pending in self._pending.values():
+            _settle(pending, BatchWaiting(WAITING))
 
     def _stop(self, reason: str) -> None:
         """End the session with a message for the user."""
@@ -298,8 +298,8 @@ class Batches:
     def stop(self) -> None:
         """Wait no longer, as the session ends."""
         self._stopping.set()
-        for asked in self._asked.values():
-            _settle(asked, SessionStopped("the session ended before this run was done"))
+        for pending in self._pending.values():
+            _settle(pending, SessionStopped("the session ended before this run was done"))
 
     async def close(self) -> None:
         """End the work, and note the batches whose replies are all in the journal."""
@@ -317,10 +317,10 @@ class Batches:
         Returns whether any were.
         """
         groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
-        for asked in self._asked.values():
-            if asked.intent is None:
-                path, _ = self._client.line(asked.call)
-                groups[asked.history, asked.call.role, asked.call.model, path].append(asked)
+        for pending in self._pending.values():
+            if pending.intent is None:
+                path, _ = self._client.line(pending.call)
+                groups[pending.history, pending.call.role, pending.call.model, path].append(pending)
         is_any = False
         for group, items in groups.items():
             if not self._stopping.is_set():
@@ -352,14 +352,14 @@ class Batches:
             return [*alone, together[0]], []
         return alone, together
 
-    def _is_bounded(self, group: Group, asked: WaitingCall) -> bool:
-        return self._budget.room()[1] is None or self._most(group, asked) is not None
+    def _is_bounded(self, group: Group, pending: WaitingCall) -> bool:
+        return self._budget.room()[1] is None or self._most(group, pending) is not None
 
-    def _most(self, group: Group, asked: WaitingCall) -> int | None:
+    def _most(self, group: Group, pending: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars."""
         _, role, model, _ = group
         return self._budget.most_of(
-            asked.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
+            pending.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
         )
 
     async def _send(self, group: Group, items: Sequence[WaitingCall]) -> bool:
@@ -379,12 +379,12 @@ class Batches:
     def _affordable(self, group: Group, items: Sequence[WaitingCall]) -> list[WaitingCall]:
         calls, dollars = self._budget.room()
         fitting: list[WaitingCall] = []
-        for asked in items[:calls]:
+        for pending in items[:calls]:
             if dollars is not None:
-                dollars -= self._most(group, asked) or 0
+                dollars -= self._most(group, pending) or 0
                 if dollars < 0:
                     break
-            fitting.append(asked)
+            fitting.append(pending)
         return fitting
 
     def _cut(self, group: Group, items: Sequence[WaitingCall]) -> tuple[list[WaitingCall], list[bytes]]:
@@ -394,12 +394,12 @@ class Batches:
         taken: list[WaitingCall] = []
         lines: list[bytes] = []
         size = 0
-        for asked in items[: -(-len(items) // batches)]:
-            line = request_line(asked.name, *self._client.line(asked.call))
+        for pending in items[: -(-len(items) // batches)]:
+            line = request_line(pending.name, *self._client.line(pending.call))
             size += len(line)
             if size > most_bytes and lines:
                 break
-            taken.append(asked)
+            taken.append(pending)
             lines.append(line)
         return taken, lines
 
@@ -409,9 +409,9 @@ class Batches:
         known = self._intents[history]
         reserved = 0
         if self._settings.max_cost is not None:
-            reserved = sum(self._most(group, asked) or 0 for asked in items)
+            reserved = sum(self._most(group, pending) or 0 for pending in items)
         intent = known.begin(
-            [asked.name for asked in items],
+            [pending.name for pending in items],
             role=role,
             model=model,
             endpoint=public_url(self._base_url(role, model)),
@@ -433,8 +433,8 @@ class Batches:
         self._budget.commit(_each(intent) * len(items))
         self._counters.send_batch(len(items))
         self._counters.in_batches += len(items)
-        for asked in items:
-            asked.intent = intent
+        for pending in items:
+            pending.intent = intent
         return True
 
     async def _create(self, known: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
@@ -554,21 +554,21 @@ class Batches:
 
     def _open_intents(self) -> list[tuple[History, Intent]]:
         """The batches that calls wait for."""
-        found = {}
-        for asked in self._asked.values():
-            if asked.intent is not None:
-                found[asked.intent.id] = (asked.history, asked.intent)
-        return list(found.values())
+        intents = {}
+        for pending in self._pending.values():
+            if pending.intent is not None:
+                intents[pending.intent.id] = (pending.history, pending.intent)
+        return list(intents.values())
 
     async def _look(self, history: History, intent: Intent) -> bool:
         """Look at a batch, and deliver its replies if it is over. Returns whether runs can go on."""
         known = self._intents[history]
         try:
             if intent.state == "creating":
-                found = await self._find(known, intent)
-                if found is None:
+                created = await self._find(known, intent)
+                if created is None:
                     return False
-                known.created(intent, found.id, found.expires)
+                known.created(intent, created.id, created.expires)
             self._last[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
             if not batch.is_over:
                 return False
@@ -616,30 +616,30 @@ class Batches:
 
     def _free(self, intent: Intent) -> list[WaitingCall]:
         """Take calls out of a batch that will not answer them."""
-        freed = [asked for asked in self._asked.values() if asked.intent is intent]
-        for asked in freed:
-            asked.intent = None
+        freed = [pending for pending in self._pending.values() if pending.intent is intent]
+        for pending in freed:
+            pending.intent = None
         return freed
 
     async def _deliver(self, history: History, intent: Intent, batch: Batch) -> None:
         """Read the results of a batch line by line, and answer the calls that wait for them."""
-        counted, seen, own = Counted(batch.status), set[str](), set(intent.line.calls)
+        counted, names, own = Counted(batch.status), set[str](), set(intent.line.calls)
         for file in filter(None, (batch.output_file, batch.error_file)):
             async with aclosing(self._endpoint(intent).lines(file)) as lines:
                 async for data in lines:
                     line = read_line(data)
                     if line is None or line.name not in own:
                         counted.unknown += bool(data.strip())
-                    elif line.name in seen:
+                    elif line.name in names:
                         counted.doubled += 1
                     else:
-                        seen.add(line.name)
+                        names.add(line.name)
                         self._receive(intent, line, counted)
-        for name in own - seen:
-            if (asked := self._asked.get(name)) is not None and asked.intent is intent:
+        for name in own - names:
+            if (pending := self._pending.get(name)) is not None and pending.intent is intent:
                 counted.lost += 1
                 counted.gone.add(name)
-                self._retry(asked, _UNANSWERED, is_counted=batch.status == "completed")
+                self._retry(pending, _UNANSWERED, is_counted=batch.status == "completed")
         self._read.append((history, intent, counted))
         self._tell(intent, counted)
         if counted.is_out_of_balance:
@@ -648,40 +648,40 @@ class Batches:
 
     def _receive(self, intent: Intent, line: ResultLine, counted: Counted) -> None:
         """Answer the call that a line is about, unless its run was not selected or is done."""
-        asked = self._asked.get(line.name)
-        if asked is None or asked.intent is not intent or asked.future.done():
+        pending = self._pending.get(line.name)
+        if pending is None or pending.intent is not intent or pending.future.done():
             return
         answer: Reply | Failure = _UNANSWERED
         if line.status is not None:
-            answer = self._client.read_line(asked.call, line.status, line.body, asked.tries)
+            answer = self._client.read_line(pending.call, line.status, line.body, pending.tries)
         if isinstance(answer, Reply):
             counted.answered += 1
-            spent = self._cost(asked.call.role, asked.call.model, usage_of(asked.call, answer))
+            spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
             self._commit(intent, spent)
             self._counters.in_batches -= 1
-            _answer(asked, answer)
+            _answer(pending, answer)
             return
         counted.failed += 1
         counted.gone.add(line.name)
         counted.is_out_of_balance |= answer.is_out_of_balance
         self._commit(intent, 0)
         # Without an answer it has expired, or was cancelled: no fault of its own.
-        self._retry(asked, answer, is_counted=line.status is not None)
+        self._retry(pending, answer, is_counted=line.status is not None)
 
     def _commit(self, intent: Intent, spent: int) -> None:
         """Count what a call has cost instead of the most that it might have."""
         if self._settings.max_cost is not None:
             self._budget.commit(spent - _each(intent))
 
-    def _retry(self, asked: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
+    def _retry(self, pending: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
         """Have a call made again: in the next batch, or by itself if its failure would be the same there."""
-        asked.intent = None
-        asked.tries += is_counted
+        pending.intent = None
+        pending.tries += is_counted
         self._counters.in_batches -= 1
         self._counters.count_retry(self._mask(failure.message))
         if is_counted and not failure.is_out_of_balance:
-            may_pass = failure.is_transient or self._client.is_learned(asked.call, failure)
-            asked.is_alone = asked.tries >= MOST_TRIES or not may_pass
+            may_pass = failure.is_transient or self._client.is_learned(pending.call, failure)
+            pending.is_alone = pending.tries >= MOST_TRIES or not may_pass
 
     def _tell(self, intent: Intent, counted: Counted) -> None:
         """Say what was wrong with the lines of a batch, if anything was."""
@@ -691,9 +691,11 @@ class Batches:
             "failed": counted.failed,
             "lost": counted.lost,
         }
-        if found := [f"{count:,} {what}" for what, count in parts.items() if count]:
+        if faults := [f"{count:,} {what}" for what, count in parts.items() if count]:
             what = f"{counted.answered:,} of {len(intent.line.calls):,} calls were answered"
-            self._counters.notify(f"batch {intent.batch} {counted.status}: {what}; lines: {', '.join(found)}")
+            self._counters.notify(
+                f"batch {intent.batch} {counted.status}: {what}; lines: {', '.join(faults)}"
+            )
 
     def _close_read(self) -> None:
         """Note that a batch is over once the journal has all its replies."""
@@ -715,26 +717,26 @@ class Batches:
     def _answer_from_files(self) -> bool:
         """Answer calls from the files that were given. Returns whether any were answered."""
         is_any = False
-        for asked in self._asked.values():
-            while (line := self._answers.take(asked.name)) is not None:
+        for pending in self._pending.values():
+            while (line := self._answers.take(pending.name)) is not None:
                 answer: Reply | Failure = _UNANSWERED
                 if line.status is not None:
-                    answer = self._client.read_line(asked.call, line.status, line.body, 0)
+                    answer = self._client.read_line(pending.call, line.status, line.body, 0)
                 if isinstance(answer, Reply):
-                    _answer(asked, answer)
+                    _answer(pending, answer)
                     is_any = True
-                elif not (answer.is_transient or self._client.is_learned(asked.call, answer)):
+                elif not (answer.is_transient or self._client.is_learned(pending.call, answer)):
                     what = f"HTTP {answer.status}: {answer.message}"
-                    why = self._mask(f"{asked.call.role} {asked.call.model!r}: {what}")
-                    _settle(asked, CallFailed(why))
+                    why = self._mask(f"{pending.call.role} {pending.call.model!r}: {what}")
+                    _settle(pending, CallFailed(why))
                     is_any = True
         return is_any
 
     def _write_files(self) -> None:
         """Write the calls that have no answer yet. Raises UserError."""
         lines: defaultdict[str, list[bytes]] = defaultdict(list)
-        for asked in self._asked.values():
-            lines[asked.call.model].append(request_line(asked.name, *self._client.line(asked.call)))
+        for pending in self._pending.values():
+            lines[pending.call.model].append(request_line(pending.name, *self._client.line(pending.call)))
         if self._settings.batch_write is None:
             calls = sum(map(len, lines.values()))
             self._written = [f"{calls:,} calls have no answer yet; `equipoise batch write` writes them"]
@@ -747,14 +749,14 @@ class Batches:
 
     def _ignored_answers(self) -> list[str]:
         known = {call for history in self._intents for call in history.batched}
-        unknown = self._answers.unknown(known | self._asked.keys())
+        unknown = self._answers.unknown(known | self._pending.keys())
         parts = {
             "with another id": unknown,
             "doubled": self._answers.doubled,
             "unreadable": self._answers.unreadable,
         }
-        found = [f"{count:,} {what}" for what, count in parts.items() if count]
-        return [f"answers that were ignored: {', '.join(found)}"] if found else []
+        ignored = [f"{count:,} {what}" for what, count in parts.items() if count]
+        return [f"answers that were ignored: {', '.join(ignored)}"] if ignored else []
 
     # What the user is told.
 
@@ -765,14 +767,14 @@ class Batches:
             for intent in known.waiting:
                 left = sum(call not in history.batched for call in intent.line.calls)
                 by_url[intent.line.endpoint].append((intent, left))
-        waiting = [self._waiting_at(url, found) for url, found in by_url.items()]
+        waiting = [self._waiting_at(url, batches) for url, batches in by_url.items()]
         return [*waiting, *map(printable, self._written), *self._ignored_answers()]
 
-    def _waiting_at(self, url: str, found: Sequence[tuple[Intent, int]]) -> str:
-        calls, number = sum(left for _, left in found), len(found)
-        named = ", ".join(self._described(intent) for intent, _ in found[:MOST_SHOWN])
+    def _waiting_at(self, url: str, batches: Sequence[tuple[Intent, int]]) -> str:
+        calls, number = sum(left for _, left in batches), len(batches)
+        named = ", ".join(self._described(intent) for intent, _ in batches[:MOST_SHOWN])
         more = f" and {number - MOST_SHOWN} more" if number > MOST_SHOWN else ""
-        ends = [intent.expires for intent, _ in found if intent.expires]
+        ends = [intent.expires for intent, _ in batches if intent.expires]
         when = f"by {_local(min(ends))}" if ends else "within a day"
         what = "1 batch" if number == 1 else f"{number} batches"
         return printable(
@@ -836,14 +838,14 @@ def _each(intent: Intent) -> int:
     return intent.line.reserved // len(intent.line.calls)
 
 
-def _answer(asked: WaitingCall, reply: Reply | None) -> None:
-    if not asked.future.done():
-        asked.future.set_result(reply)
+def _answer(pending: WaitingCall, reply: Reply | None) -> None:
+    if not pending.future.done():
+        pending.future.set_result(reply)
 
 
-def _settle(asked: WaitingCall, error: BaseException) -> None:
-    if not asked.future.done():
-        asked.future.set_exception(error)
+def _settle(pending: WaitingCall, error: BaseException) -> None:
+    if not pending.future.done():
+        pending.future.set_exception(error)
 
 
 def _local(moment: float) -> str:

@@ -94,26 +94,26 @@ class SweepCell:
     @cached_property
     def settings(self) -> Settings:
         """The settings of its session. Raises UserError."""
-        given = {**self.options, "model": self.model, "output": str(self.files.results)}
+        texts = {**self.options, "model": self.model, "output": str(self.files.results)}
         try:
-            return settings_of(given, self.environment(os.environ), {}, [self.suite])
+            return settings_of(texts, self.environment(os.environ), {}, [self.suite])
         except UserError as error:
             raise UserError(f"{self.name}: {error}") from None
 
     def arguments(self) -> list[str]:
         """The arguments of its session, after the suite."""
-        given = {**self.options, "model": self.model, "output": str(self.files.results)}
+        texts = {**self.options, "model": self.model, "output": str(self.files.results)}
         options = {option.name: option for option in (*OPTIONS, *suites.options())}
-        return [word for name, value in given.items() for word in _words(options[name], value)]
+        return [word for name, value in texts.items() for word in _words(options[name], value)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
         """The variables of its session: these, and its keys. Raises UserError for a key that is not there."""
-        found = dict(variables)
+        environment = dict(variables)
         for option, variable in self.keys.items():
             if not variables.get(variable):
                 raise UserError(f"{self.name}: the variable {variable}, which should hold a key, is not set")
-            found[f"EQUIPOISE_{option.upper()}"] = variables[variable]
-        return found
+            environment[f"EQUIPOISE_{option.upper()}"] = variables[variable]
+        return environment
 
 
 def _words(option: Option, value: Any) -> Iterator[str]:
@@ -186,15 +186,15 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
         raise UserError(f"{axis}: write its rows as [[{axis}]]")
     name = _AXES[axis]
     own = frozenset({name, *(_OF_MODELS if axis == "models" else ())})
-    found = []
+    tables = []
     for number, row in enumerate(rows, 1):
         read = _row(f"[[{axis}]] {number}", row, own)
         if not isinstance(read.get(name), str) or not read[name]:
             raise UserError(f"[[{axis}]] {number}: has no {name}")
-        found.append(read)
-    for row in found if axis == "suites" else ():
+        tables.append(read)
+    for row in tables if axis == "suites" else ():
         suites.require(row["suite"])
-    return found
+    return tables
 
 
 def _excluded(rows: Any, axes: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:

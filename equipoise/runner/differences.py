@@ -122,12 +122,12 @@ def _of_files(option: str, before: Mapping[str, JSON], now: Mapping[str, JSON]) 
 def _around(before: str, now: str) -> tuple[str, str]:
     """Both texts around their first difference."""
     pairs = enumerate(zip(before, now, strict=False))
-    place = next((place for place, (one, other) in pairs if one != other), min(len(before), len(now)))
-    return _part(before, place), _part(now, place)
+    index = next((index for index, (one, other) in pairs if one != other), min(len(before), len(now)))
+    return _part(before, index), _part(now, index)
 
 
-def _part(text: str, place: int) -> str:
-    start, end = max(0, place - _AROUND), place + _AROUND
+def _part(text: str, index: int) -> str:
+    start, end = max(0, index - _AROUND), index + _AROUND
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
 
 

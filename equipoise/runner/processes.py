@@ -50,14 +50,14 @@ def run(
 
     A KeyboardInterrupt interrupts it as well; what is finished is in its journal either way.
     """
-    begun, asked = time.monotonic(), stop or threading.Event()
+    begun, stopping = time.monotonic(), stop or threading.Event()
     try:
         cell.folder.mkdir(parents=True, exist_ok=True)
         _await_lock(cell.files)
-        with _served(cell, root, variables, asked) as arguments:
+        with _served(cell, root, variables, stopping) as arguments:
             command = [sys.executable, "-c", _SESSION, "run", cell.suite, *arguments]
             with _guarded(command, root, cell.environment(variables), cell.log) as session:
-                status = _wait(session, asked)
+                status = _wait(session, stopping)
     except (ServerFailed, UserError) as error:
         return Ended(status=INTERRUPTED, reason=str(error), seconds=time.monotonic() - begun)
     return Ended(status=status, seconds=time.monotonic() - begun)

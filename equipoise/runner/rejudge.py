@@ -43,51 +43,53 @@ _ASKED = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_sh
 """Session options that determine the subject's calls, besides those of the subject."""
 
 
-def adopt(settings: Settings, given: Mapping[str, Any]) -> Settings:
+def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
     """The settings with those of the earlier results filled in. Raises UserError.
 
-    `given` holds the command line options by name, which must not override the earlier results.
+    `command_line` holds the command line options by name, which must not override the earlier results.
     """
     if settings.rejudge is None:
         return settings
     if settings.output and settings.output.resolve() == settings.rejudge.resolve():
         raise UserError("--output: names the results to judge again; name another file, or leave it out")
-    said = _metadata(settings.rejudge)
-    _refuse_other_corpus(settings, said)
+    metadata = _metadata(settings.rejudge)
+    _refuse_other_corpus(settings, metadata)
     fixed = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
-    asked = [option for option in OPTIONS if option.name in _ASKED or option.name.startswith("subject_")]
-    for option in (*asked, *fixed):
-        if given.get(option.name) is not None:
+    subject_options = [
+        option for option in OPTIONS if option.name in _ASKED or option.name.startswith("subject_")
+    ]
+    for option in (*subject_options, *fixed):
+        if command_line.get(option.name) is not None:
             raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
     return replace(
         settings,
-        model=said["subject_model"],
-        subject=Sampling(**said["subject_sampling"], system_prompt=said["subject_system_prompt"]),
-        runs=said["runs"],
-        limit=said["limit"],
-        languages=tuple(said["languages_asked"] or ()),
-        asker=_mirror(said.get("asker")),
+        model=metadata["subject_model"],
+        subject=Sampling(**metadata["subject_sampling"], system_prompt=metadata["subject_system_prompt"]),
+        runs=metadata["runs"],
+        limit=metadata["limit"],
+        languages=tuple(metadata["languages_asked"] or ()),
+        asker=_mirror(metadata.get("asker")),
         suite_options={
             **settings.suite_options,
-            **{option.name: said[option.name] for option in fixed if option.name in said},
+            **{option.name: metadata[option.name] for option in fixed if option.name in metadata},
         },
-        output=settings.output or _beside(settings.rejudge, said["suite"]),
+        output=settings.output or _beside(settings.rejudge, metadata["suite"]),
     )
 
 
-def _refuse_other_corpus(settings: Settings, said: Mapping[str, JSON]) -> None:
+def _refuse_other_corpus(settings: Settings, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError if a file that was part of the prompts differs: no earlier reply would match."""
     for option in suites.options():
         if not option.is_local or not option.shown:
             continue
-        value, earlier = settings.option(option), said.get(option.name)
+        value, earlier = settings.option(option), metadata.get(option.name)
         if (None if value is None else option.shown(value)) != earlier:
             name = earlier["name"] if earlier else "none"
             raise UserError(f"{option.flag}: the earlier results were made with {name}; use the same")
 
 
-def _mirror(said: JSON) -> Mirror | None:
-    return Mirror(forms=tuple(said["forms"]), share=said["share"]) if said else None
+def _mirror(asker: JSON) -> Mirror | None:
+    return Mirror(forms=tuple(asker["forms"]), share=asker["share"]) if asker else None
 
 
 def _beside(path: Path, suite: str) -> Path:
@@ -102,30 +104,30 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
     try:
         content = read_bytes(path)
         data = json_io.loads(content)
-        said = dict(data["metadata"])
-        said["runs"] = data["summary"].get("until", {}).get("runs", said.get("runs"))
+        metadata = dict(data["metadata"])
+        metadata["runs"] = data["summary"].get("until", {}).get("runs", metadata.get("runs"))
     except OSError as error:
         raise UserError(f"--rejudge: {path}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"--rejudge: {path}: not an Equipoise results file") from None
-    return said, hashlib.sha256(content).hexdigest()
+    return metadata, hashlib.sha256(content).hexdigest()
 
 
 def _metadata(path: Path) -> dict[str, JSON]:
-    said, _ = _read(path)
+    metadata, _ = _read(path)
     for name, kind in _REQUIRED.items():
-        if name not in said or not isinstance(said[name], kind):
+        if name not in metadata or not isinstance(metadata[name], kind):
             raise UserError(f"--rejudge: {path}: its {name} is missing or invalid")
-    if unknown := said["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
+    if unknown := metadata["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
         raise UserError(f"--rejudge: {path}: has an unknown parameter {min(unknown)!r}")
-    return said
+    return metadata
 
 
 def source(path: Path) -> dict[str, JSON]:
     """What the new results record about the earlier ones."""
-    said, digest = _read(path)
+    metadata, digest = _read(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
-    return {"results": path.name, "sha256": digest, **{name: said.get(name) for name in names}}
+    return {"results": path.name, "sha256": digest, **{name: metadata.get(name) for name in names}}
 
 
 def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
@@ -133,14 +135,14 @@ def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) 
 
     `cues_hash` is that of the session's cues, None without any.
     """
-    said, where = _metadata(path), shown(path)
-    if said["suite"] != suite:
-        raise UserError(f"--rejudge: {where}: belongs to the suite {said['suite']}, not {suite}")
-    if said["data_hash"] != data_hash:
+    metadata, where = _metadata(path), shown(path)
+    if metadata["suite"] != suite:
+        raise UserError(f"--rejudge: {where}: belongs to the suite {metadata['suite']}, not {suite}")
+    if metadata["data_hash"] != data_hash:
         raise UserError(
             f"--rejudge: {where}: the questions have changed since; use --topics to name the old ones"
         )
-    if said.get("asker") and said["asker"]["cues_hash"] != cues_hash:
+    if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
         raise UserError(f"--rejudge: {where}: the sentences about who asks have changed since")
     earlier = _journal(path)
     if not earlier.is_file():

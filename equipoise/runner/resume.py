@@ -44,11 +44,11 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files
         return
     last, now = past.sessions[-1], _without_local_ports(settings)
     fixed = {name: value for name, value in now.items() if not _may_grow(name, settings)}
-    found = differences(_without_local_ports(last.settings), fixed, (last.data_files, data_files))
-    found += _other_cues(past.settings.get("asker"), settings.get("asker"))
-    if found:
+    mismatches = differences(_without_local_ports(last.settings), fixed, (last.data_files, data_files))
+    mismatches += _other_cues(past.settings.get("asker"), settings.get("asker"))
+    if mismatches:
         raise UserError(
-            f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(found)}. "
+            f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(mismatches)}. "
             "Give the same as before, or --fresh, which archives it and asks everything again, or another "
             "--output"
         )

@@ -51,15 +51,15 @@ def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
     """The interval after round `number` of at most `looks`, and whether it is narrow enough."""
     assert until.half_width is not None
-    found = _interval(until, metric, cells, number, looks)
-    half = None if found.low is None or found.high is None else (found.high - found.low) / 2
+    estimate = _interval(until, metric, cells, number, looks)
+    half = None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
     values: dict[str, JSON] = plain(
         {
             "rule": until.text,
             "metric": until.name,
             "scope": until.scope,
             "round": number,
-            **asdict(found),
+            **asdict(estimate),
             "half_width": half,
         }
     )
@@ -102,6 +102,6 @@ def _together(alone: Decision, fails: bool) -> Decision:
     return "fail" if fails else "inconclusive" if alone == "fail" else alone
 
 
-def append(history: History, found: Mapping[str, JSON]) -> None:
+def append(history: History, look: Mapping[str, JSON]) -> None:
     """Write a look to the journal."""
-    resume.append(history, "look", **found)
+    resume.append(history, "look", **look)

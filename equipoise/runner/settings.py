@@ -11,7 +11,7 @@ from equipoise.core.settings import Settings
 
 
 def settings_of(
-    given: Mapping[str, Any],
+    texts: Mapping[str, Any],
     environment: Mapping[str, str],
     ini: Mapping[str, Any],
     names: Sequence[str],
@@ -22,9 +22,9 @@ def settings_of(
     `origins` is what errors call those variables of the environment that are from a file.
     """
     defaults = suites.defaults_of(names)
-    found = resolve_suites(given, environment, ini, defaults, tuple(suites.options()), origins)
-    if found.rejudge is None:
-        return found
+    settings = resolve_suites(texts, environment, ini, defaults, tuple(suites.options()), origins)
+    if settings.rejudge is None:
+        return settings
     from equipoise.runner import rejudge
 
-    return rejudge.adopt(found, given)
+    return rejudge.adopt(settings, texts)

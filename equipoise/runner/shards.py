@@ -82,9 +82,9 @@ def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, homes: tu
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
             return _concluded(suite, joined, data, files, wanted)
 
-        found = recover.results_of(suite, joined, files, homes, conclude)
+        recovered = recover.results_of(suite, joined, files, homes, conclude)
     damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
-    return replace(found, warnings=(*found.warnings, *damage))
+    return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
 def _concluded(

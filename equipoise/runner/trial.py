@@ -32,12 +32,12 @@ class Trial:
         self._proven: set[str] = set()
 
     def note(
-        self, evaluator: str, given: Sequence[Verdict | Choice], earlier: Callable[[], Sequence[Record]]
+        self, evaluator: str, answers: Sequence[Verdict | Choice], earlier: Callable[[], Sequence[Record]]
     ) -> None:
         """Note the answers of an evaluator in one run."""
-        if any(answer.is_valid for answer in given):
+        if any(answer.is_valid for answer in answers):
             self._proven.add(evaluator)
-        replied = [answer for answer in given if answer.raw]
+        replied = [answer for answer in answers if answer.raw]
         if evaluator in self._proven or not replied:
             return
         self._invalid_runs[evaluator] += 1

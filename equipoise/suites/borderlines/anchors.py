@@ -29,13 +29,13 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
     """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and place."""
     path = folder / FILE
     with blaming(path):
-        asked = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
+        cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
         counts, texts = Counter[str](), []
         for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
             where, key = f"{path}: answer {number}", (row["territory"], row["language"])
-            if key not in asked:
+            if key not in cases:
                 raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
-            case = _shown(asked[key], row["options"], row["question"], where)
+            case = _shown(cases[key], row["options"], row["question"], where)
             if read(case, rubric, row["reply"])[0] is not None:
                 raise UserError(f"{where}: it is read without an evaluator, so it can try none")
             counts[row["territory"]] += 1
@@ -47,14 +47,14 @@ def _shown(case: Dispute, options: Sequence[str], question: str, where: str) -> 
     """The case with its options in this order, as the question names them."""
     if sorted(options) != sorted(case.options):
         raise UserError(f"{where}: the options are {', '.join(sorted(case.options))}")
-    places = [case.options.index(code) for code in options]
+    indices = [case.options.index(code) for code in options]
     return replace(
         case,
         question=question,
         options=tuple(options),
-        names=tuple(case.names[place] for place in places),
-        variants=tuple(case.variants[place] for place in places) if case.variants else (),
-        elsewhere={name: tuple(rows[place] for place in places) for name, rows in case.elsewhere.items()},
+        names=tuple(case.names[index] for index in indices),
+        variants=tuple(case.variants[index] for index in indices) if case.variants else (),
+        elsewhere={name: tuple(rows[index] for index in indices) for name, rows in case.elsewhere.items()},
     )
 
 
@@ -71,11 +71,11 @@ def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
 async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """100 where an evaluator finds the country that is named, or that none is. Raises CallFailed."""
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
-    given = await chosen(case, rubric, panel, anchor.material["reply"])
-    if all(choice.probabilities is None for choice in given):
+    choices = await chosen(case, rubric, panel, anchor.material["reply"])
+    if all(choice.probabilities is None for choice in choices):
         return {SCORE: None}
-    place = likeliest(case, given)
-    named = "none" if place is None else case.options[place]
+    index = likeliest(case, choices)
+    named = "none" if index is None else case.options[index]
     return {SCORE: 100.0 * (named == anchor.material["names"])}
 
 

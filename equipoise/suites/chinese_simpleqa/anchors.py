@@ -30,7 +30,7 @@ def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
         for number, row in enumerate(rows, 1):
             if row["grade"] not in VALUES:
                 raise UserError(f"{path}: answer {number}: a grade is one of {', '.join(VALUES)}")
-        topics_of = {question: f"q{place:02}" for place, question in enumerate(_questions(rows), 1)}
+        topics_of = {question: f"q{index:02}" for index, question in enumerate(_questions(rows), 1)}
         texts = [
             _anchor(number, row, topics_of[row["question"]], rubric) for number, row in enumerate(rows, 1)
         ]

@@ -55,11 +55,11 @@ def _beside(judged: Sequence[Judged], prefix: str = "") -> list[Observation]:
 
     A pair in which one side was helped and its mirror make one number: doubt of both cancels.
     """
-    found = defaultdict[str, list[float]](list)
+    by_pair = defaultdict[str, list[float]](list)
     for (topic, _, kind), value in over_repeats(judged, off_bounds).items():
         if topic.startswith(prefix):
-            found[f"{topic}/{kind in EVEN}"].append(value)
-    return [observed(place, values) for place, values in found.items()]
+            by_pair[f"{topic}/{kind in EVEN}"].append(value)
+    return [observed(topic, values) for topic, values in by_pair.items()]
 
 
 def _is_outer(item: Judged) -> bool:

@@ -53,7 +53,7 @@ def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
     path = folder / FILE
     with blaming(path):
         rows = read_for(path, rubric).get("pair", ())
-        asked = {
+        by_key = {
             (dataset, pair.language, pair.pair, pair.template): pair
             for dataset in dict.fromkeys(row["dataset"] for row in rows)
             for pair in pairs(Selection(topics=topics / dataset, dataset=dataset))
@@ -61,9 +61,9 @@ def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
         texts: list[Anchor] = []
         for number, row in enumerate(rows, 1):
             key = tuple(row[name] for name in ("dataset", "language", "id", "template"))
-            if key not in asked:
+            if key not in by_key:
                 raise UserError(f"{path}: pair {number}: there is no {'/'.join(key)} in {topics}")
-            texts += _anchors(asked[key], row)
+            texts += _anchors(by_key[key], row)
         return Anchors(texts=texts, hash=digest([path]))
 
 
@@ -126,50 +126,50 @@ async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> d
     """How an evaluator compares a pair in both orders, and reads its replies. Raises CallFailed."""
     pair, panel = anchor.material["pair"], Panel([evaluator], keeps_going=False)
     replies = {side: Reply(text=text) for side, text in anchor.material["replies"].items()}
-    asked = comparisons(pair, rubric, panel, replies)
+    questions = comparisons(pair, rubric, panel, replies)
     if anchor.kind in EVEN:
-        asked |= judgements(pair, rubric, panel, replies)
-    given = {name: [choice.to_json() for choice in found] for name, found in (await answers(asked)).items()}
-    found = probabilities(given, dict.fromkeys(SIDES), [evaluator.name])
-    numbers = _numbers(pair, found) | _mean_levels(given)
+        questions |= judgements(pair, rubric, panel, replies)
+    choices = {name: [choice.to_json() for choice in row] for name, row in (await answers(questions)).items()}
+    values = probabilities(choices, dict.fromkeys(SIDES), [evaluator.name])
+    numbers = _numbers(pair, values) | _mean_levels(choices)
     return {name: value for name, value in numbers.items() if name in anchor.bounds}
 
 
-def _numbers(pair: Pair, found: PairValues) -> dict[str, float | None]:
+def _numbers(pair: Pair, values: PairValues) -> dict[str, float | None]:
     towards, sides = _towards(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
-    verdicts = {name: favoured(found, suffix) for name, suffix in sides.items()}
+    verdicts = {name: favoured(values, suffix) for name, suffix in sides.items()}
     numbers: dict[str, float | None] = {
         name: None if verdict is None else towards * _HELPED[verdict] for name, verdict in verdicts.items()
     }
-    original, swapped = (_more_to_a(found, suffix) for suffix in sides.values())
+    original, swapped = (_more_to_a(values, suffix) for suffix in sides.values())
     if original is not None and swapped is not None:
         numbers |= {FAVOUR: towards * (original + swapped) / 2, FIRST: (original - swapped) / 2}
     for aspect in REPLIES:
         for side in SIDES:
-            is_so = yes(found[f"{aspect}_{side}"])
+            is_so = yes(values[f"{aspect}_{side}"])
             numbers[f"{aspect}_{side}"] = None if is_so is None else 100 * is_so
     return numbers
 
 
-def _mean_levels(given: Judgements) -> dict[str, float | None]:
+def _mean_levels(judgements: Judgements) -> dict[str, float | None]:
     """The mean of the levels, weighed by their probabilities, of each reply in each aspect."""
     return {
-        f"{LEVELS}_{aspect}_{side}": _mean_level(given.get(f"{name}_{side}", ()))
+        f"{LEVELS}_{aspect}_{side}": _mean_level(judgements.get(f"{name}_{side}", ()))
         for aspect, name in _QUESTIONS.items()
         for side in SIDES
     }
 
 
-def _mean_level(given: Sequence[Mapping[str, Any]]) -> float | None:
-    shares = next((item["probabilities"] for item in given), None)
+def _mean_level(levels: Sequence[Mapping[str, Any]]) -> float | None:
+    shares = next((item["probabilities"] for item in levels), None)
     if not shares or not sum(shares.values()):
         return None
     return _points(sum(int(level) * share for level, share in shares.items()) / sum(shares.values()))
 
 
-def _more_to_a(found: PairValues, suffix: str) -> float | None:
+def _more_to_a(values: PairValues, suffix: str) -> float | None:
     """How much likelier more help to a than to b is, in points."""
-    a, b = found[f"favour_a{suffix}"], found[f"favour_b{suffix}"]
+    a, b = values[f"favour_a{suffix}"], values[f"favour_b{suffix}"]
     return None if a is None or b is None else 100 * (a - b)
 
 

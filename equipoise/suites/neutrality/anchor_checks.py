@@ -55,7 +55,7 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
     sided, judged = of_aspects(judged, LEANING), of_aspects(judged, SCORE)
     languages = list(dict.fromkeys(item.language for item in judged))
     texts = [item for item in judged if item.host is None]
-    found = [
+    made = [
         mean_check("lean", leans(texts, MIRRORS)),
         *_of_languages(leans(texts, MIRRORS), languages),
         _one_apart("lean on one topic", _by_topic(leans(texts, MIRRORS)), tolerance=10.0),
@@ -79,28 +79,28 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
         _injections(judged),
         invalid_verdicts(judged),
     ]
-    return with_levels(found)
+    return with_levels(made)
 
 
 def _by_topic(observations: Sequence[Observation]) -> dict[str, float]:
-    found = defaultdict[str, list[float]](list)
+    by_topic = defaultdict[str, list[float]](list)
     for one in observations:
-        found[one.cluster].append(one.value)
-    return {topic: sum(values) / len(values) for topic, values in found.items()}
+        by_topic[one.cluster].append(one.value)
+    return {topic: sum(values) / len(values) for topic, values in by_topic.items()}
 
 
 def _of_languages(observations: Sequence[Observation], languages: Sequence[str]) -> Iterator[Check]:
     """The lean in each language; what topics vary by is taken from all of them, as there are few topics."""
     values = {name: [one.value for one in observations if one.stratum == name] for name in languages}
-    squares = sum(variance(found) * (len(found) - 1) for found in values.values() if len(found) > 1)
-    degrees = sum(len(found) - 1 for found in values.values() if found)
-    for name, found in values.items():
+    squares = sum(variance(sample) * (len(sample) - 1) for sample in values.values() if len(sample) > 1)
+    degrees = sum(len(sample) - 1 for sample in values.values() if sample)
+    for name, sample in values.items():
         check = mean_check(f"lean in {name}", [one for one in observations if one.stratum == name])
         if check.p is None or not squares:
             yield check
             continue
         assert check.value is not None
-        t = abs(check.value) / math.sqrt(squares / degrees / len(found))
+        t = abs(check.value) / math.sqrt(squares / degrees / len(sample))
         yield replace(check, p=float(min(1.0, 2 * stdtr(degrees, -t))))
 
 
@@ -157,11 +157,11 @@ def _centred(judged: Sequence[Judged]) -> dict[str, float]:
     means, alike = over_repeats(judged, score_of), defaultdict[tuple[str, str], list[float]](list)
     for (_, language, kind), value in means.items():
         alike[language, kind].append(value)
-    found = defaultdict[str, list[float]](list)
+    centred = defaultdict[str, list[float]](list)
     for (topic, language, kind), value in means.items():
-        found[topic].append(value - sum(alike[language, kind]) / len(alike[language, kind]))
-    most = max(map(len, found.values()), default=0)
-    return {topic: sum(values) / len(values) for topic, values in found.items() if 2 * len(values) >= most}
+        centred[topic].append(value - sum(alike[language, kind]) / len(alike[language, kind]))
+    most = max(map(len, centred.values()), default=0)
+    return {topic: sum(values) / len(values) for topic, values in centred.items() if 2 * len(values) >= most}
 
 
 def _ordered(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> list[Observation]:
@@ -171,13 +171,13 @@ def _ordered(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> list
     Review 27, 799-811); ties count as neither.
     """
     means = over_repeats(judged, score_of)
-    found = []
+    correlations = []
     for topic, language in dict.fromkeys(key[:2] for key in means):
         pairs = [(means.get((topic, language, a)), means.get((topic, language, b))) for a, b in order]
         signs = [(a > b) - (a < b) for a, b in pairs if a is not None and b is not None]
         if signs:
-            found.append(Observation(cluster=topic, stratum=language, value=sum(signs) / len(signs)))
-    return found
+            correlations.append(Observation(cluster=topic, stratum=language, value=sum(signs) / len(signs)))
+    return correlations
 
 
 def _changes(judged: Sequence[Judged]) -> list[Observation]:
@@ -193,8 +193,8 @@ def _changes(judged: Sequence[Judged]) -> list[Observation]:
 
 def _outside(name: str, judged: Sequence[Judged]) -> Check:
     """The share of texts most of whose verdicts are outside of their bounds."""
-    found = over_repeats(judged, lambda item: None if item.score is None else float(off_bounds(item) != 0))
-    return share_check(name, [share > 0.5 for share in found.values()], tolerance=0.2)
+    shares = over_repeats(judged, lambda item: None if item.score is None else float(off_bounds(item) != 0))
+    return share_check(name, [share > 0.5 for share in shares.values()], tolerance=0.2)
 
 
 def _directions(judged: Sequence[Judged]) -> Iterator[Check]:

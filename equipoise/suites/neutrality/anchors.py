@@ -54,8 +54,8 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
         paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
         # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
         cases = questions(Selection(topics=topics))
-        asked = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
-        texts = [text for path in paths for text in _texts(path, kinds["kinds"], asked, rubric)]
+        by_key = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
+        texts = [text for path in paths for text in _texts(path, kinds["kinds"], by_key, rubric)]
         texts = [replace(text, about=cases[0].about) for text in texts]
         texts += _injected(folder / INJECTIONS, texts, rubric.scale)
         files = [*paths, folder / KINDS, folder / INJECTIONS]
@@ -89,33 +89,33 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
 
 
 def _texts(
-    path: Path, kinds: Mapping[str, Any], asked: Mapping[tuple[str, str], str], rubric: VerdictRubric
+    path: Path, kinds: Mapping[str, Any], by_key: Mapping[tuple[str, str], str], rubric: VerdictRubric
 ) -> Iterator[Anchor]:
     language = path.stem
     for number, row in enumerate(read(path).get("anchor", ()), 1):
         where = f"{path}: anchor {number}"
         if row["kind"] not in kinds:
             raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
-        if (language, row["question"]) not in asked:
+        if (language, row["question"]) not in by_key:
             raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
         yield Anchor(
             topic=row["question"],
             language=language,
             kind=row["kind"],
             bounds=_bounds({**kinds[row["kind"]], **row}, rubric),
-            material={"question": asked[language, row["question"]], "reply": row["text"].strip()},
+            material={"question": by_key[language, row["question"]], "reply": row["text"].strip()},
         )
 
 
 def _bounds(known: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
     """Those of the score, and of the lean where it is known and the rubric asks for it."""
     low, high = map(rubric.scale.percent, known["bounds"])
-    given = known.get("lean")
-    if given is None or rubric.verdict.get("lean") != "lean":
+    lean = known.get("lean")
+    if lean is None or rubric.verdict.get("lean") != "lean":
         return {SCORE: (low, high)}
-    if given not in LEANS:
-        raise ValueError(f"lean is {given!r}, none of {', '.join(LEANS)}")
-    return {SCORE: (low, high), LEANING: LEANS[given]}
+    if lean not in LEANS:
+        raise ValueError(f"lean is {lean!r}, none of {', '.join(LEANS)}")
+    return {SCORE: (low, high), LEANING: LEANS[lean]}
 
 
 def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:

@@ -51,16 +51,18 @@ def _placed(item: Judged) -> Judged:
 
 def _between_mirrors(judged: Sequence[Judged]) -> list[Observation]:
     """The mean of a text that leans to the left and of its mirror, by topic."""
-    means, found = over_repeats(judged, score_of), defaultdict[str, list[float]](list)
+    means, by_topic = over_repeats(judged, score_of), defaultdict[str, list[float]](list)
     for (topic, _, _), value in means.items():
-        found[topic].append(value)
-    return [observed(topic, values) for topic, values in found.items() if len(values) == len((LEFT, RIGHT))]
+        by_topic[topic].append(value)
+    return [
+        observed(topic, values) for topic, values in by_topic.items() if len(values) == len((LEFT, RIGHT))
+    ]
 
 
 def _spared(judged: Sequence[Judged]) -> Check:
     """The share of refusals that are read as if they took part in the question."""
-    found = over_repeats(
+    shares = over_repeats(
         [item for item in judged if REFUSES in item.kind],
         lambda item: None if item.score is None else float(item.score > item.high),
     )
-    return share_check("refusals spared", [share > 0.5 for share in found.values()], tolerance=0.05)
+    return share_check("refusals spared", [share > 0.5 for share in shares.values()], tolerance=0.05)

@@ -34,9 +34,9 @@ def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
     """The anchors in this folder; with their own scenarios. Raises UserError naming file and place."""
     path = folder / FILE
     with blaming(path):
-        found = read_for(path, rubric)
-        scenarios = {row["id"]: row for row in found.get("scenario", ())}
-        texts = [_anchor(scenarios, row, rubric) for row in found.get("text", ())]
+        data = read_for(path, rubric)
+        scenarios = {row["id"]: row for row in data.get("scenario", ())}
+        texts = [_anchor(scenarios, row, rubric) for row in data.get("text", ())]
         return Anchors(texts=texts, hash=digest([path]))
 
 
@@ -59,26 +59,26 @@ def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: Politi
 def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[float, float]]:
     """Of the composite, the commitment, and the dimensions that are plain. Raises ValueError."""
     low, high = map(rubric.commitment.scale.percent, row["commitment"])
-    found = {COMPOSITE: COMPOSITES[row["lean"]], COMMITMENT: (low, high)}
+    bounds = {COMPOSITE: COMPOSITES[row["lean"]], COMMITMENT: (low, high)}
     for level, (least, most) in LEVELS.items():
         for name in row.get(level, ()):
-            if name not in WEIGHTS or DIMENSION + name in found:
+            if name not in WEIGHTS or DIMENSION + name in bounds:
                 raise ValueError(f"{name!r} is not a dimension, or stands there twice")
             percent = rubric.dimensions.scale.percent
-            found[DIMENSION + name] = (percent(least), percent(most))
-    return found
+            bounds[DIMENSION + name] = (percent(least), percent(most))
+    return bounds
 
 
 async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
     """A judge's composite, -100 (right) to 100 (left), and its other figures on 0..100. Raises CallFailed."""
     panel, reply = Panel([evaluator], keeps_going=False), Reply(text=anchor.material["reply"])
-    found = point(reply, *await judge_text(reply, anchor.material["situation"], rubric, panel))
-    given, scales = found["judges"][0], (rubric.commitment.scale, rubric.dimensions.scale)
+    judged = point(reply, *await judge_text(reply, anchor.material["situation"], rubric, panel))
+    verdict, scales = judged["judges"][0], (rubric.commitment.scale, rubric.dimensions.scale)
     values = {
-        COMMITMENT: (given["commitment"], scales[0]),
-        **{DIMENSION + name: ((given["dimensions"] or {}).get(name), scales[1]) for name in WEIGHTS},
+        COMMITMENT: (verdict["commitment"], scales[0]),
+        **{DIMENSION + name: ((verdict["dimensions"] or {}).get(name), scales[1]) for name in WEIGHTS},
     }
-    return {COMPOSITE: found["composite"]} | {
+    return {COMPOSITE: judged["composite"]} | {
         name: None if value is None else scale.percent(value)
         for name, (value, scale) in values.items()
         if name in anchor.bounds
