@@ -175,7 +175,7 @@ def _fill(workers: str, most: int, harm: Harm) -> None:
         harm.expect(is_orderly(output), output[-1500:])
         harm.expect(process.returncode != 3, f"exit status 3: {output[-800:]}")
         harm.expect("File too large" in output or process.returncode == 0, output[-800:])
-        # What was in flight, and what had just come home.
+        # What was in flight, and what had just been answered.
         missing = len(bench.server.requests) - len(calls(bench))
         harm.lost += max(0, missing - 2 * IN_FLIGHT)
         go_on(bench, harm, "-n", "0")

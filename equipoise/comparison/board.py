@@ -44,7 +44,7 @@ _KEPT = (
     "git_commit",
 )
 _MARKS, _MOST_NUMBERS, _MOST_DIGITS = "-_.:@ ", 6, 8
-"""What stands before the numbers of a release, how many of them there may be, and how long each is."""
+"""Characters before the numbers of a release, the most numbers, and the most digits of each."""
 _NOTHING: Mapping[str, JSON] = {
     **dict.fromkeys(("value", "low", "high")),
     "reason": "no run yet",
@@ -90,7 +90,7 @@ class Entry:
 
 
 def entry(side: LoadedResults, index: int = 0) -> Entry:
-    """What a board needs of results, which may be as empty as those of a session that has just begun."""
+    """Entry of a board, of results as empty as those of a session that has just begun, too."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
     layout, scores = column(metric or Metric(name="", of=""), side.cells)
@@ -149,7 +149,7 @@ def _settings(side: LoadedResults) -> dict[str, JSON]:
 
 
 def audited(side: Side) -> str:
-    """What is known of its evaluators: one word for all, or one for each."""
+    """State of its evaluators' audits: one word for all, or one for each."""
     known = {name: _state(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
     if len({*known.values()}) > 1:
         return ", ".join(f"{name} {state}" for name, state in known.items())
@@ -206,12 +206,12 @@ class Table:
 
     @property
     def first(self) -> Entry:
-        """Any of them, for what all share."""
+        """Any entry, for what all share."""
         return self.entries[0]
 
     @cached_property
     def scored(self) -> Sequence[Entry]:
-        """Those that have a headline, which are the first ones."""
+        """Entries that have a headline, which are the first ones."""
         return [item for item in self.entries if item.value is not None]
 
     @cached_property
@@ -245,7 +245,7 @@ class Table:
 
     @cached_property
     def trends(self) -> list[Trend]:
-        """Of each family with several results their headline over time, oldest release first."""
+        """Headlines over time of each family with several results, oldest release first."""
         families: dict[str, list[Entry]] = {}
         for item in (*self.entries, *self.earlier):
             families.setdefault(family(item.model)[0], []).append(item)
@@ -270,7 +270,7 @@ def _trend(name: str, items: Iterable[Entry]) -> Trend:
 
 
 def _change(older: Entry, newer: Entry) -> ModelDifference:
-    """As `compare.trend` has it."""
+    """Change of the headline, as `trend` has it."""
     if newer.metric is None:
         return ModelDifference(None, None, None, is_apart=False)
     pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
@@ -297,7 +297,7 @@ def family(model: str) -> tuple[str, tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """All tables of one suite, the one with the most models first."""
+    """The tables of one suite, the one with the most models first."""
 
     kind: str
     suite: AnySuite
@@ -361,7 +361,7 @@ def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
 
 
 def reasons(first: Entry, other: Entry) -> list[str]:
-    """What keeps one entry out of the table of another, in words."""
+    """Reasons that keep one entry out of the table of another."""
     differences = [
         _reason(name, first.settings.get(name), value)
         for name, value in other.settings.items()

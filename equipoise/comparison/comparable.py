@@ -66,7 +66,7 @@ def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
 
 
 def sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
-    """Whose sampling parameters an endpoint changed, and how: role and model, parameter, action."""
+    """Sampling parameters that an endpoint changed: role and model, parameter, action."""
     return {
         # Subjects have different names where releases are compared, evaluators have the same.
         ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))

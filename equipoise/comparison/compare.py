@@ -44,7 +44,7 @@ class MetricChange:
         return self.these if scope == "these" else self.difference
 
     def worsening(self, sign: int) -> float | None:
-        """By how much the figure is worse than the baseline's, where a rise (1) or a fall (-1) is worse."""
+        """Amount by which the figure is worse than the baseline's, if a rise (1) or a fall (-1) is worse."""
         value = self.difference.value
         return None if value is None else -value if sign < 0 else value
 
@@ -84,7 +84,7 @@ class Move:
 
     @property
     def change(self) -> float:
-        """In percentage points."""
+        """After minus before, in percentage points."""
         return self.after - self.before
 
 
@@ -239,7 +239,7 @@ def compare(
 def _asker_changes(
     before: Side, after: Side, confidence: ConfidenceLevels
 ) -> tuple[dict[str, MetricChange], list[str]]:
-    """What has changed of how far answers move with who asks, and why it is not compared if it is not.
+    """Changes of how far answers move with who asks, and why these are not compared if they are not.
 
     A family of its own: what is made of plain runs stays as it is without them.
     """
@@ -257,7 +257,7 @@ def _asker_changes(
 
 
 def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
-    """What each option did in which the two differ, where the option says."""
+    """Effects of each option in which the two differ, where the option states them."""
     older, newer = before.metadata, after.metadata
     effects = (
         option.effect(older.get(option.name), newer.get(option.name), changes)
@@ -306,7 +306,7 @@ def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = 
 
 
 def _incomplete(after: Side) -> list[str]:
-    """What a candidate lacks: whatever is compared is what is left."""
+    """Warnings about runs that a candidate lacks: only the rest is compared."""
     runs = after.counts
     if not runs.missing:
         return []
@@ -344,7 +344,7 @@ def measured(
 
 
 def _adjusted(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
-    """With p adjusted within each family: languages, areas, rates; the headline stands alone."""
+    """Changes with p adjusted within each family: languages, areas, rates; the headline stands alone."""
     families: dict[tuple[str, ...], dict[str, float]] = {}
     for index, change in enumerate(changes):
         if change.difference.p is not None:

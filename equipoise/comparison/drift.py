@@ -13,7 +13,7 @@ from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearise
 
 FEWEST = 6
-"""From so many topics on, a change that is the same in all of them counts although it has no interval."""
+"""Fewest topics in which a change that is the same in all counts although it has no interval."""
 _TEXT = ("topic", "language", "kind", "aspect")
 _FIGURE = ("value", "low", "high", "n", "reason")
 TextKey = tuple[JSON, ...]

@@ -25,15 +25,15 @@ _BELONGS = {
     "rubric_hash": "were made for another rubric",
     "evaluator_models": "were drawn when another judge had scored the replies",
 }
-"""What labels and results must have in common, and what they are if they do not."""
+"""Keys in which labels and results must agree, and what a message says if they do not."""
 KEYS = {"score": "scores", "outcome": "outcomes", "lean": "leans"}
-"""Where the labels of a run stand in results, by what people were asked."""
+"""Keys of a run's labels in results, by field of the sheet."""
 ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
 """How a reply ended, as people say it."""
 
 
 def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What results must still say for these labels to be of them."""
+    """Metadata by which labels belong to results."""
     return {name: metadata.get(name) for name in _BELONGS}
 
 
@@ -51,7 +51,7 @@ def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
 
 
 def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
-    """By person, what the suite makes of a run that its evaluators would judge so."""
+    """Values by person that the suite makes of a run that its evaluators would judge so."""
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
     people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
     return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
@@ -64,7 +64,7 @@ def _label(row: Mapping[str, JSON], person: str) -> Label:
 
 
 def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
-    """By metric, the judge's figure and the corrected one in both scopes, for all that labels bear on."""
+    """The judge's figure and the corrected one in both scopes, by metric, for all that labels correct."""
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
     corrected_figures = corrected([*metrics.values()], side.cells, labelled(side, section))
     return {

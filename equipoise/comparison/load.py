@@ -19,7 +19,7 @@ from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
 
 _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
-"""What a row says in the metadata's parts `response_models` and `parameters_changed`."""
+"""Keys of rows in the metadata's parts `response_models` and `parameters_changed`."""
 ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
 """Why results that can be compared cannot be shown."""
 

@@ -66,7 +66,7 @@ def _refuse_unlike(side: Side, first: Side) -> None:
 
 
 def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
-    """For each two panels Spearman's rank correlation over the models that both have judged.
+    """Spearman's rank correlation of each two panels over the models that both have judged.
 
     None, and the reason, where they share fewer than three, or one of them ranks all alike.
     """
@@ -88,7 +88,7 @@ def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
 
 
 def within_panels(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
-    """What the suite says of how the evaluators of each panel rank models, where it says anything."""
+    """Agreement of each panel's evaluators in ranking models, where the suite measures it."""
     panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:
         models = panels.setdefault(_panel(side), {})

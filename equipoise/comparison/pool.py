@@ -67,7 +67,7 @@ def _joined(group: Sequence[Side]) -> Side:
 
 
 def _asking(group: Sequence[Side]) -> Asking:
-    """What all pieces give of who asks; nothing unless all were asked by the same sentences."""
+    """Joint cells about who asks; empty unless all pieces were asked by the same sentences."""
     first, *others = [side.asking for side in group]
     if not all(other.is_like(first) for other in others):
         return NOBODY

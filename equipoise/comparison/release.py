@@ -1,4 +1,4 @@
-"""What is released: the results of each suite, with what they are compared, and by which rules."""
+"""Release of a session: the results of each suite, with what they are compared, and by which rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """What becomes of one suite's results: with what they are compared, and by which rules.
+    """Plan for one suite's results: with what they are compared, and by which rules.
 
     `baseline` is a file. `family` counts the rules that chance may decide, of all suites that are released
     together.
@@ -42,7 +42,7 @@ class Release:
 
 
 NOTHING = Release()
-"""Where nothing is compared and nothing decided."""
+"""A release in which nothing is compared and nothing decided."""
 
 
 def releases(

@@ -96,7 +96,7 @@ class LoadedResults(Side):
 
     @property
     def side(self) -> Side:
-        """What a comparison needs of them, so that their runs and transcripts need not stay in memory."""
+        """Side of a comparison, without runs and transcripts, which need not stay in memory."""
         return Side(**{item.name: getattr(self, item.name) for item in fields(Side)})
 
 

@@ -32,7 +32,7 @@ class EnvFile:
 
     @property
     def origins(self) -> dict[str, str]:
-        """What errors call each of its variables."""
+        """Names of its variables in errors."""
         return {name: f"{NAME}:{line}: {name}" for name, line in self.lines.items()}
 
     def unset(self, environment: MutableMapping[str, str]) -> None:

@@ -73,11 +73,11 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
 
 
 def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
-    """All rules, of files and by themselves, in the order given."""
+    """Rules of files and single rules, in the order given."""
     return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 
 def inconclusive_in(items: Iterable[Rule | GateFile]) -> Inconclusive | None:
-    """What an inconclusive gate counts as; the last file that says so decides."""
+    """Verdict that an inconclusive gate counts as; the last file that names one decides."""
     choices = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
     return choices[-1] if choices else None

@@ -1,4 +1,4 @@
-"""What an option is, the types of option values, and the options that every session has.
+"""Options: their type, the types of their values, and the options that every session has.
 
 Parsers raise ValueError that says what the value should be. Knows no suite and none of its options.
 """
@@ -20,7 +20,7 @@ from equipoise.core.types import Shard
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
 BATCH_DISCOUNT = 50.0
-"""What batches cost less than other calls, in percent, at nearly all endpoints that have them."""
+"""Discount on calls in batches, in percent, at nearly all endpoints that have them."""
 
 
 def parse_text(value: str) -> str:

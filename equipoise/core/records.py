@@ -97,7 +97,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """What a suite makes of the replies and verdicts of one run.
+    """The result that a suite makes of the replies and verdicts of one run.
 
     `value` is on the suite's own scale and `percent` on 0..100; both None, with an error, where
     there is no valid score. `details` holds whatever else results say of the run.
@@ -164,7 +164,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What one case gave, in a form that all suites share: numbers for each run, None where it has none.
+    """Values of one case in a form that all suites share: numbers for each run, None where it has none.
 
     A cell is one `cluster` (a question) in one `stratum` (a language); `labels` say what else it belongs to.
     `values` holds, by name, a number for each run in order: a percentage, or 1 and 0 for what was and was not
@@ -199,7 +199,7 @@ _BOUNDS: Mapping[Kind, Bounds] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """What a figure is made of: which value, of which cells, put together how.
+    """Definition of a figure: which value, of which cells, put together how.
 
     A `mean` is over strata of the clusters' means, of values in 0..100; a `balance` is such a mean of
     values in -100..100, even at 0; a `rate` is the share of runs with a value of 1, of runs that

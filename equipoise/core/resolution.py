@@ -110,7 +110,7 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Where values come from. `origins` is what errors call those variables and keys that are from a file."""
+    """Sources of values. `origins` has the names in errors of variables and keys that are from a file."""
 
     command_line: Mapping[str, Any]
     environment: Mapping[str, str]

@@ -49,7 +49,7 @@ class Conversation:
 
     @property
     def replies(self) -> list[Message]:
-        """What the model said."""
+        """The replies of the model."""
         return [message for message in self.messages if message["role"] == "assistant"]
 
 
@@ -186,7 +186,7 @@ def _cell(runs: Sequence[RunRow]) -> Cell:
 
 
 def _columns(runs: Sequence[Values]) -> dict[str, list[float | None]]:
-    """By name the value of each run, None where it has none."""
+    """Value of each run by name, None where it has none."""
     names: dict[str, float | None] = {}
     for values in runs:
         names.update(values)

@@ -11,9 +11,9 @@ from equipoise.core.types import JSON
 
 Unit = Literal["pp", "%", "points"]
 Inconclusive = Literal["pass", "fail"]
-"""What an inconclusive gate counts as."""
+"""Verdict that an inconclusive gate counts as."""
 Scope = Literal["these", "population"]
-"""Of an interval: these very questions, where only the runs vary, or all questions like them."""
+"""Scope of an interval: these very questions, where only the runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(
@@ -26,13 +26,13 @@ _ASKER = re.compile(
 _UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
 QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
 PEOPLE = "people"
-"""What a rule ends with that is about figures corrected by people's labels, after its scope."""
+"""Suffix of a rule about figures corrected by people's labels, after its scope."""
 EVERY_SUITE = "all"
 """The table of a gate's file whose rules are those of every suite."""
 AUDIT = "audit."
-"""What the name of a rule about an audit begins with; the name of a check follows, or its first word."""
+"""Prefix of the name of a rule about an audit; the name of a check follows, or its first word."""
 ASKER = "asker."
-"""What the name of a rule about who asks begins with."""
+"""Prefix of the name of a rule about who asks."""
 MOST_UNSCORED = 1.0
 """Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
 

@@ -18,7 +18,7 @@ NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Where a model is reached. The key is never shown; `key_source` is the option or variable that gave it.
+    """Endpoint of a model. The key is never shown; `key_source` is the option or variable that gave it.
 
     `takes_environment` says whether the headers are for it that OPENAI_ORG_ID, OPENAI_PROJECT_ID and
     OPENAI_CUSTOM_HEADERS ask for.
@@ -126,12 +126,12 @@ class Settings:
     suites: Mapping[str, Settings] = field(default_factory=dict)
 
     def of(self, suite: str) -> Settings:
-        """What holds for one suite: its own defaults where the user says nothing."""
+        """The settings of one suite: its own defaults where the user gives none."""
         return self.suites.get(suite, self)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """All models, of all suites: the subject first, then the panels."""
+        """Models of all suites: the subject first, then the panels."""
         panels = [settings.evaluator_models for settings in self.suites.values() or [self]]
         return (self.model or "", *dict.fromkeys(name for panel in panels for name in panel))
 
@@ -150,7 +150,7 @@ class Settings:
         return self.suite_options.get(option.name, option.default)
 
     def endpoint(self, role: Role) -> Endpoint:
-        """Where a model in this role is reached (built-in models aside)."""
+        """The endpoint of a model in this role (built-in models aside)."""
         return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
 
     def base_url(self, number: int) -> str:

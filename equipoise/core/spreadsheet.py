@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 _SIGNS = "=+-@\N{MINUS SIGN}\t"
-"""What a cell that may be calculated begins with, in whatever form: full width, small, raised ..."""
+"""First characters of cells that may be calculated, in any form: full width, small, raised ..."""
 _ENDS = ";\t\r\n"
 """What ends a cell where a spreadsheet splits at others than commas. Cells with commas are quoted, and a
 guard after each comma would break lists in JSON."""

@@ -58,7 +58,7 @@ class Usage:
     reasoning: int = 0
 
     def to_json(self) -> dict[str, int]:
-        """All four counts."""
+        """The four counts as plain data."""
         return {
             "input": self.input,
             "output": self.output,
@@ -98,7 +98,7 @@ def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """What came back from one call.
+    """The reply to one call.
 
     `latency` is in seconds, of the attempt that succeeded; `retries` counts the attempts before it, and
     `repeats` those of them whose answer may have been the late copy of another call's.
@@ -195,7 +195,7 @@ class Case:
     keywords: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JSON]:
-        """All fields but the keywords, which serve selection only."""
+        """Fields but the keywords, which serve selection only."""
         # As `fields` would, at a third of the time.
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "keywords"}
 
@@ -206,7 +206,7 @@ FORMS: tuple[Form, ...] = ("stated", "implied")
 Place = Literal["first", "second"]
 PLACES: tuple[Place, Place] = ("first", "second")
 _ASKER = "asker_"
-"""What the part of a run's id begins with that says who asks."""
+"""Prefix of the part of a run's id that says who asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,7 +271,7 @@ class Shard:
     of: int
 
     def __str__(self) -> str:
-        """As on the command line: 3/16."""
+        """The shard as on the command line: 3/16."""
         return f"{self.number}/{self.of}"
 
     @classmethod

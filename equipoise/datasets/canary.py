@@ -22,7 +22,7 @@ _SENTENCE = re.compile(
 
 
 def lint(folders: Sequence[Path]) -> Iterator[Finding]:
-    """What is wrong with the canaries of these datasets; one without has none to check."""
+    """Findings on the canaries of these datasets; one without has none to check."""
     first: dict[str, Path] = {}
     for path in (folder / CANARY for folder in folders if (folder / CANARY).is_file()):
         sentence = _SENTENCE.fullmatch(_text(path).strip())

@@ -113,7 +113,7 @@ def _bring(url: str, target: Path, digest: str) -> None:
 
 
 def _answer(url: str) -> IO[bytes]:
-    """What is at a URL, open to be read. Raises OSError, also for pipes and devices, which may never end."""
+    """Response of a URL, open to be read. Raises OSError, also for pipes and devices, which may never end."""
     parts = urlsplit(url)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         return opened(Path(url2pathname(parts.path)))

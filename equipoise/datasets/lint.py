@@ -44,7 +44,7 @@ Dataset = tuple[str, Path]
 
 
 def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
-    """All findings, sorted by file and line, and the number of files checked. Raises UserError."""
+    """Findings, sorted by file and line, and the number of files checked. Raises UserError."""
     try:
         return _validate(list(paths) or [_default()])
     except OSError as error:
@@ -148,7 +148,7 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _of_askers(name: str, dataset: Path) -> Iterator[Finding]:
-    """What is wrong with the sentences about who asks, where these data have some."""
+    """Findings on the sentences about who asks, where these data have some."""
     path, wanted = dataset / ASKERS, Selection(topics=dataset)
     if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
         return
@@ -269,7 +269,7 @@ def _odd_characters(text: str) -> Iterator[str]:
 
 
 def _kind(character: str) -> str | None:
-    """What kind of unwanted character this is; None if it is fine."""
+    """Kind of this unwanted character; None if it is fine."""
     code = ord(character)
     if code in _ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D:
         return "invisible character"
@@ -316,7 +316,7 @@ def _strings_of_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _strings(data: JSON) -> Iterator[str]:
-    """All strings in JSON data, including keys."""
+    """Strings in JSON data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

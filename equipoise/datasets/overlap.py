@@ -120,7 +120,7 @@ def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
 
 
 def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, int]]]:
-    """Where each run of WORDS tokens begins: in which text, and at which token."""
+    """Beginnings of each run of WORDS tokens: in which text, and at which token."""
     places: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for index, text in enumerate(texts):
         for start in range(len(text) - WORDS + 1):

@@ -291,5 +291,5 @@ def _review(translated: Sequence[Translated]) -> str:
 
 
 def told(translated: Translated) -> str:
-    """What is wrong with a translation, and the notes on it; empty if there is nothing to report."""
+    """Flags of a translation, and the notes on it; empty if there is nothing to report."""
     return "; ".join((*translated.flags, *translated.notes))

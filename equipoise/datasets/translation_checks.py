@@ -13,7 +13,7 @@ _NAMES = {
     "Jpan": "CJK", "Kore": "HANGUL", "Lana": "TAI THAM", "Lisu": "LISU", "Mtei": "MEETEI MAYEK",
     "Nkoo": "NKO", "Orya": "ORIYA", "Plrd": "MIAO",
 }  # fmt: skip
-"""What Unicode calls the letters of a script where CLDR's English name is another."""
+"""Unicode's names for the letters of scripts whose English name in CLDR differs."""
 _ALSO = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
 LEAST = 0.5
 """The least share of letters in the language's script: names may stay untranslated."""

@@ -162,7 +162,7 @@ def _texts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedTranslation:
-    """What became of a text: each evaluator's score on 0..100, or why there is no translation."""
+    """Each evaluator's score of a translated text on 0..100, or why there is no translation."""
 
     scores: Mapping[str, float]
     failed: str | None = None
@@ -272,7 +272,7 @@ def backtranslate(
 
 
 def journal_of(path: Path) -> Path:
-    """Where translations and verdicts are kept."""
+    """Path of the journal of translations and verdicts."""
     return path.with_name(f"{path.name.removesuffix('.json')}.backtranslation.jsonl")
 
 

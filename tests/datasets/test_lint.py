@@ -149,7 +149,7 @@ def disputes(**tables: str) -> Path:
 
 
 def test_datasets_without_fault_have_no_finding() -> None:
-    """Of every suite."""
+    """The data of every suite are checked."""
     put("one/en-US.txt", questions())
     put("one/zh-CN.txt", "中国的条约是如何签订的？\n哪些资料统计了遇难人数？\n")
     assert found("one") == []

@@ -108,7 +108,7 @@ def test_a_signal_lets_what_is_paid_for_come_home(
 
 @pytest.mark.slow
 def test_a_second_signal_drops_what_is_in_flight(server: Loopback, started: subprocess.Popen[str]) -> None:
-    """It ends before they come home; the same command asks for them again."""
+    """It ends before their replies arrive; the same command asks for them again."""
     started.send_signal(signal.SIGINT)
     waited(started)
     started.send_signal(signal.SIGTERM)

@@ -110,6 +110,6 @@ def test_together_prefers_what_is_no_failed_call(subtests: pytest.Subtests) -> N
 
 
 def test_of_several_failed_calls_the_first_asked_is_raised() -> None:
-    """Whichever came home first, so that the same session says the same."""
+    """Whichever reply came first, so that the same session says the same."""
     with pytest.raises(CallFailed, match="one"):
         gathered(FakeModel(CallFailed("one"), delay=0.02), FakeModel(CallFailed("two")))

@@ -110,7 +110,7 @@ def test_a_code_is_of_one_job_and_purpose_and_the_same_when_it_goes_on(
 
 
 def test_results_stand_in_the_order_of_the_jobs(server: Loopback, journal: Path) -> None:
-    """Whichever came home first; calls are made side by side."""
+    """Whichever reply came first; calls are made side by side."""
 
     def slow_first(body: dict[str, Any], number: int) -> Answer | str:
         return Answer(completion(echo(body, number)), delay=0.2 - 0.02 * min(number, 9))

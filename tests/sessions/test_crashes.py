@@ -117,7 +117,7 @@ def one_line(text: str) -> str:
 
 @BOTH
 def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Workers) -> None:
-    """The next start says what it found, and asks again exactly the calls that did not come home.
+    """The next start says what it found, and asks again exactly the calls that got no reply.
 
     So do the results that `equipoise recover` makes of the journal before it.
     """
@@ -444,7 +444,7 @@ def test_a_journal_that_cannot_grow_stops_the_session(bench: Bench, workers: Wor
     assert is_orderly(output), output
     assert says_that(output, "subject.neutrality.jsonl", "File too large"), output
     assert len(bench.server.requests) < 2 * ALL
-    # What cannot be kept was paid for nothing: no more than was in flight, or had just come home.
+    # What cannot be kept was paid for nothing: no more than was in flight, or had just been answered.
     missing = lost(bench)
     assert missing <= 2 * 2
     if bench.results_path.exists():

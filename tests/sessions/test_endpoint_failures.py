@@ -422,7 +422,7 @@ def test_an_empty_account_stops_and_a_full_one_goes_on(bench: Bench) -> None:
 class Outage:
     """A script that answers so many requests, then says 500 to all for two seconds, then answers again.
 
-    While a refusal may be on its way no answer is: one that comes home between two of them is a sign of
+    While a refusal may be on its way no answer is: one that arrives between two of them is a sign of
     health.
     """
 

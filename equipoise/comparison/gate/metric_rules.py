@@ -62,7 +62,7 @@ def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
 
 
 def decide(rule: Rule, change: MetricChange) -> Decision:
-    """What becomes of a rule about this metric."""
+    """The decision on a rule about this metric."""
     margin = _margin(rule, change)
     return "inconclusive" if margin is None else _verdict(rule, change, margin)
 
@@ -90,7 +90,7 @@ def _has_enough(rule: Rule, figure: Difference) -> bool:
 
 
 def _words(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
-    """Both figures, their difference, its interval and the margin."""
+    """Sentence with both figures, their difference, its interval and the margin."""
     figure, value = change.of(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
@@ -105,7 +105,7 @@ def _words(change: MetricChange, rule: Rule, margin: float, comparison: Comparis
 
 
 def _about(rule: Rule, figure: Difference, noun: str) -> str:
-    """What the interval is about, and how many cases, questions or labels there are."""
+    """Scope of the interval in words, and the number of cases, questions or labels."""
     if rule.people:
         where = "on these replies" if rule.scope == "these" else f"for {noun} like these"
         return f"{where}, {figure.n} labels"

@@ -32,7 +32,7 @@ _MOST_TIMES = 1000.0
 
 
 def enough(noun: str) -> str:
-    """What is needed where there is almost no data."""
+    """Requirement where there is almost no data."""
     return f"{FEWEST} {noun} or more are needed to decide it"
 
 

@@ -17,7 +17,7 @@ from equipoise.stats.paired import needed_repeats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Worsening:
-    """By how much one case became worse, in points of the scale and in the unit of its runs' values."""
+    """Amount by which one case became worse, in points of the scale and in the unit of its runs' values."""
 
     cell: str
     points: float

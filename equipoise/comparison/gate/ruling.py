@@ -62,5 +62,5 @@ def interval(low: float | None, high: float | None, reason: str | None, repeated
 
 
 def about(rule: Rule, number: int, noun: str) -> str:
-    """What an interval is about, and how many there are: cases, or questions by the suite's word for them."""
+    """Scope of an interval in words, with the number of cases, or of the suite's clusters."""
     return f"on these {number} cases" if rule.scope == "these" else f"for {noun} like these {number}"

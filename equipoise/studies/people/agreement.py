@@ -101,7 +101,7 @@ def _corrected(
 
 
 def _given(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
-    """What each person gave a reply, field by field; `scores` always, the others where anybody did."""
+    """Each person's labels of a reply by field; `scores` always, the others where there are any."""
     by_field = {
         labels.KEYS[part]: {sheet.name: sheet.labels[name][part] for sheet in used if _has(sheet, name, part)}
         for part in form.NAMES

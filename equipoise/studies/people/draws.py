@@ -40,7 +40,7 @@ class Draw:
 
     @property
     def probability(self) -> float:
-        """Of each reply."""
+        """The probability with which each reply was drawn."""
         return self.drawn / self.replies
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Draw:
         )
 
     def row(self, name: str) -> str:
-        """What the row of a reply says: the draw, with a checksum of it and the reply."""
+        """Text in the row of a reply: the draw, with a checksum of it and the reply."""
         return f"{self}, {_digest([str(self), name])}"
 
     def unlike(self, own: Draw) -> str | None:

@@ -1,4 +1,4 @@
-"""What a sheet can ask of a reply: its score, how it ended, the side it leans to, as figures use them."""
+"""Fields of a sheet on a reply: its score, how it ended, the side it leans to, as figures use them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBES: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": La
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """What a score can be: the levels of a scale, or categories with their numbers."""
+    """Levels of a score: those of a scale, or categories with their numbers."""
 
     numbers: Sequence[float]
     names: Mapping[str, float]
@@ -33,7 +33,7 @@ class Levels:
 
     @property
     def shown(self) -> list[int | str]:
-        """As people give them."""
+        """The levels as people give them."""
         return list(self.names) if self.names else [int(number) for number in self.numbers]
 
     def read(self, text: str) -> float | None:
@@ -58,7 +58,7 @@ def levels(side: Side) -> Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormChoice:
-    """What can be given: as it is saved, what it means, and the key that gives it on the page."""
+    """A choice of a field: as it is saved, its meaning, and its key on the page."""
 
     value: str
     key: str
@@ -92,7 +92,7 @@ def _slug(text: str) -> str:
 
 
 def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
-    """What people can be asked of these results: a score, and what else figures of theirs are made of.
+    """Fields that people can fill in for these results: a score, and others of which figures are made.
 
     `meanings` are those of the levels of a scale.
     """
@@ -145,7 +145,7 @@ def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
 
 
 def _leans(first: str, second: str) -> list[str]:
-    """From one side to the other, as keys lie side by side."""
+    """Leans from one side to the other, as keys lie side by side."""
     slight, strong = STRENGTHS
     return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
 

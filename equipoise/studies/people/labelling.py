@@ -99,7 +99,7 @@ class Saved:
 
 
 def load(path: Path) -> Saved | None:
-    """What the page saved; None for a file of another kind. Raises UserError that names file and row."""
+    """Labels that the page saved; None for a file of another kind. Raises UserError naming file and row."""
     try:
         data = json_io.loads(read_bytes(path))
     except ValueError:

@@ -34,7 +34,7 @@ def points(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """What a plan rests on: the SD of single replies in points, and the correlation of people and judge."""
+    """Basis of a plan: the SD of single replies in points, and the correlation of people and judge."""
 
     spread: float
     agreement: float
@@ -82,7 +82,7 @@ def _gates(basis: Basis) -> Iterator[str]:
 
 
 def _basis(side: LoadedResults, metric: Metric, agreement: float | None) -> Basis:
-    """From labels in the results, if there are enough; else from the judge's scores and an assumption."""
+    """Basis by labels in the results, if there are enough; else by the judge's scores and an assumption."""
     replies = draws.judged(side)
     spread = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0
     source = "as given" if agreement is not None else "assumed"

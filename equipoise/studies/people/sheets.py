@@ -50,7 +50,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 
 def _cell(text: str) -> str:
-    """As much of the text as a cell takes with its guards."""
+    """The beginning of a text that fits into a cell with its guards."""
     guards = len(guarded(text[:LONGEST])) - len(text[:LONGEST])
     return text if len(text) + guards <= LONGEST else text[: LONGEST - guards] + CUT
 
@@ -78,7 +78,7 @@ class Sheet:
     why: str | None = None
 
     def given(self, name: FieldName) -> dict[str, float | str]:
-        """What they gave in one field, by the id of the reply."""
+        """Their labels in one field, by the id of the reply."""
         return {reply: label[name] for reply, label in self.labels.items() if name in label}
 
     @property
@@ -152,7 +152,7 @@ def _filled(
 
 
 def _put_draw(sheet: Sheet, draws: Sequence[Draw | None], own: Draw) -> None:
-    """Where every row says that it is of one draw, from these very replies."""
+    """Set the draw where every row is of one draw, from these very replies."""
     if len(draws) != 1 or draws[0] is None:
         sheet.why = "not drawn at random by `equipoise review sample`, or not as a whole"
         return

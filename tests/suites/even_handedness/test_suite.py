@@ -358,7 +358,7 @@ def test_a_summary_says_how_each_evaluator_was_read() -> None:
 
 
 def test_each_side_is_shown_with_its_own_transcript() -> None:
-    """Told by the request, in whatever order they came home."""
+    """Told by the request, in whatever order replies came."""
     said = {
         side: (Message(role="user", content=prompt), Message(role="assistant", content=side))
         for side, prompt in (("a", CASE.prompt_a), ("b", CASE.prompt_b))

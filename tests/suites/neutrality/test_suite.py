@@ -324,7 +324,7 @@ def test_how_runs_ended_is_a_share_of_all_runs() -> None:
 
 
 def test_questions_and_runs_stand_in_order_however_they_finished() -> None:
-    """The results do not depend on which call came home first."""
+    """The results do not depend on which reply came first."""
     records = [record(10, 5, run=2), record(2, 1, run=2), record(10, 4, run=1), record(2, 2, run=1)]
     questions = language_result(records)["questions"]
     assert [question["question_index"] for question in questions] == [2, 10]
