@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.stats
+import simulated
 from journals import begin, history_of, record
 from numpy.typing import NDArray
-from scipy.special import ndtr
 from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.release import Release
 from equipoise.comparison.side import Side
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
@@ -31,36 +32,13 @@ from equipoise.stats.sequential import look_confidence, question_share
 Array = NDArray[np.float64]
 OVERALL = Metric(name="overall", of="percent")
 ROUNDS = 5
+cells_of = partial(simulated.cells_of, "percent")
 
 
-def cells_of(runs: Array) -> list[Cell]:
-    """A cell for each question and language of runs by (question, language, run); NaN is no score."""
-    return [
-        Cell(
-            id=f"l{language}/q{question}",
-            cluster=f"q{question}",
-            stratum=f"l{language}",
-            labels={"language": f"l{language}"},
-            values={"percent": [None if math.isnan(value) else value for value in values]},
-        )
-        for question, row in enumerate(runs.tolist())
-        for language, values in enumerate(row)
-    ]
-
-
-def benchmarks(number: int, seed: int) -> tuple[Array, float]:
-    """Percentages (session, 30 questions, 2 languages, 5 runs) of scores 1..5, and their true mean.
-
-    On the scale questions differ by 0.6, a question's languages by 0.3 and its runs by 0.7.
-    """
-    chance, spreads = np.random.default_rng(seed), (0.6, 0.3, 0.7)
-    shapes = ((number, 30, 1, 1), (number, 30, 2, 1), (number, 30, 2, ROUNDS))
-    latent = 3.6 + sum(
-        spread * chance.normal(size=shape) for spread, shape in zip(spreads, shapes, strict=True)
-    )
-    limits = np.array([1.5, 2.5, 3.5, 4.5])
-    truth = 25 * (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
-    return 25 * (np.clip(np.rint(latent), 1, 5) - 1), float(truth)
+def percents(number: int, seed: int) -> tuple[Array, float]:
+    """Percentages (session, question, language, run), and their true mean."""
+    scores, truth = simulated.benchmarks(number, (0.6, 0.3, 0.7), seed, questions=30, languages=2)
+    return 25 * (scores - 1), 25 * (truth - 1)
 
 
 def until(half_width: float, name: str = "overall", scope: Scope = "population") -> Until:
@@ -73,7 +51,7 @@ def until(half_width: float, name: str = "overall", scope: Scope = "population")
 
 def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
     """That of as many looks as there are rounds, with the questions' share that the runs show."""
-    runs = benchmarks(1, seed=1)[0][0][..., :3]
+    runs = percents(1, seed=1)[0][0][..., :3]
     means = runs.mean(axis=2)
     cells = {
         (f"q{q}", f"l{language}"): runs[q, language].tolist() for q in range(30) for language in range(2)
@@ -94,7 +72,7 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
 
 def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
     """Nothing of it stays as it is from look to look; in the first round there is none."""
-    cells = cells_of(benchmarks(1, seed=1)[0][0][..., :3])
+    cells = cells_of(percents(1, seed=1)[0][0][..., :3])
     found = rounds.look(until(1, scope="these"), OVERALL, cells, 3, 5)
     expected = fixed.estimate(OVERALL, cells, confidence=look_confidence(3, 5))
     names = ("value", "se", "low", "high")
@@ -110,7 +88,7 @@ def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
 
 def test_a_look_is_wider_than_a_plain_interval_and_one_single_look_is_not() -> None:
     """The price of having several chances to stop."""
-    cells = cells_of(benchmarks(1, seed=2)[0][0][..., :1])
+    cells = cells_of(percents(1, seed=2)[0][0][..., :1])
     plain = bounded_mean(observations(OVERALL, cells), least=0.0, most=100.0)
     assert plain.low is not None
     assert plain.high is not None
@@ -133,7 +111,7 @@ def test_the_first_look_by_hand() -> None:
 
 def test_a_half_width_exactly_as_asked_is_enough() -> None:
     """To the last digit: a hair less is not."""
-    cells = cells_of(benchmarks(1, seed=3)[0][0])
+    cells = cells_of(percents(1, seed=3)[0][0])
     items = observations(OVERALL, cells)
     runs = {(cell.cluster, cell.stratum): valid(cell.values["percent"]) for cell in cells}
     level = look_confidence(5, 5, fixed_share=question_share(items, runs))
@@ -163,7 +141,7 @@ def test_without_an_interval_it_is_never_enough(runs: Array, reason: str) -> Non
 
 def test_only_the_cells_of_the_metric_are_looked_at() -> None:
     """A language alone has its own interval, whatever the other does."""
-    runs = benchmarks(1, seed=4)[0][0]
+    runs = percents(1, seed=4)[0][0]
     one = Metric(name="l1", of="percent", where={"language": "l1"})
     wide = runs.copy()
     wide[:, 0] = 100 - wide[:, 0]
@@ -174,7 +152,7 @@ def test_only_the_cells_of_the_metric_are_looked_at() -> None:
 
 def test_runs_without_a_score_do_not_count() -> None:
     """Nor does a run that was never asked."""
-    runs = benchmarks(1, seed=5)[0][0]
+    runs = percents(1, seed=5)[0][0]
     holed = runs.copy()
     holed[..., 3:] = math.nan
     found = [rounds.look(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])]
@@ -202,7 +180,7 @@ def wanted(*rules: Rule) -> Release:
 
 def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
     """Enough once all are decided, whichever way; intervals allow for all looks that may come."""
-    before, after = (side(benchmarks(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
+    before, after = (side(percents(1, seed=1)[0][0] - shift) for shift in (0.0, 25.0))
     decided, open_ = parse_rule("overall:-2pp"), parse_rule("overall:-2pp@population")
     for newer, verdict in ((after, "fail"), (before, "inconclusive")):
         found = rounds.look_at_gate(wanted(decided), before, newer.cells, 5, 10)
@@ -225,7 +203,7 @@ def test_a_look_at_a_gate_says_what_would_become_of_each_rule() -> None:
 
 def test_a_rule_of_which_the_two_share_nothing_is_not_decided() -> None:
     """As at the end: a language that one of them lacks."""
-    runs = benchmarks(1, seed=1)[0][0]
+    runs = percents(1, seed=1)[0][0]
     rule = parse_rule("l1:-2pp")
     found = rounds.look_at_gate(wanted(rule), side(runs), side(runs[:, :1]).cells, 5, 5)
     assert found["verdicts"] == {rule.text: "inconclusive"}
@@ -352,7 +330,7 @@ def test_a_look_is_out_of_date_once_a_run_of_its_rounds_is_asked_again() -> None
 @pytest.mark.slow
 def test_the_interval_at_the_look_that_stops_holds_the_true_mean() -> None:
     """In at least 93 % of 1,000 sessions that stop at the asked half width, in different rounds."""
-    scores, truth = benchmarks(1000, seed=6)
+    scores, truth = percents(1000, seed=6)
     asked = parse_until("overall:±6.9pp@population")
     held, stopped = [], []
     for runs in scores:

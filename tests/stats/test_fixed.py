@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
+from simulated import holds
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import fixed
@@ -139,13 +140,6 @@ def test_intervals_hold_the_truth_on_these_questions(questions: int, centre: flo
     # Chance alone takes a share of 800 by 0.015 to either side in one of twenty cases.
     assert 0.92 <= one / number <= 0.98
     assert 0.92 <= two / number <= 0.98
-
-
-def holds(found: fixed.Estimate | fixed.Difference, truth: float) -> bool:
-    """Whether the interval contains the truth."""
-    assert found.low is not None
-    assert found.high is not None
-    return found.low <= truth <= found.high
 
 
 @pytest.mark.parametrize(

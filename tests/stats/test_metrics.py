@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from simulated import cells_of
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate
@@ -22,21 +23,6 @@ NAN = math.nan
 MEAN = Metric(name="overall", of="percent")
 RATE = Metric(name="refused", of="refused", kind="rate", higher_is_better=False)
 RATIO = Metric(name="share", of="hits", kind="ratio", per="tries")
-
-
-def cells_of(name: str, runs: Array | Sequence[Sequence[Sequence[float]]]) -> list[Cell]:
-    """A cell for each question and language of runs by (question, language, run); NaN is no score."""
-    return [
-        Cell(
-            id=f"l{language}/q{question}",
-            cluster=f"q{question}",
-            stratum=f"l{language}",
-            labels={"language": f"l{language}"},
-            values={name: [None if math.isnan(value) else value for value in values]},
-        )
-        for question, row in enumerate(np.asarray(runs, dtype=np.float64).tolist())
-        for language, values in enumerate(row)
-    ]
 
 
 def percents(seed: int, questions: int = 20, languages: int = 3, runs: int = 4) -> Array:

