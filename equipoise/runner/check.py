@@ -1,15 +1,15 @@
 """`equipoise check`: asks the models of a session a few short calls, before it is paid for.
 
-Writes no journal. An endpoint's failure is part of what is found.
+Writes no journal. An endpoint's failure is part of the findings.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from equipoise.core.durations import duration, span
@@ -67,41 +67,41 @@ def targets(settings: Settings) -> list[Target]:
     return [first, *(Target(model=name, roles=("evaluator",)) for name in others)]
 
 
-def announcement(settings: Settings, asked: Sequence[Target]) -> str:
+def announcement(settings: Settings, targets: Sequence[Target]) -> str:
     """How many calls will be made, and about what they cost."""
     tokens = {"input": probe.TOKENS_IN, "output": probe.TOKENS_OUT}
     costs = [
         prices.cost(item.model, settings.endpoint(item.role).base_url, tokens, settings.price)
-        for item in asked
+        for item in targets
     ]
     known = sum(filter(None, costs))
     cost = f"about {known:.4f} USD" if known else "free"
     if None in costs:
         cost = f"{cost}, and what has no price" if known else "no price is known"
-    number = probe.CALLS * len(asked)
-    models = "1 model" if len(asked) == 1 else f"{len(asked)} models"
+    number = probe.CALLS * len(targets)
+    models = "1 model" if len(targets) == 1 else f"{len(targets)} models"
     return (
         f"asking {models} {probe.CALLS} times each: {number} short calls, {cost}; "
         "several times that of models that think"
     )
 
 
-def ask(settings: Settings, asked: Sequence[Target]) -> list[Support]:
+def ask(settings: Settings, targets: Sequence[Target]) -> list[Support]:
     """What each model supports, in order. Raises UserError if a built-in server cannot be started."""
     refuse_proxies(settings)
     servers = LocalServers()
     try:
-        servers.start(item.model for item in asked)
+        servers.start(item.model for item in targets)
         servers.wait_until_ready()
-        return asyncio.run(_ask(settings, asked, servers))
+        return asyncio.run(_ask(settings, targets, servers))
     finally:
         servers.stop()
 
 
-async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServers) -> list[Support]:
+async def _ask(settings: Settings, targets: Sequence[Target], servers: LocalServers) -> list[Support]:
     from equipoise.models.client import Client
 
-    seen = {(item.role, item.model): EndpointReport() for item in asked}
+    reports = {(item.role, item.model): EndpointReport() for item in targets}
     secrets = Secrets(settings.secrets)
 
     def endpoint(role: Role, model: str) -> Endpoint:
@@ -109,7 +109,7 @@ async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServer
 
     def learn(call: Call, change: ParameterChange) -> None:
         reason = secrets.mask(change.reason)
-        seen[call.role, call.model].changes.append(replace(change, reason=reason))
+        reports[call.role, call.model].changes.append(replace(change, reason=reason))
 
     client = Client(
         endpoint,
@@ -117,19 +117,19 @@ async def _ask(settings: Settings, asked: Sequence[Target], servers: LocalServer
         timeout=min(settings.request_timeout, TIMEOUT),
         secrets=secrets,
         on_learned=learn,
-        on_headers=lambda call, headers: seen[call.role, call.model].headers(secrets.mask({**headers})),
+        on_headers=lambda call, headers: reports[call.role, call.model].headers(secrets.mask({**headers})),
     )
     try:
         return list(
             await asyncio.gather(
-                *(_probe(client, item, settings, seen[item.role, item.model]) for item in asked)
+                *(_probe(client, item, settings, reports[item.role, item.model]) for item in targets)
             )
         )
     finally:
         await client.close()
 
 
-async def _probe(client: Client, target: Target, settings: Settings, seen: EndpointReport) -> Support:
+async def _probe(client: Client, target: Target, settings: Settings, report: EndpointReport) -> Support:
     async def send(messages: tuple[Message, ...], parameters: Mapping[str, JSON]) -> Reply:
         # More than the user has set, as a limit on tokens: a refusal is an answer and ends nothing.
         call = Call(
@@ -139,36 +139,25 @@ async def _probe(client: Client, target: Target, settings: Settings, seen: Endpo
             parameters=parameters,
             is_stretched=True,
         )
-        return await client.complete(call, _NoLimit())
+        return await client.complete(call, _Unlimited())
 
-    return await probe.probe(send, settings.sampling(target.role), seen)
+    return await probe.probe(send, settings.sampling(target.role), report)
 
 
-class _NoLimit:
-    """A slot for each attempt."""
-
-    async def __aenter__(self) -> None:
-        """Enter at once."""
+class _Unlimited(nullcontext[None]):
+    """The `AttemptSlot` of calls that have no limit: entered at once, whatever becomes of attempts."""
 
     def succeed(self, reply: Reply) -> None:
-        """Keep nothing."""
+        """Change nothing."""
 
     def fail(self, failure: Failure) -> None:
-        """Keep nothing."""
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Leave."""
+        """Change nothing."""
 
 
 # What it means.
 
 
-def models(settings: Settings, asked: Sequence[Target], found: Sequence[Support]) -> list[CheckedModel]:
+def models(settings: Settings, targets: Sequence[Target], supports: Sequence[Support]) -> list[CheckedModel]:
     """The models with what they support and cost."""
     return [
         CheckedModel(
@@ -178,7 +167,7 @@ def models(settings: Settings, asked: Sequence[Target], found: Sequence[Support]
             support=support,
             price=_price(settings, item),
         )
-        for item, support in zip(asked, found, strict=True)
+        for item, support in zip(targets, supports, strict=True)
     ]
 
 
@@ -202,14 +191,12 @@ def suites(
     """What it means for each suite, and what a whole session of it takes; then of all of them."""
     each = {name: _afresh(own) for name, own in settings.suites.items()}
     plan = Plan(replace(_afresh(settings), suites=each), root)
-    found = {name: _session(plan, name, checked) for name in names}
-    items = [_suite(plan, name, found[name], checked) for name in names]
-    sessions = [item for item in found.values() if isinstance(item, _Session)]
+    by_suite = {name: _session(plan, name, checked) for name in names}
+    items = [_suite(plan, name, session, checked) for name, session in by_suite.items()]
+    sessions = [item for item in by_suite.values() if isinstance(item, _Session)]
     total = _Session(
         estimate=together(item.estimate for item in sessions),
-        seconds=None
-        if None in (times := [item.seconds for item in sessions])
-        else sum(filter(None, times), NOTHING),
+        seconds=_sum([item.seconds for item in sessions]),
     )
     return items, CheckedTotal(
         suites=len(sessions),
@@ -248,14 +235,20 @@ def _session(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _Session
     """What a whole session of a suite takes, or why there can be none."""
     waits = {(role, item.model): item.support.latency for item in checked for role in item.roles}
     try:
-        found = of_session(plan, name, {run.id for run in plan.runs(name)})
+        estimate = of_session(plan, name, {run.id for run in plan.runs(name)})
     except UserError as error:
         return error
     spans = [
         _seconds(item, waits["evaluator" if item.role == AUDIT else item.role, item.model], plan.settings)
-        for item in found.items
+        for item in estimate.items
     ]
-    return _Session(estimate=found, seconds=None if None in spans else sum(filter(None, spans), NOTHING))
+    return _Session(estimate=estimate, seconds=_sum(spans))
+
+
+def _sum(spans: Sequence[Range | None]) -> Range | None:
+    """The sum of spans of seconds; None if one is unknown."""
+    known = [item for item in spans if item is not None]
+    return sum(known, NOTHING) if len(known) == len(spans) else None
 
 
 def _seconds(item: Item, wait: float | None, settings: Settings) -> Range | None:

@@ -10,12 +10,15 @@ from equipoise.comparison.gate import refusals
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.options import OPTIONS
-from equipoise.core.settings import is_local
+from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import is_asked
 from equipoise.models import prices
 from equipoise.models.local import weights
-from equipoise.results import askers
-from equipoise.runner import anchors, metadata, rejudge, shards
+from equipoise.results import askers, intents
+from equipoise.results.history import History
+from equipoise.results.store import Files
+from equipoise.runner import anchors, metadata, rejudge, shards, submissions
+from equipoise.runner.batch_files import Answers
 from equipoise.runner.plan import Plan
 from equipoise.suites.resources import ORIGINAL
 from equipoise.suites.shared_options import DATASET
@@ -178,3 +181,32 @@ def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
             f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
             "a plain run to compare them with: select these, too"
         )
+
+
+def refuse_batch_files(settings: Settings) -> None:
+    """Raise UserError for files of batches that cannot be used, before anything is sent."""
+    if not settings.batch and (settings.batch_write or settings.batch_read):
+        raise UserError("--batch-write and --batch-read: are for calls in batches; add --batch")
+    Answers(settings.batch_read)
+    if settings.batch_write and not settings.batch_write.parent.is_dir():
+        raise UserError(f"--batch-write: {shown(settings.batch_write.parent)}: there is no such folder")
+
+
+def refuse_other_batches(settings: Settings, history: History, files: Files) -> bool:
+    """Raise UserError if batches wait that this session cannot fetch. Returns whether any wait."""
+    waiting = intents.load(files.batches).waiting
+    if waiting and (settings.batch_write or settings.batch_read):
+        raise UserError(
+            f"{shown(files.results)}: batches wait at {waiting[0].line.endpoint}: fetch or cancel them "
+            "first, without files of batches"
+        )
+    by = {(intent.line.role, intent.line.credential): intent for intent in waiting}
+    for (role, _), intent in by.items():
+        if not intents.is_by(intent, submissions.credential(settings, role)):
+            calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
+            raise UserError(
+                f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "
+                f"were submitted with another key than that of the {role} "
+                f"({settings.endpoint(role).key_source or 'none'}); give the same key"
+            )
+    return bool(waiting)

@@ -23,7 +23,7 @@ from equipoise.models.proxies import refuse_proxies
 from equipoise.results import audits, history, intents, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import anchors, batches, metadata, preflight, rejudge, resume, saving
+from equipoise.runner import anchors, metadata, preflight, rejudge, resume, saving
 from equipoise.runner.anchors import AnchorVerdict
 from equipoise.runner.collector import without_collector
 from equipoise.runner.engine import Engine
@@ -72,7 +72,7 @@ class Session:
         """Raise UserError for anything that is bound to fail, before a call is paid for."""
         names = list(names)
         refuse_proxies(self.settings)
-        batches.refuse_files(self.settings)
+        preflight.refuse_batch_files(self.settings)
         allow_connections(self.settings.concurrency, workers)
         preflight.check(self.plan, names)
         for name in names:
@@ -81,7 +81,7 @@ class Session:
             self._locks.append(store.lock(files))
             self._histories[name] = self._history(name, files)
             if not self.settings.fresh:
-                waits = batches.refuse_unfit(self.settings, self._histories[name], files)
+                waits = preflight.refuse_other_batches(self.settings, self._histories[name], files)
                 self._has_batches |= waits
 
     def _history(self, name: str, files: Files) -> History:

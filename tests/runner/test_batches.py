@@ -17,7 +17,7 @@ from fake_client import FakeClient, Project, Ran
 from equipoise.core.errors import UserError
 from equipoise.models import retry
 from equipoise.results import intents
-from equipoise.runner import batches
+from equipoise.runner import batches, submissions
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
 
 RUNS = 10
@@ -70,8 +70,8 @@ class Bed:
 def bed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bed]:
     """A project and a server, whose batches are done at the first look."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(batches, "LOOKUP_SECONDS", 0.05)
-    monkeypatch.setattr(batches, "FIRST_POLL", 0.02)
+    monkeypatch.setattr(submissions, "LOOKUP_SECONDS", 0.05)
+    monkeypatch.setattr(submissions, "FIRST_POLL", 0.02)
     monkeypatch.setattr(batches, "QUIET_SECONDS", 0.02)
     with retry.testing(first=0.01, longest=0.02), BatchServer() as server:
         yield Bed(tmp_path, server)
@@ -208,7 +208,7 @@ def test_files_are_cut_by_bytes(
     bed: Bed, live_scores: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None is larger than an endpoint takes."""
-    monkeypatch.setattr(batches, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(submissions, "MOST_BYTES", 10_000)
     bed.run_to_end()
     assert bed.scores() == live_scores
     files = [batch["input_file_id"] for batch in bed.server.batches.values()]
