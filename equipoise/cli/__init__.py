@@ -65,9 +65,9 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"equipoise.cli.{_MODULES[cmd_name]}"), cmd_name)
         return command
 
-    def make_context(self, *given: Any, **extra: Any) -> click.Context:
+    def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         with _usage_is_4():
-            return super().make_context(*given, **extra)
+            return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -92,8 +92,8 @@ def _usage_is_4() -> Iterator[None]:
         yield
     except click.UsageError as error:
         # Click repeats what was typed as it is.
-        said = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
-        click.UsageError(said, error.ctx).show()
+        message = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
+        click.UsageError(message, error.ctx).show()
         raise click.exceptions.Exit(4) from None
 
 
@@ -136,6 +136,6 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.results.recover import recover
     from equipoise.suites.resources import SHIPPED
 
-    found = recover(journal, output, homes=(Path.cwd(), SHIPPED))
-    show(summary(found.rows, found.data, path=shown(found.path), width=width()))
-    show(f"warning:   {warning}" for warning in found.warnings)
+    recovered = recover(journal, output, homes=(Path.cwd(), SHIPPED))
+    show(summary(recovered.rows, recovered.data, path=shown(recovered.path), width=width()))
+    show(f"warning:   {warning}" for warning in recovered.warnings)

@@ -34,10 +34,10 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
     """
     from equipoise.runner import ask_batches
 
-    given = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
-    seen = ask_batches.ask(ask_batches.find(given), "get")
-    show(ask_batches.lines(seen) if seen else ["no batches wait"])
-    ctx.exit(0 if all(item.is_over for item in seen) else exit_status.BATCHES_WAITING)
+    folders = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
+    statuses = ask_batches.ask(ask_batches.find(folders), "get")
+    show(ask_batches.lines(statuses) if statuses else ["no batches wait"])
+    ctx.exit(0 if all(item.is_over for item in statuses) else exit_status.BATCHES_WAITING)
 
 
 @batch.command()
@@ -50,8 +50,8 @@ def cancel(paths: Sequence[Path]) -> None:
     """
     from equipoise.runner import ask_batches
 
-    seen = ask_batches.ask(ask_batches.find(paths), "cancel")
-    show(ask_batches.lines(seen) if seen else ["no batches wait"])
+    statuses = ask_batches.ask(ask_batches.find(paths), "cancel")
+    show(ask_batches.lines(statuses) if statuses else ["no batches wait"])
 
 
 @batch.command()
@@ -65,9 +65,9 @@ def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
 
     if is_none == (name is not None):
         raise UserError("give --batch ID, or --none if there is no batch, or none that can be read")
-    found = ask_batches.settle(path, intent, name)
+    settled = ask_batches.settle(path, intent, name)
     what = f"batch {name}" if name else "none: the same command sends its calls again"
-    show([f"{len(found.line.calls):,} calls of {found.line.role} {found.line.model}: {what}"])
+    show([f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {what}"])
 
 
 _PYTEST = {"ignore_unknown_options": True}

@@ -43,7 +43,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def gated(
-        *given: Any,
+        *arguments: Any,
         rules: Sequence[Rule | GateFile],
         gate_inconclusive: Inconclusive | None,
         allow_mismatch: bool,
@@ -54,7 +54,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
             inconclusive=gate_inconclusive or inconclusive_in(rules),
             allow_mismatch=allow_mismatch,
         )
-        return command(*given, wanted=wanted, **options)
+        return command(*arguments, wanted=wanted, **options)
 
     for option in (
         click.option(
@@ -84,12 +84,12 @@ def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
         click.echo(line)
 
 
-def write(output: Path, found: JSON) -> None:
+def write(output: Path, data: JSON) -> None:
     """Write JSON. Raises UserError."""
     from equipoise.results import store
 
     try:
-        store.write_json(output, found)
+        store.write_json(output, data)
     except OSError as error:
         raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
 
@@ -134,13 +134,13 @@ def compare(
     if not candidates:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*earlier, *candidates):
-        found = compare_files(earlier, candidates, wanted.rules, allows_mismatch=wanted.allow_mismatch)
-    show(comparison.report(found, width()))
-    for part in found:
+        comparisons = compare_files(earlier, candidates, wanted.rules, allows_mismatch=wanted.allow_mismatch)
+    show(comparison.report(comparisons, width()))
+    for part in comparisons:
         publish({part["comparison"]["candidate"]["subject_model"]: part})
     if output:
-        write(output, found)
-    gates = [part["gate"] for part in found if "gate" in part]
+        write(output, comparisons)
+    gates = [part["gate"] for part in comparisons if "gate" in part]
     ctx.exit(exit_status.of_gates(gates, wanted.inconclusive))
 
 
@@ -178,7 +178,7 @@ def gate(
     """
     if not wanted.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
-    files = [path for given in results for path in _results_in(given)]
+    files = [file for path in results for file in _results_in(path)]
     ctx.exit(decide(files, baseline, wanted, output=output, junitxml=junitxml))
 
 
@@ -196,16 +196,16 @@ def decide(
     from equipoise.results.schema import reading
 
     with reading(*files):
-        found = gate_files(
+        models = gate_files(
             baseline, files, wanted.rules, wanted.inconclusive, allows_mismatch=wanted.allow_mismatch
         )
-    for model, suites in found.items():
-        _show_release(model if len(found) > 1 else "", suites)
+    for model, suites in models.items():
+        _show_release(model if len(models) > 1 else "", suites)
     if output:
-        write(output, found)
+        write(output, models)
     if junitxml:
-        junit.write(junitxml, found, wanted.inconclusive)
-    gates = [parts["gate"] for suites in found.values() for parts in suites.values() if "gate" in parts]
+        junit.write(junitxml, models, wanted.inconclusive)
+    gates = [parts["gate"] for suites in models.values() for parts in suites.values() if "gate" in parts]
     return exit_status.of_gates(gates, wanted.inconclusive)
 
 
@@ -221,17 +221,17 @@ def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
     publish({f"{model}: {suite}" if model else suite: parts for suite, parts in suites.items()})
 
 
-def _results_in(given: Path) -> list[Path]:
+def _results_in(path: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
     from equipoise.comparison.load import of_suite
 
-    if not given.is_dir():
-        return [given]
-    found = [path for name in suites.names() if (path := of_suite(given, name))]
-    if not found:
-        raise UserError(f"{given}: has no results: <suite>.json or *.<suite>.json")
-    return found
+    if not path.is_dir():
+        return [path]
+    files = [file for name in suites.names() if (file := of_suite(path, name))]
+    if not files:
+        raise UserError(f"{path}: has no results: <suite>.json or *.<suite>.json")
+    return files
 
 
 @click.command()
@@ -244,6 +244,6 @@ def robustness(results: tuple[Path, ...]) -> None:
 
     with reading(*results):
         sides = panels.load(results)
-        found = panels.rankings(sides)
-        correlations, within = panels.rank_correlations(found), panels.within_panels(sides)
-    show(comparison.rankings(found, correlations, within, width()))
+        scores = panels.rankings(sides)
+        correlations, within = panels.rank_correlations(scores), panels.within_panels(sides)
+    show(comparison.rankings(scores, correlations, within, width()))

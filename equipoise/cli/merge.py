@@ -59,15 +59,15 @@ def merge(
     from equipoise.runner import shards
     from equipoise.suites.resources import SHIPPED
 
-    found = find(folders)
-    if len(found) > 1 and (output or (baseline and not baseline.is_dir())):
-        names = ", ".join(f"{suite} ({model})" for suite, model in found)
+    shards_of = find(folders)
+    if len(shards_of) > 1 and (output or (baseline and not baseline.is_dir())):
+        names = ", ".join(f"{suite} ({model})" for suite, model in shards_of)
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
-    releases = _releases(found, baseline, wanted)
+    releases = _releases(shards_of, baseline, wanted)
     merged: dict[str, dict[str, Recovered]] = {}
-    for (suite, model), parts in found.items():
-        place = files(Path("results"), output, model, suite)
-        result = shards.merge(parts, place, releases[suite, model], homes=(Path.cwd(), SHIPPED))
+    for (suite, model), parts in shards_of.items():
+        target = files(Path("results"), output, model, suite)
+        result = shards.merge(parts, target, releases[suite, model], homes=(Path.cwd(), SHIPPED))
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
         _print(model if len(merged) > 1 else "", results)
@@ -76,11 +76,11 @@ def merge(
 
 
 def _releases(
-    found: Iterable[tuple[str, str]], baseline: Path | None, wanted: Wanted
+    keys: Iterable[tuple[str, str]], baseline: Path | None, wanted: Wanted
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model: a model's suites are one."""
     models: dict[str, list[str]] = {}
-    for suite, model in found:
+    for suite, model in keys:
         models.setdefault(model, []).append(suite)
     return {
         (suite, model): release

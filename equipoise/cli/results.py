@@ -38,26 +38,26 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
 
-    found = load(results)
+    side = load(results)
     with reading(results, otherwise=ONLY_COMPARED):
         if text is None and lowest is None and outcome is None:
-            rows = found.suite.table(found.data["summary"])
-            print_lines(summary(rows, found.data, path=shown(results), width=width()))
-            if "gate" in found.data:
-                print_lines(["", *verdict.lines({found.suite.name: found.data}, width())])
-            if "comparison" in found.data:
-                print_lines(["", *comparison.lines(found.data["comparison"], width())])
+            rows = side.suite.table(side.data["summary"])
+            print_lines(summary(rows, side.data, path=shown(results), width=width()))
+            if "gate" in side.data:
+                print_lines(["", *verdict.lines({side.suite.name: side.data}, width())])
+            if "comparison" in side.data:
+                print_lines(["", *comparison.lines(side.data["comparison"], width())])
             return
-        headline = next(iter(found.metrics.values()))
+        headline = next(iter(side.metrics.values()))
     with reading(results):
         # Only plain runs are ranked, not those with an asker.
-        every = [*found.rows, *(found.asked if lowest is None else ())]
+        every = [*side.rows, *(side.asked if lowest is None else ())]
         selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
-            level = transcripts.level(run, found.suite, found.scale)
-            for place, line in enumerate(transcripts.lines(run, headline.unit, level)):
+            level = transcripts.level(run, side.suite, side.scale)
+            for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrapped(line, width()):
-                    click.secho(printable(part), bold=place == 0)
+                    click.secho(printable(part), bold=number == 0)
     say(f"{len(selected):,} of {len(every):,} runs")
 
 
@@ -79,12 +79,12 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
     """
     from equipoise.report import export as formats
 
-    given = {name: said for name, said in about.items() if said is not None}
-    if given and to != "every_eval_ever":
-        raise UserError(f"--{next(iter(given))}: is for --to every_eval_ever")
+    fields = {name: value for name, value in about.items() if value is not None}
+    if fields and to != "every_eval_ever":
+        raise UserError(f"--{next(iter(fields))}: is for --to every_eval_ever")
     without_collection_at_exit()
     with without_collector():
-        for text in formats.export(results, to, output, formats.Publisher(**given)):
+        for text in formats.export(results, to, output, formats.Publisher(**fields)):
             for line in text.split("\n"):
                 say(line, err=line.startswith(formats.NOTES))
 

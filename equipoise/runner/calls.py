@@ -93,8 +93,8 @@ class CallSlot(Slot):
         log: Journal,
     ) -> None:
         self._route = context.routes[call.role, call.model]
-        asked = hash((self._route.model, *(message["content"] for message in call.messages)))
-        super().__init__(context.limiter, self._route.queue, priority, asked)
+        request_hash = hash((self._route.model, *(message["content"] for message in call.messages)))
+        super().__init__(context.limiter, self._route.queue, priority, request_hash)
         self._context = context
         self._call = call
         self._deadline = deadline

@@ -140,17 +140,17 @@ class Progress:
 
     def _cost(self, now: CounterSnapshot) -> str:
         settings = self.session.settings
-        found: list[float | None] = []
+        costs: list[float | None] = []
         for number, model in enumerate(settings.models):
             (read, written), (read_in_batches, written_in_batches) = now.tokens[number], now.batched[number]
             usual = {"input": read - read_in_batches, "output": written - written_in_batches}
             batched = {"input": read_in_batches, "output": written_in_batches}
             url = settings.base_url(number)
-            found.append(prices.cost(model, url, usual, settings.price))
+            costs.append(prices.cost(model, url, usual, settings.price))
             if read_in_batches:
-                found.append(prices.cost(model, url, batched, settings.price_in_batches))
+                costs.append(prices.cost(model, url, batched, settings.price_in_batches))
         return (
-            "cost unknown" if any(value is None for value in found) else f"{sum(filter(None, found)):.4f} USD"
+            "cost unknown" if any(value is None for value in costs) else f"{sum(filter(None, costs)):.4f} USD"
         )
 
     def close_line(self) -> None:
@@ -170,7 +170,7 @@ class Progress:
                 self.unsaved[name] = str(error)
             else:
                 # Without the transcripts, which the summary does not need.
-                self._results[name] = {part: found for part, found in data.items() if part != "results"}
+                self._results[name] = {part: value for part, value in data.items() if part != "results"}
         if (page := self.session.settings.report) and self._results:
             self._page = self._write_page(page)
 

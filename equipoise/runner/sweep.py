@@ -95,8 +95,8 @@ class Overview:
 
     def take_notices(self) -> list[str]:
         """Remove and return what was not shown yet."""
-        found, self._notices = self._notices, []
-        return found
+        notices, self._notices = self._notices, []
+        return notices
 
     def line(self, width: int) -> str:
         """Cells that ended, and those that run with their progress, in at most `width` columns."""
@@ -104,8 +104,8 @@ class Overview:
         parts = [(0, f"{len(self.ended):,}/{len(self.cells):,} cells done"), (1, f"{failed:,} failed")]
         running = [cell for cell in self.cells if cell.name not in self.ended and self._runs(cell)]
         for rank, cell in enumerate(running[:_SHOWN], 2):
-            seen = self._journals.setdefault(cell.name, _Journal(cell.files.journal))
-            parts.append((rank, f"{cell.name} {seen.look():,}/{self.planned[cell.name]:,}"))
+            journal = self._journals.setdefault(cell.name, _Journal(cell.files.journal))
+            parts.append((rank, f"{cell.name} {journal.look():,}/{self.planned[cell.name]:,}"))
         if len(running) > _SHOWN:
             parts.append((9, f"and {len(running) - _SHOWN:,} more"))
         return fitted(parts, width)
