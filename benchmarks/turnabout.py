@@ -25,6 +25,7 @@ import gates
 import numpy as np
 
 from equipoise import suites
+from equipoise.audit.session import SessionAudits
 from equipoise.core.records import Cell
 from equipoise.core.rows import QuestionRow, RunRow
 from equipoise.runner.estimate import of_session
@@ -186,7 +187,7 @@ def widths_of_neutrality(sessions: int) -> Mapping[str, float]:
 
 def spent(name: str) -> tuple[float, float]:
     """Tokens in and out of a default session, as it is estimated."""
-    plan = Plan(settings_of({"model": "m"}, {}, {}, [name]), ROOT)
+    plan = Plan(settings_of({"model": "m"}, {}, {}, [name]), ROOT, SessionAudits(ROOT))
     items = of_session(plan, name, {run.id for run in plan.runs(name)}).items
     return sum(item.use.input.value for item in items), sum(item.use.output.value for item in items)
 

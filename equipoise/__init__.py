@@ -57,9 +57,11 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     """
     from pathlib import Path
 
+    from equipoise.audit.session import SessionAudits
     from equipoise.runner import run as sessions
 
-    return load(sessions.run(suite, Path(folder).absolute(), options))
+    root = Path(folder).absolute()
+    return load(sessions.run(suite, root, options, SessionAudits(root)))
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:

@@ -13,6 +13,7 @@ from typing import Any
 from journals import entries
 
 from conftest import SMALL_DATASET, resolved
+from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Reply, Run, Usage
@@ -129,7 +130,7 @@ class Project:
     def session(self, **options: Any) -> Session:
         """A session with these options that has not begun."""
         given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", **options}
-        return Session(resolved(given), self.root)
+        return Session(resolved(given), self.root, SessionAudits(self.root))
 
     @contextmanager
     def begun(
@@ -182,7 +183,7 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
             break
         progress.note(SUITE, run.id)
     else:
-        session.await_audits()
+        session.await_extra()
     ran.stop_reason = session.stop_reason
     session.close_engine()
     progress.finish()

@@ -30,6 +30,7 @@ ROOMS = [
     "comparison",
     "report",
     "runner",
+    "audit",
     "datasets",
     "studies",
     "plugin",

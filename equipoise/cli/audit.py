@@ -1,9 +1,9 @@
-"""`equipoise audit`: evaluators on trial, without a subject."""
+"""`equipoise audit`: audits of evaluators outside of sessions."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +15,13 @@ from equipoise.cli.output import say, show, tell, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.types import JSON
 from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
+    from equipoise.audit.plan import AuditPlan
+    from equipoise.audit.run import AuditOutcome
     from equipoise.core.settings import Settings
-    from equipoise.runner.audit import EvaluatorAudit
+    from equipoise.results.document import EvaluatorAudit
     from equipoise.suites import AnySuite
 
 
@@ -66,67 +67,49 @@ def audit(
     in audits/ below the folder, and `equipoise plot` draws them.
     """
     from equipoise import suites
-    from equipoise.report import audit as report
+    from equipoise.audit import plan, report
 
     settings = settings_of({**given, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
+    known = plan.with_anchors()
     for name in names:
-        if name not in suites.names() or suites.load(name).audit is None:
-            raise UserError(f"{name}: no suite with anchors; there are {', '.join(_with_anchors())}")
-    by_evaluator: dict[str, dict[str, Mapping[str, JSON]]] = {}
-    wanted = names or _with_anchors()
-    for name in wanted:
-        for found in _audit(suites.load(name), settings, extent, limit, folder, is_fresh=fresh):
-            if found.said is not None:
-                by_evaluator.setdefault(found.evaluator, {})[name] = found.said
-    if len(wanted) > 1 and len(by_evaluator) > 1:
+        if name not in known:
+            raise UserError(f"{name}: no suite with anchors; there are {', '.join(known)}")
+    plans = [_planned(suites.load(name), extent, limit) for name in names or known]
+    by_evaluator: dict[str, dict[str, EvaluatorAudit]] = {}
+    for planned in filter(None, plans):
+        for outcome in _audit(planned, settings, folder, is_fresh=fresh):
+            if outcome.audit is not None:
+                by_evaluator.setdefault(outcome.evaluator, {})[planned.suite] = outcome.audit
+    if len(plans) > 1 and len(by_evaluator) > 1:
         show(report.ranking(by_evaluator, width()))
 
 
-def _with_anchors() -> list[str]:
-    from equipoise import suites
-
-    return [name for name in suites.names() if suites.load(name).audit is not None]
-
-
-def _audit(
-    suite: AnySuite, settings: Settings, extent: str, limit: int | None, folder: Path, *, is_fresh: bool
-) -> Sequence[EvaluatorAudit]:
-    from equipoise.report import audit as report
-    from equipoise.runner import anchors as texts_of
-    from equipoise.runner import audit as runner
+def _planned(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
+    from equipoise.audit import plan
 
     root = Path.cwd()
-    texts = suite.rubric(nearest(f"rubric/{suite.name}.toml", root))
-    assert suite.audit is not None
-    design = suite.audit.DESIGNS[extent]
-    if limit is not None:
-        # Under a name of its own: it is shown in no session as the whole.
-        design = replace(design, name=f"{extent}, first {limit}", topics=limit)
-    anchors = suite.audit.load(
-        nearest(f"rubric/anchors/{suite.name}", root), nearest("topics", root) / suite.name, texts
-    )
-    total = sum(design.repeats(item.kind) for item in texts_of.selected(anchors, design))
-    with click.progressbar(length=total, label=f"judging {suite.name}", file=sys.stderr) as bar:
-        found, totals = runner.audit(
-            suite,
-            texts,
-            anchors,
-            design,
-            settings,
-            folder,
-            is_fresh=is_fresh,
-            on_done=lambda: bar.update(1),
-            tell=tell,
+    rubric = suite.rubric(nearest(f"rubric/{suite.name}.toml", root))
+    anchors, topics = nearest(f"rubric/anchors/{suite.name}", root), nearest("topics", root) / suite.name
+    return plan.plan(suite, rubric, anchors, topics, extent, limit)
+
+
+def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool) -> Sequence[AuditOutcome]:
+    """Audit the evaluators of one suite, with a progress bar, and print what was found."""
+    from equipoise.audit import report, run
+
+    with click.progressbar(length=len(plan.runs()), label=f"judging {plan.suite}", file=sys.stderr) as bar:
+        outcomes, totals = run.run(
+            plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=tell
         )
-    said = {item.evaluator: item.said for item in found if item.said is not None}
-    paths = {item.evaluator: item.path for item in found if item.path is not None}
-    for name in report.ranked(said):
-        show([*report.lines(name, said[name], width()), f"audit: {shown(paths[name])}", ""])
-    for item in found:
+    done = {item.evaluator: (item.audit, item.path) for item in outcomes if item.audit and item.path}
+    for name in report.ranked({name: audit["checks"] for name, (audit, _) in done.items()}):
+        audit, path = done[name]
+        show([*report.lines(name, audit, width()), f"audit: {shown(path)}", ""])
+    for item in outcomes:
         if item.missing:
             show([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
     say(spent(totals))
-    return found
+    return outcomes

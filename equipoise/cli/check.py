@@ -61,6 +61,7 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given:
     are those of a session, from the same places. Exit status 0 if every model answers, 1 if one does not, 4
     for a usage error.
     """
+    from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
     from equipoise.report import check as report
     from equipoise.runner import check as runner
@@ -71,7 +72,8 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given:
     # Where the output is read by a program, this is not part of it.
     tell(said) if is_json else say(said)
     checked = runner.models(settings, asked, runner.ask(settings, asked))
-    found, total = runner.suites(settings, Path.cwd(), wanted, checked)
+    root = Path.cwd()
+    found, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],

@@ -88,10 +88,10 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
 
     RESULTS may also be audits of evaluators, files or the folder audits/: every check against its tolerance.
     """
-    from equipoise.report import audit_figures
+    from equipoise.audit import figures as audit_figures
     from equipoise.report.page import figures, page
 
-    if audits := audit_figures.kept(results):
+    if audits := audit_figures.read(results):
         named: Mapping[str, Plot] = audit_figures.figures(audits)
     else:
         files, _ = page.found(results)

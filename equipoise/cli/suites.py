@@ -31,12 +31,13 @@ def suites(names: tuple[str, ...]) -> None:
 
 
 def _lines(name: str) -> Iterator[str]:
+    from equipoise.audit.session import SessionAudits
     from equipoise.runner import estimate
     from equipoise.runner.plan import Plan
     from equipoise.runner.settings import settings_of
 
     suite = benchmarks.load(name)
-    plan = Plan(settings_of({}, {}, {}, [name]), Path.cwd())
+    plan = Plan(settings_of({}, {}, {}, [name]), Path.cwd(), SessionAudits(Path.cwd()))
     runs, panel = plan.runs(name), plan.settings.evaluator_models
     cases = plan.load(name).cases
     yield f"{name}: {suite.title}" if suite.title else name
@@ -57,13 +58,18 @@ def _lines(name: str) -> Iterator[str]:
 
 def _askers(name: str, repeats: int) -> Iterator[str]:
     """What --asker adds, where its data have sentences about who asks."""
+    from equipoise.audit.session import SessionAudits
     from equipoise.runner.plan import Plan
     from equipoise.runner.settings import settings_of
 
     if benchmarks.load(name).asked is None:
         return
     try:
-        found = Plan(settings_of({"asker": "mirror"}, {}, {}, [name]), Path.cwd()).load(name).askers
+        found = (
+            Plan(settings_of({"asker": "mirror"}, {}, {}, [name]), Path.cwd(), SessionAudits(Path.cwd()))
+            .load(name)
+            .askers
+        )
     except UserError:
         return
     if found is not None:

@@ -62,6 +62,7 @@ def sweep(
 
     Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
     """
+    from equipoise.audit.session import SessionAudits
     from equipoise.comparison.of_files import check
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
@@ -75,7 +76,7 @@ def sweep(
     for cells_of in _released(found.cells).values():
         names = [cell.suite for cell in cells_of]
         check(wanted.releases(names, baseline))
-    expected = forecast.of_cells(found, root)
+    expected = forecast.of_cells(found, root, SessionAudits(root))
     show(forecast.lines(expected, width()))
     if dry_run:
         return

@@ -45,7 +45,7 @@ def _doubt(path: Path, side: LoadedResults) -> str | None:
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
         summary = {name: side.data["summary"].get(name) for name in told}
         is_same = _agrees(summary, json_io.loads(json_io.dumps(told)))
-        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.found(side.suite, history)))
+        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
         if asked is not None:
             is_same &= _has_askers(path, side, asked, made, rubric)
         if not is_same or not _has_results(path, rows.to_json(side.suite, made, rubric.scale)):

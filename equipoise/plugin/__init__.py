@@ -143,11 +143,12 @@ def pytest_configure(config: pytest.Config) -> None:
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
     _open(config, settings)
     # Imported here: these take as long as all that precedes the opening line.
+    from equipoise.audit.session import SessionAudits
     from equipoise.runner.session import Session
 
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
-    session = Session(settings, project, is_worker=is_worker(config))
+    session = Session(settings, project, SessionAudits(project), is_worker=is_worker(config))
     config.stash[SESSION] = config.stash[RECORDS] = session
     if link:
         from equipoise.plugin.xdist import Records

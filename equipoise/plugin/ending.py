@@ -36,7 +36,7 @@ def conclude(session: pytest.Session, own: Session) -> None:
         collect_no_more()
     try:
         if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            _await_audits(session, own)
+            _await_extra(session, own)
         own.close_engine()
     except CannotKeep as error:
         _stop_late(session, str(error))
@@ -99,11 +99,11 @@ def _name_what_there_is(config: pytest.Config, own: Session) -> None:
         say_wrapped(config, line)
 
 
-def _await_audits(session: pytest.Session, own: Session) -> None:
-    """Wait for the verdicts of audits, which no test waits for."""
+def _await_extra(session: pytest.Session, own: Session) -> None:
+    """Wait for what the session does beside its runs, which no test waits for."""
     if own.counters.is_stopped:
         return
-    if reason := own.await_audits():
+    if reason := own.await_extra():
         from equipoise.runner.signals import stopped
 
         _stop_late(session, f"\n{stopped(reason)}")

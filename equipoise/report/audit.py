@@ -1,20 +1,18 @@
-"""Audits of evaluators, as in results or as they are kept, as text: a table for each, and a ranking."""
+"""Audits of evaluators in results, as text: what was found, and a table of the checks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from equipoise.core.types import JSON
 from equipoise.report.layout import align
-from equipoise.results.audits import Audit
+from equipoise.results.document import AuditFigures, CheckFigures, EvaluatorAudit
 
 NOT_AUDITED = "evaluator not audited"
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
-CheckRow = Mapping[str, JSON]
 
 
-def summary(audits: Mapping[str, Audit | None], width: int | None = None) -> Iterator[str]:
+def summary(audits: Mapping[str, AuditFigures | None], width: int | None = None) -> Iterator[str]:
     """What is known of each evaluator of a session: its audit, or that there is none."""
     for evaluator, audit in audits.items():
         if audit is None:
@@ -26,33 +24,27 @@ def summary(audits: Mapping[str, Audit | None], width: int | None = None) -> Ite
         yield from align(rows(audit), width)
 
 
-def lines(evaluator: str, audit: Audit, width: int | None = None) -> Iterator[str]:
-    """The checks of one evaluator, under the faults that were found."""
-    yield f"{evaluator}: {_said(audit)}"
-    yield from align(rows(audit), width)
-
-
-def finding(audit: Audit) -> str:
+def finding(audit: AuditFigures) -> str:
     """The faults that were found, how and when; nothing is said of an incomplete audit."""
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
         return f"incomplete: {done}; the same command with --audit goes on with it"
     kept = ", kept" if audit["source"] == "kept" else ""
-    about = f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {audit['finished'][:10]}{kept}"
+    about = f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {(audit['finished'] or '')[:10]}{kept}"
     outdated = "; not the evaluator as it is now" if audit["differs"] else ""
-    return f"{_said(audit)} ({about}){outdated}"
+    return f"{faults(audit)} ({about}){outdated}"
 
 
-def _said(audit: Audit) -> str:
+def faults(audit: AuditFigures | EvaluatorAudit) -> str:
     """What the checks come to, in a line."""
-    faults = [check["name"] for check in audit["checks"] if check["is_fault"]]
+    names = [check["name"] for check in audit["checks"] if check["is_fault"]]
     by_chance = [check["name"] for check in audit["checks"] if check["is_by_chance"]]
-    said = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
-    said += [f"faults: {', '.join(faults)}"] if faults else []
-    return "; ".join(said) or "no fault found"
+    parts = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
+    parts += [f"faults: {', '.join(names)}"] if names else []
+    return "; ".join(parts) or "no fault found"
 
 
-def rows(audit: Audit) -> list[tuple[str, ...]]:
+def rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
     """The table of checks, header first; empty of an incomplete audit."""
     found = [
         (check["name"], _figure(check), _interval(check), _sound(check), _ruling(check))
@@ -66,53 +58,7 @@ def rows(audit: Audit) -> list[tuple[str, ...]]:
     return [_HEAD, *found] if found else []
 
 
-def ranked(audits: Mapping[str, Audit]) -> list[str]:
-    """The evaluators' names, the one with the fewest faults first, then by how much they get right."""
-    return sorted(audits, key=lambda name: _rank(audits[name]["checks"]))
-
-
-def _rank(checks: Sequence[CheckRow]) -> tuple[int, int, float]:
-    """By chance first of all; then the number of faults, then how much was missed of what should be high."""
-    missed = [
-        1.0 if check["value"] is None else (check["sound"] - check["value"]) / check["sound"]
-        for check in checks
-        if check["worse"] == "lower"
-    ]
-    by_chance, faults = (sum(check[name] for check in checks) for name in ("is_by_chance", "is_fault"))
-    return by_chance, faults, sum(missed) / len(missed) if missed else 1.0
-
-
-def ranking(audits: Mapping[str, Mapping[str, Audit]], width: int | None = None) -> Iterator[str]:
-    """Several evaluators over all suites that were audited, by their audits by suite, best first."""
-    every = {
-        name: {"checks": [check for audit in by.values() for check in audit["checks"]]}
-        for name, by in audits.items()
-    }
-    rows = [
-        (
-            f"{place}.",
-            name,
-            str(sum(check["is_fault"] for check in every[name]["checks"])),
-            _where(audits[name]),
-        )
-        for place, name in enumerate(ranked(every), 1)
-    ]
-    yield from align([("", "evaluator", "faults", ""), *rows], width)
-
-
-def _where(audited: Mapping[str, Audit]) -> str:
-    faults = {suite: [*_named(audit["checks"])] for suite, audit in audited.items()}
-    return (
-        "; ".join(f"{suite}: {', '.join(names)}" for suite, names in faults.items() if names) or "none found"
-    )
-
-
-def _named(checks: Sequence[CheckRow]) -> Iterator[str]:
-    yield from (check["name"] for check in checks if check["is_fault"])
-    yield from (f"{check['name']} by chance" for check in checks if check["is_by_chance"] > check["is_fault"])
-
-
-def _figure(check: CheckRow) -> str:
+def _figure(check: CheckFigures) -> str:
     if check["value"] is None:
         return "-"
     return (
@@ -122,14 +68,14 @@ def _figure(check: CheckRow) -> str:
     )
 
 
-def _interval(check: CheckRow) -> str:
+def _interval(check: CheckFigures) -> str:
     if check["low"] is None or check["high"] is None:
         return check["reason"] or "-"
     places = 2 if check["unit"] == _SOMERS else 1
     return f"{check['low']:.{places}f} to {check['high']:.{places}f}"
 
 
-def _sound(check: CheckRow) -> str:
+def _sound(check: CheckFigures) -> str:
     if check["worse"] == "lower":
         return f"at least {check['sound'] - check['tolerance']:g}"
     if check["worse"] == "higher":
@@ -141,5 +87,5 @@ def _sound(check: CheckRow) -> str:
     )
 
 
-def _ruling(check: CheckRow) -> str:
+def _ruling(check: CheckFigures) -> str:
     return "FAULT" if check["is_fault"] else "BY CHANCE" if check["is_by_chance"] else ""

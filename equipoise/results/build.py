@@ -47,7 +47,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     return {
         "metadata": metadata,
         "summary": {**own, **statistics},
-        "audit": audits.found(suite, history, is_running=is_running),
+        "audit": audits.figures(suite, history, is_running=is_running),
         "results": rows.to_json(suite, made, scale),
         "errors": errors,
         **section,

@@ -888,6 +888,51 @@ class CheckFigures(TypedDict):
     ]
 
 
+class AnchorNumber(TypedDict):
+    """One number of a verdict on an anchor with its bounds, in points of 100; null where it was not valid."""
+
+    topic: str
+    language: str
+    kind: str
+    repeat: int
+    score: float | None
+    low: float
+    high: float
+    host: str | None
+    aspect: str
+
+
+class EvaluatorAudit(TypedDict):
+    """The audit of one evaluator with each of its verdicts, of which `AuditFigures` are what results show.
+
+    Of an incomplete one, `checks`, `lean_by_language` and `judged` are empty. `topics` counts those judged.
+    """
+
+    state: Literal["complete", "incomplete"]
+    extent: str
+    topics: NotRequired[int]
+    finished: str | None
+    verdicts: int
+    planned: int
+    rubric_version: str
+    rubric_hash: str
+    anchors_hash: str
+    response_models: list[AuditedModel]
+    sampling: Sampling
+    system_prompt: str | None
+    checks: list[CheckFigures]
+    lean_by_language: dict[str, CheckFigures]
+    judged: list[AnchorNumber]
+
+
+class KeptAudit(EvaluatorAudit):
+    """A complete audit as its file has it."""
+
+    version: str
+    evaluator: str
+    suite: str
+
+
 class AskerResult(TypedDict):
     """Who asked a run: the text before the first message of each conversation."""
 

@@ -12,7 +12,7 @@ from copy import copy
 from itertools import chain
 from pathlib import Path
 from sys import intern
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from msgspec.structs import replace
 
@@ -40,6 +40,9 @@ from equipoise.results.lines import (
 from equipoise.results.plans import Plans
 from equipoise.results.replay import Replies
 from equipoise.results.totals import Totals
+
+if TYPE_CHECKING:
+    from equipoise.results.document import KeptAudit
 
 Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
@@ -70,7 +73,7 @@ class History:
         self.sections: dict[str, SectionLine] = {}
         self.audit: AuditLine | None = None
         self.anchors: dict[str, AnchorLine] = {}
-        self.kept_audits: dict[str, Mapping[str, JSON]] = {}
+        self.kept_audits: dict[str, KeptAudit] = {}
         self.unscored: set[str] = set()
         self.batched: set[str] = set()
         self.calls = Calls(path)
@@ -152,7 +155,7 @@ class History:
                 self._replies.drop(line.run, has_score=True)
                 self.anchors[line.run] = line
             case KeptAuditLine():
-                self.kept_audits[line.audit["evaluator"]] = line.audit
+                self.kept_audits[line.audit["evaluator"]] = cast("KeptAudit", line.audit)
 
     def _add_session(self, start: int, line: SessionLine) -> None:
         self.plans.add(line)

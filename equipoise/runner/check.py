@@ -35,6 +35,7 @@ from equipoise.runner.estimate import (
     seconds,
     together,
 )
+from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
 if TYPE_CHECKING:
@@ -186,11 +187,15 @@ def _price(settings: Settings, target: Target) -> tuple[float, float] | None:
 
 
 def suites(
-    settings: Settings, root: Path, names: Sequence[str], checked: Sequence[CheckedModel]
+    settings: Settings,
+    root: Path,
+    names: Sequence[str],
+    checked: Sequence[CheckedModel],
+    extra_jobs: ExtraJobs,
 ) -> tuple[list[CheckedSuite], CheckedTotal]:
     """What it means for each suite, and what a whole session of it takes; then of all of them."""
     each = {name: _afresh(own) for name, own in settings.suites.items()}
-    plan = Plan(replace(_afresh(settings), suites=each), root)
+    plan = Plan(replace(_afresh(settings), suites=each), root, extra_jobs)
     by_suite = {name: _session(plan, name, checked) for name in names}
     items = [_suite(plan, name, session, checked) for name, session in by_suite.items()]
     sessions = [item for item in by_suite.values() if isinstance(item, _Session)]

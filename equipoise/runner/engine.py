@@ -28,12 +28,12 @@ from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
-from equipoise.runner import anchors
-from equipoise.runner.anchors import AnchorVerdict
+from equipoise.runner import evaluate
 from equipoise.runner.batches import WAITING, Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import SuiteContext, run_case
+from equipoise.runner.extra_jobs import ExtraJob, scattered
 from equipoise.runner.signals import Interruptions
 from equipoise.runner.trial import Trial
 
@@ -139,34 +139,34 @@ class Engine:
             self._thread = threading.Thread(target=self._serve, name="equipoise", daemon=True)
             self._thread.start()
 
-    def start(self, runs: Iterable[Run], verdicts: Sequence[AnchorVerdict] = ()) -> None:
-        """Start these runs, in this order, with the verdicts of audits scattered among them."""
-        wanted: list[Run | AnchorVerdict] = [*runs, *verdicts]
+    def start(self, runs: Iterable[Run], extra: Sequence[ExtraJob] = ()) -> None:
+        """Start these runs, in this order, with the extra jobs scattered among them."""
+        wanted: list[Run | ExtraJob] = [*runs, *extra]
         for suite in dict.fromkeys(item.suite for item in wanted):
             self._open_suite(suite)
         left = [item for item in wanted if not self._history(item.suite).has_ended(item.id)]
-        mixed = self._mixed(left) if verdicts else left
+        mixed = self._mixed(left) if extra else left
         self._start([self._pending(item, position) for position, item in enumerate(mixed)])
 
-    def _mixed(self, wanted: Sequence[Run | AnchorVerdict]) -> Iterator[Run | AnchorVerdict]:
-        """The runs of each suite with the verdicts of its audit among them."""
+    def _mixed(self, wanted: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
+        """The runs of each suite with its extra jobs among them."""
         for suite in dict.fromkeys(item.suite for item in wanted):
             runs = [item for item in wanted if item.suite == suite and isinstance(item, Run)]
-            verdicts = [item for item in wanted if item.suite == suite and isinstance(item, AnchorVerdict)]
-            yield from anchors.scattered(runs, verdicts, self._history(suite).nonce)
+            extra = [item for item in wanted if item.suite == suite and not isinstance(item, Run)]
+            yield from scattered(runs, extra, self._history(suite).nonce)
 
-    def _pending(self, item: Run | AnchorVerdict, position: int) -> _PendingRun:
+    def _pending(self, item: Run | ExtraJob, position: int) -> _PendingRun:
         return _PendingRun(
             key=(item.suite, item.id),
             history=self._history(item.suite),
-            work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._judge, item),
+            work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._do, item),
             position=position,
             round=item.number if isinstance(item, Run) else 0,
         )
 
-    def await_verdict(self, item: AnchorVerdict) -> None:
-        """Wait for a verdict of an audit that was started. Raises CallFailed, SessionStopped, or a bug's."""
-        key = (item.suite, item.id)
+    def await_extra(self, job: ExtraJob) -> None:
+        """Wait for an extra job that was started. Raises CallFailed, SessionStopped, or a bug's."""
+        key = (job.suite, job.id)
         self._await(key, self._future(key))
         self._futures.pop(key, None)
 
@@ -415,10 +415,18 @@ class Engine:
         )
         return self._logs[context.history].append_record(record, ids)
 
-    async def _judge(self, item: AnchorVerdict, calls: RunCalls) -> None:
-        context = self._suites[item.suite]
-        content = await anchors.judge(item, context, calls)
-        self._logs[context.history].append("anchor", **content)
+    async def _do(self, job: ExtraJob, calls: RunCalls) -> None:
+        context = self._suites[job.suite]
+        content = await evaluate.do_job(job.do, calls, context.settings)
+        replies = [exchange.reply for exchange in calls.exchanges]
+        answering = {(reply.model, reply.fingerprint, reply.provider): None for reply in replies}
+        self._logs[context.history].append(
+            job.line,
+            run=job.id,
+            **content,
+            seen=[*map(list, answering)],
+            calls=[exchange.id for exchange in calls.exchanges],
+        )
 
     def _end_trial(self, why: str) -> None:
         if not self.settings.keep_going:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,7 @@ from equipoise.models import prices
 from equipoise.results import history, totals
 from equipoise.results.history import History
 from equipoise.results.lines import AnchorLine, RecordLine
-from equipoise.runner import anchors, metadata, resume
+from equipoise.runner import metadata, resume
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 from equipoise.stats import mean
@@ -374,7 +373,7 @@ def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimat
     items = [_item(settings, role(number), number, use) for number, use in models.items()]
     items += [
         _item(settings, AUDIT, settings.models.index(model, 1), use)
-        for model, use in _audit_uses(plan, name, past)
+        for model, use in _extra_uses(plan, name, past)
     ]
     if cues := sum(run.asker is not None for run in runs):
         notes = [*notes, f"of these runs {cues:,} are of somebody who asks (--asker)"]
@@ -429,13 +428,10 @@ def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
     return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
 
 
-def _audit_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
-    """What each evaluator's part of the audit will use that is still to be done."""
-    audit, loaded = plan.audit(name), plan.load(name)
-    if audit is None:
-        return
-    known = samples(_journals(plan, name), name, ended_by=AnchorLine)
-    for model in loaded.settings.evaluator_models:
-        left = anchors.left(audit, past, model)
-        calls = asyncio.run(anchors.foreseen(loaded.suite, loaded.rubric, loaded.settings, left))
+def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
+    """What each evaluator will use for the extra jobs that are left to do."""
+    loaded = plan.load(name)
+    jobs = plan.extra_jobs.foreseen(loaded, past)
+    known = samples(_journals(plan, name) if jobs else (), name, ended_by=AnchorLine)
+    for model, calls in jobs.items():
         yield model, use("evaluator", model, calls, known, limits(loaded.settings))

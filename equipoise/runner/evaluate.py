@@ -1,21 +1,28 @@
-"""Evaluates one run, from its case to its record. Knows neither pytest nor how calls are scheduled."""
+"""Evaluates one run, from its case to its record, or does one job.
+
+Knows neither pytest nor how calls are scheduled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
 from equipoise.core.types import Cue, Exchange, Message, Run, by_model, transcripts
-from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.judge import Evaluator, JobModels, Panel
 from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
 from equipoise.results.history import History
 from equipoise.runner.calls import RunCalls
 from equipoise.suites import AnySuite, askers
 from equipoise.suites.shared_options import LABEL_SAMPLES
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +63,18 @@ async def run_case(
         judged(evaluator, given)
     exchanges = by_model(calls.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
+
+
+async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, settings: Settings) -> T:
+    """The result of a job, made with these calls and within their time limit. Raises CallFailed."""
+    model, evaluators = models(calls, settings)
+    try:
+        async with calls.deadline:
+            return await do(JobModels(model=model, evaluators=evaluators, code=partial(calls.code, "")))
+    except TimeoutError:
+        if not calls.deadline.is_over:
+            raise
+        raise CallFailed(f"took longer than {settings.case_timeout:g} s") from None
 
 
 def models(calls: RunCalls, settings: Settings, cue: Cue | None = None) -> tuple[Subject, list[Evaluator]]:

@@ -16,6 +16,7 @@ from equipoise.results import history
 from equipoise.runner import estimate, preflight
 from equipoise.runner.cells import Sweep, SweepCell
 from equipoise.runner.estimate import Sample, Use
+from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
 _OWN = ("model", "output", "api_base_url")
@@ -38,7 +39,7 @@ class Expected:
     seconds: float
 
 
-def of_cells(sweep: Sweep, root: Path) -> dict[str, Expected]:
+def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expected]:
     """What each cell will take, by name. Raises UserError for a cell that cannot run.
 
     Cells that differ in the model alone are planned once.
@@ -48,7 +49,7 @@ def of_cells(sweep: Sweep, root: Path) -> dict[str, Expected]:
     for cell in sweep.cells:
         key = (cell.suite, repr(sorted((n, v) for n, v in cell.options.items() if n not in _OWN)))
         if key not in plans:
-            plans[key] = _planned(cell, root)
+            plans[key] = _planned(cell, root, extra_jobs)
         found[cell.name] = _expected(cell, plans[key])
     return found
 
@@ -75,8 +76,8 @@ class _Planned:
         return self._whole[key]
 
 
-def _planned(cell: SweepCell, root: Path) -> _Planned:
-    plan = Plan(cell.settings, root)
+def _planned(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _Planned:
+    plan = Plan(cell.settings, root, extra_jobs)
     preflight.check(plan, [cell.suite])
     runs = plan.runs(cell.suite)
     calls = estimate.foreseen(plan.load(cell.suite), runs)

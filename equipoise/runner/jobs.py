@@ -29,7 +29,6 @@ from equipoise.results.history import History
 from equipoise.results.store import Files
 from equipoise.results.totals import Answering
 from equipoise.runner import evaluate, resume
-from equipoise.runner.calls import RunCalls
 from equipoise.runner.engine import Engine
 from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
 
@@ -93,7 +92,8 @@ class JobSession:
         if not jobs:
             return []
         try:
-            futures = self._start().submit(self._history, {job.name: partial(self._do, job) for job in jobs})
+            work = {job.name: partial(evaluate.do_job, job.do, settings=self.settings) for job in jobs}
+            futures = self._start().submit(self._history, work)
             for _ in as_completed(futures):
                 on_done()
         except KeyboardInterrupt:
@@ -118,18 +118,6 @@ class JobSession:
 
     def _endpoint(self, role: Role, model: str) -> Endpoint:
         return self._servers.endpoint(model) or self.settings.endpoint(role)
-
-    async def _do(self, job: Job[T], calls: RunCalls) -> T:
-        model, evaluators = evaluate.models(calls, self.settings)
-        try:
-            async with calls.deadline:
-                return await job.do(
-                    JobModels(model=model, evaluators=evaluators, code=partial(calls.code, ""))
-                )
-        except TimeoutError:
-            if not calls.deadline.is_over:
-                raise
-            raise CallFailed(f"took longer than {self.settings.case_timeout:g} s") from None
 
     def close(self) -> None:
         """Wait for calls in flight, then stop the engine and the built-in servers."""

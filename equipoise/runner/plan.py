@@ -13,12 +13,10 @@ from typing import TypeVar
 
 from equipoise.comparison.release import NOTHING, Release
 from equipoise.comparison.side import Side
-from equipoise.core.errors import UserError
 from equipoise.core.settings import Settings
-from equipoise.core.types import JSON, Case, Cue, Run
-from equipoise.results import audits
-from equipoise.runner import anchors, loading, shards
-from equipoise.runner.anchors import AuditPlan
+from equipoise.core.types import Case, Cue, Run
+from equipoise.runner import loading, shards
+from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.loading import LoadedSuite
 from equipoise.suites import askers
 from equipoise.suites.shared_options import SEED
@@ -36,12 +34,12 @@ class Plan:
 
     settings: Settings
     root: Path
+    extra_jobs: ExtraJobs
     releases: Mapping[str, Release] = field(default_factory=dict)
     baselines: dict[str, Side | None] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
     _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    _audits: dict[str, AuditPlan] = field(default_factory=dict)
 
     def load(self, name: str) -> LoadedSuite:
         """A suite with its cases and rubric. Raises UserError."""
@@ -52,52 +50,6 @@ class Plan:
     def release(self, name: str) -> Release:
         """With what a suite's results are compared, and its rules."""
         return self.releases.get(name, NOTHING)
-
-    # Audits.
-
-    def audit(self, name: str) -> AuditPlan | None:
-        """The audit of a suite's evaluators, if the session has one. Raises UserError.
-
-        Of several shards the first has it.
-        """
-        loaded, extent, shard = self.load(name), self.settings.audit, self.settings.shard
-        is_elsewhere = shard is not None and shard.number > 1
-        if extent is None or loaded.suite.audit is None or is_elsewhere:
-            return None
-        if name not in self._audits:
-            self._audits[name] = anchors.plan(loaded.suite, loaded.rubric, self.root, extent)
-        return self._audits[name]
-
-    def kept_audits(self, name: str) -> dict[str, Mapping[str, JSON]]:
-        """The latest kept audit of each evaluator, by the same rubric and anchors; of some there is none."""
-        loaded = self.load(name)
-        found = {
-            evaluator: kept
-            for evaluator in loaded.settings.evaluator_models
-            if (kept := audits.kept(self.audits_folder, evaluator, name))
-        }
-        if not found or loaded.suite.audit is None:
-            return {}
-        try:
-            wanted = loaded.rubric.hash, anchors.load(loaded.suite, loaded.rubric, self.root).hash
-        except UserError:
-            return {}
-        # One of a few questions only has another extent than any of the suite's.
-        extents = loaded.suite.audit.DESIGNS
-        fitting = {
-            evaluator: next(
-                (said for said in kept if said["extent"] in extents and _made_by(said) == wanted), None
-            )
-            for evaluator, kept in found.items()
-        }
-        return {evaluator: said for evaluator, said in fitting.items() if said is not None}
-
-    @property
-    def audits_folder(self) -> Path:
-        """Below which audits are kept."""
-        return self.root / "results"
-
-    # Runs.
 
     def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite in the order in which they begin.
@@ -160,8 +112,3 @@ def round_robin(cases: Sequence[C]) -> list[C]:
     for case in cases:
         groups[case.area, case.language].append(case)
     return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
-
-
-def _made_by(audit: Mapping[str, JSON]) -> tuple[JSON, JSON]:
-    """The rubric and the anchors of a kept audit."""
-    return audit["rubric_hash"], audit["anchors_hash"]

@@ -17,7 +17,7 @@ from equipoise.models.local import weights
 from equipoise.results import askers, intents
 from equipoise.results.history import History
 from equipoise.results.store import Files
-from equipoise.runner import anchors, metadata, rejudge, shards, submissions
+from equipoise.runner import metadata, rejudge, shards, submissions
 from equipoise.runner.batch_files import Answers
 from equipoise.runner.plan import Plan
 from equipoise.suites.resources import ORIGINAL
@@ -48,8 +48,8 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
         from equipoise.report.page.page import refuse_output
 
         refuse_output("--report", plan.settings.report)
-    if plan.settings.audit and all(plan.load(name).suite.audit is None for name in names):
-        raise UserError(f"--audit: {', '.join(names)} has no anchors to try evaluators by; leave it out")
+    if plan.settings.audit:
+        plan.extra_jobs.refuse_unfit([plan.load(name) for name in names])
     for name in names:
         if len(names) > 1:
             _refuse_other_defaults(plan, name)
@@ -118,8 +118,7 @@ def _prepare_release(plan: Plan, name: str) -> None:
     if plan.settings.rejudge:
         cues_hash = loaded.askers.hash if loaded.askers else None
         rejudge.check(plan.settings.rejudge, name, loaded.data_hash, cues_hash)
-    plan.audit(name)
-    _refuse_without_audit(plan, name)
+    plan.extra_jobs.prepare(loaded, plan.release(name).rules)
     _refuse_without_askers(plan, name)
     wanted = plan.release(name)
     is_measured = plan.settings.until or wanted.baseline
@@ -130,23 +129,6 @@ def _prepare_release(plan: Plan, name: str) -> None:
     plan.baselines[name] = of_session.prepare(
         wanted, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
     )
-
-
-def _refuse_without_audit(plan: Plan, name: str) -> None:
-    """Raise UserError for a rule on audits that could not be decided, or names no check."""
-    rules = [rule for rule in plan.release(name).rules if rule.is_about_audit]
-    if not rules:
-        return
-    planned, kept = plan.audit(name), plan.kept_audits(name)
-    missing = [item for item in plan.load(name).settings.evaluator_models if item not in kept]
-    for rule in rules:
-        if planned is not None:
-            refusals.refuse_unfit_audit(rule, anchors.possible_checks(planned))
-            continue
-        if missing:
-            raise UserError(refusals.not_audited(rule, missing, name))
-        for audit in kept.values():
-            refusals.refuse_unfit_audit(rule, audit["checks"])
 
 
 def _refuse_without_askers(plan: Plan, name: str) -> None:

@@ -21,6 +21,7 @@ from equipoise.core.options import OPTIONS, Option
 from equipoise.core.settings import Settings
 from equipoise.report import header
 from equipoise.runner.batches import WAITING
+from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
@@ -31,7 +32,7 @@ LISTS = "equipoise run SUITE --help"
 NOTHING_SELECTED: Mapping[str, None] = {"keyword": None, "mark": None}
 
 
-def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
+def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Path:
     """Ask and judge every case of a suite, and return the path of the results.
 
     `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
@@ -44,17 +45,18 @@ def run(suite: str, root: Path, options: Mapping[str, Any]) -> Path:
     suites.require(suite)
     variables = env_file.load(Path.cwd(), os.environ)
     try:
-        return _run(suite, root, settings_of(_texts(options), os.environ, {}, [suite], variables.origins))
+        settings = settings_of(_texts(options), os.environ, {}, [suite], variables.origins)
+        if settings.model is None:
+            raise UserError("which model? Name it with model=")
+        return _run(suite, settings, Session(settings, root, extra_jobs))
     finally:
         variables.unset(os.environ)
 
 
-def _run(suite: str, root: Path, settings: Settings) -> Path:
-    if settings.model is None:
-        raise UserError("which model? Name it with model=")
+def _run(suite: str, settings: Settings, session: Session) -> Path:
     for warning in header.warnings(settings):
         warnings.warn(warning, stacklevel=4)
-    with closing(Session(settings, root)) as session:
+    with closing(session):
         session.check([suite])
         if text := session.plan.load(suite).rubric_warning():
             warnings.warn(text, stacklevel=4)
@@ -77,7 +79,7 @@ def _finish(session: Session, suite: str) -> None:
             except (NotNeeded, BatchWaiting):
                 continue
             progress.note(suite, item.id, has_failed=record.score is None)
-        reason = session.await_audits()
+        reason = session.await_extra()
     except SessionStopped as error:
         reason = session.stop_reason or str(error)
     except KeyboardInterrupt:

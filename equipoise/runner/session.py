@@ -11,8 +11,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.errors import BatchWaiting, CallFailed, CannotKeep, SessionStopped, UserError
-from equipoise.core.files import shown
+from equipoise.core.errors import BatchWaiting, CallFailed, SessionStopped, UserError
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import JSON, Role, Run
@@ -20,14 +19,14 @@ from equipoise.models.counters import Counters
 from equipoise.models.local import LocalServers
 from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
-from equipoise.results import audits, history, intents, store
+from equipoise.results import history, intents, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
-from equipoise.runner import anchors, metadata, preflight, rejudge, resume, saving
-from equipoise.runner.anchors import AnchorVerdict
+from equipoise.runner import metadata, preflight, rejudge, resume, saving
 from equipoise.runner.collector import without_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.evaluate import SuiteContext
+from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
 from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
@@ -38,12 +37,13 @@ ENDED = "the session has ended"
 class Session:
     """The state of one process; in an xdist worker, it has only settings.
 
-    `root` is the folder of the user's files. `begun` has a message for each suite whose journal is open,
-    `planned` the selected runs by suite and id.
+    `root` is the folder of the user's files, `extra_jobs` is what is done beside the runs. `begun` has a
+    message for each suite whose journal is open, `planned` the selected runs by suite and id.
     """
 
     settings: Settings
     root: Path
+    extra_jobs: ExtraJobs
     is_worker: bool = False
     plan: Plan = field(init=False)
     _servers: LocalServers = field(default_factory=LocalServers)
@@ -56,15 +56,15 @@ class Session:
     begun: dict[str, str] = field(default_factory=dict)
     _unanswered: set[str] = field(default_factory=set)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
-    _verdicts: dict[str, list[AnchorVerdict]] = field(default_factory=dict)
-    _awaits_audits: bool = False
+    _extra: dict[str, Sequence[ExtraJob]] = field(default_factory=dict)
+    _awaits_extra: bool = False
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
     _has_batches: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
 
     def __post_init__(self) -> None:
-        self.plan = Plan(self.settings, self.root)
+        self.plan = Plan(self.settings, self.root, self.extra_jobs)
         self.counters = Counters(len(self.settings.models))
         self._has_batches = bool(self.settings.batch)
 
@@ -124,29 +124,14 @@ class Session:
             )
             if self.settings.rejudge:
                 rejudge.copy_replies(self.settings.rejudge, self._histories[name], ids)
-            self._begin_audit(name)
+            self._begin_extra(name)
 
-    def _begin_audit(self, name: str) -> None:
-        """Plan the missing verdicts of an audit; without one, note what is kept. Raises UserError."""
-        found, plan = self._histories[name], self.plan.audit(name)
-        evaluators = self.settings.of(name).evaluator_models
-        try:
-            if plan is not None:
-                if not anchors.is_planned(plan, found, evaluators):
-                    resume.append(found, "audit", **plan.to_json())
-                self._verdicts[name] = [
-                    item for model in evaluators for item in anchors.left(plan, found, model)
-                ]
-            elif found.audit is None:
-                for kept in self.plan.kept_audits(name).values():
-                    if found.kept_audits.get(kept["evaluator"]) != kept:
-                        resume.append(found, "kept_audit", audit=kept)
-        except (OSError, CannotKeep) as error:
-            raise UserError(f"{shown(found.path)}: the audit cannot be written to it: {error}") from None
-        if self._verdicts.get(name) and self.begun[name].startswith(resume.ALREADY_COMPLETE):
-            self.begun[name] = (
-                f"all runs are done; verdicts of the audit to do: {len(self._verdicts[name]):,}"
-            )
+    def _begin_extra(self, name: str) -> None:
+        """Plan the extra jobs that are left to do. Raises UserError."""
+        jobs = self.extra_jobs.begin(self.plan.load(name), self._histories[name])
+        self._extra[name] = jobs
+        if jobs and self.begun[name].startswith(resume.ALREADY_COMPLETE):
+            self.begun[name] = f"all runs are done; verdicts of the audit to do: {len(jobs):,}"
 
     # The built-in servers.
 
@@ -208,21 +193,24 @@ class Session:
                 raise SessionStopped(ENDED)
             if not self._is_started:
                 self._is_started = True
-                verdicts = [item for found in self._verdicts.values() for item in found]
-                self.engine.start(self.planned.values(), verdicts)
+                self.engine.start(self.planned.values(), self._extra_jobs)
             return self.engine
 
-    def await_audits(self) -> str | None:
-        """Wait for the audits' verdicts. Returns why the session ended before all were there, if it did.
+    @property
+    def _extra_jobs(self) -> list[ExtraJob]:
+        return [job for jobs in self._extra.values() for job in jobs]
 
-        Without those that failed, the audit is incomplete. Raises the exception of a bug.
+    def await_extra(self) -> str | None:
+        """Wait for the extra jobs. Returns why the session ended before all were done, if it did.
+
+        Those that failed are left to do. Raises the exception of a bug.
         """
-        self._awaits_audits = True
+        self._awaits_extra = True
         try:
-            for item in [item for found in self._verdicts.values() for item in found]:
+            for job in self._extra_jobs:
                 self._stop_if_interrupted()
                 with suppress(CallFailed, BatchWaiting):
-                    self._started().await_verdict(item)
+                    self._started().await_extra(job)
         except SessionStopped as error:
             return self.counters.stop_reason or str(error)
         return None
@@ -230,20 +218,16 @@ class Session:
     @property
     def audited(self) -> tuple[int, int]:
         """How many verdicts of the audits are done, and of how many."""
-        done = sum(
-            item.id in self._histories[name].anchors
-            for name, found in self._verdicts.items()
-            for item in found
-        )
-        return done, sum(map(len, self._verdicts.values()))
+        jobs = self._extra_jobs
+        return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 
     def _idle(self) -> None:
         self._import_statistics()
-        if self._awaits_audits:
+        if self._awaits_extra:
             self._stop_if_interrupted()
 
     def _stop_if_interrupted(self) -> None:
-        """Raise SessionStopped: pytest no longer catches KeyboardInterrupt when only audits are left."""
+        """Raise SessionStopped: pytest no longer catches KeyboardInterrupt when only extra jobs are left."""
         if self.interruptions.count:
             self.counters.stop("interrupted")
             raise SessionStopped("interrupted")
@@ -304,18 +288,11 @@ class Session:
             data = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:
                 return data
-            self._keep_audits(name, history)
+            self.extra_jobs.finish(self.plan.load(name), history)
             return {**data, **saving.part(self.plan, name, history, self._selected(name), data)}
 
     def _selected(self, name: str) -> set[str]:
         return {run for suite, run in self.planned if suite == name}
-
-    def _keep_audits(self, name: str, known: History) -> None:
-        """Keep each complete audit for later sessions; where that fails, results have it all the same."""
-        for evaluator in known.settings["evaluator_models"]:
-            if (said := audits.of_session(self.plan.load(name).suite, known, evaluator)) is not None:
-                with suppress(OSError):
-                    audits.keep(self.plan.audits_folder, evaluator, name, said)
 
     @property
     def is_waiting(self) -> bool:

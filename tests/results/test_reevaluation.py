@@ -11,6 +11,7 @@ from fake_client import ALL, Project, any_answer, question
 from journals import rewrite
 
 from equipoise import suites
+from equipoise.audit.session import SessionAudits
 from equipoise.comparison.verify import unlike_calls
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
@@ -119,7 +120,9 @@ def test_every_suite_can_be_replayed(suite: str, project: Project, tmp_path: Pat
     """Its cases are made again of what its records say of them."""
     project.client.script = any_answer if suites.load(suite).is_judged else letter_or_number
     given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "limit": "2"}
-    session = Session(settings_of(given, {}, {}, [suite]), tmp_path / "elsewhere")
+    session = Session(
+        settings_of(given, {}, {}, [suite]), tmp_path / "elsewhere", SessionAudits(tmp_path / "elsewhere")
+    )
     try:
         session.check([suite])
         runs = session.plan.runs(suite)[:6]

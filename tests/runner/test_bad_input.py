@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, SMALL_DATASET, resolved
+from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
 from equipoise.runner.session import Session
 
@@ -49,7 +50,7 @@ def checked(root: Path, **options: object) -> str:
     before = content_of(root)
     given = {"model": "subject", "evaluator_model": ["judge"], **options}
     with pytest.raises(UserError) as caught:
-        Session(resolved(given), root).check(["neutrality"])
+        Session(resolved(given), root, SessionAudits(root)).check(["neutrality"])
     assert content_of(root) == before
     line = str(caught.value)
     assert "\n" not in line

@@ -9,6 +9,7 @@ import pytest
 from fake_client import Project, any_answer
 
 from equipoise import suites
+from equipoise.audit.session import SessionAudits
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
 
@@ -35,7 +36,9 @@ def test_a_session_with_a_reply_of_question_marks_ends(suite: str, size: int, pr
 
 def run(suite: str, folder: Path) -> tuple[str, Path]:
     """How the first run of a suite ends, and its journal."""
-    session = Session(settings_of(GIVEN, {}, {}, [suite]), folder / "elsewhere")
+    session = Session(
+        settings_of(GIVEN, {}, {}, [suite]), folder / "elsewhere", SessionAudits(folder / "elsewhere")
+    )
     try:
         session.check([suite])
         first = session.plan.runs(suite)[0]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from journals import ask, begin, keep, record
 
 from conftest import resolved
+from equipoise.audit.session import SessionAudits
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.types import Case, Reply, Usage
@@ -39,7 +40,7 @@ def root(tmp_path: Path) -> Path:
 def plan(root: Path, **options: Any) -> Plan:
     """The plan of a session with these options."""
     given = {"model": "m", "evaluator_model": ["e1", "e2"], "api_base_url": "http://x/v1", "runs": "1"}
-    return Plan(settings=resolved({**given, **options}, {}, {}), root=root)
+    return Plan(settings=resolved({**given, **options}, {}, {}), root=root, extra_jobs=SessionAudits(root))
 
 
 def journal_of(path: Path, *runs: str, tokens: int = 5, **about: Any) -> None:

@@ -22,6 +22,7 @@ from fake_client import SUITE, Project, plain
 import equipoise
 from conftest import ROOT, Bench, resolved
 from equipoise import suites
+from equipoise.audit.session import SessionAudits
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Call
@@ -95,7 +96,10 @@ FIELDS = {
 @pytest.mark.parametrize("name", suites.names())
 def test_every_question_is_in_one_shard(name: str) -> None:
     """In all its languages, wordings and runs; a shard asks in the order of the whole session."""
-    plans = [Plan(resolved({"model": "m", "shard": text}), ROOT) for text in (None, "1/2", "2/2")]
+    plans = [
+        Plan(resolved({"model": "m", "shard": text}), ROOT, SessionAudits(ROOT))
+        for text in (None, "1/2", "2/2")
+    ]
     whole, *parts = (plan.runs(name) for plan in plans)
     for plan, part in zip(plans[1:], parts, strict=True):
         ranks = plan.ranks(name, [run.id for run in part])

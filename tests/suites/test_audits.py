@@ -15,13 +15,14 @@ from known_anchors import FAULTY, READERS, SOUND, TELLERS, Judge, anchors
 
 from conftest import ROOT
 from equipoise import suites
+from equipoise.audit.plan import AnchorRun, selected
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.judged import Check, Judged
-from equipoise.runner import anchors as runner
+from equipoise.results.document import AnchorNumber
 
 
 def evaluator(judge: Judge) -> Evaluator:
@@ -38,18 +39,14 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     found = suites.load(suite)
     assert found.audit is not None
     rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
-    chosen = runner.selected(anchors(suite), found.audit.DESIGNS[extent])
+    chosen = selected(anchors(suite), found.audit.DESIGNS[extent])
+    runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
-    async def every() -> list[Mapping[str, float | None]]:
-        assert found.audit is not None
-        return [await found.audit.judge(anchor, rubric, by) for anchor in chosen]
+    async def every() -> list[list[AnchorNumber]]:
+        judge = runs[0].audited.judge
+        return [run.rows(await judge(run.anchor, rubric, by)) for run in runs]
 
-    given = asyncio.run(every())
-    return [
-        Judged(**row)
-        for anchor, scores in zip(chosen, given, strict=True)
-        for row in runner.judged(anchor, 0, scores)
-    ]
+    return [Judged(**row) for rows in asyncio.run(every()) for row in rows]
 
 
 def checked(suite: str, judge: Judge) -> dict[str, Check]:

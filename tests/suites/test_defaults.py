@@ -11,6 +11,7 @@ import pytest
 
 from conftest import ALL_OPTIONS, resolved
 from equipoise import suites
+from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
 from equipoise.core.resolution import resolve_suites
@@ -79,7 +80,11 @@ def test_the_built_in_model_is_judged_by_itself() -> None:
 def plan(root: Path, *names: str, **said: Any) -> Plan:
     """The plan of a session of these suites, checked."""
     given, options = {"model": "m", **said}, tuple(suites.options())
-    found = Plan(settings=resolve_suites(given, {}, {}, suites.defaults_of(names), options), root=root)
+    found = Plan(
+        settings=resolve_suites(given, {}, {}, suites.defaults_of(names), options),
+        root=root,
+        extra_jobs=SessionAudits(root),
+    )
     preflight.check(found, names)
     return found
 
@@ -122,7 +127,7 @@ def test_what_one_engine_goes_by_is_of_no_suite_alone(
 
 def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
-    found = Plan(settings=settle(), root=tmp_path)
+    found = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
     preflight.check(found, ["politicsbench"])
     identity = metadata.identity(found, "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])

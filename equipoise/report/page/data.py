@@ -19,6 +19,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
+from equipoise.results.document import AuditFigures
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot
@@ -199,15 +200,11 @@ def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
     return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
 
 
-def _audited(evaluator: str, audited: Mapping[str, JSON] | None) -> AuditedEvaluator:
-    if audited is None:
+def _audited(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
+    if figures is None:
         return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
-    return AuditedEvaluator(
-        evaluator=evaluator,
-        finding=audit.finding(audited),
-        differs=audited["differs"],
-        rows=audit.rows(audited),
-    )
+    finding, rows = audit.finding(figures), audit.rows(figures)
+    return AuditedEvaluator(evaluator=evaluator, finding=finding, differs=figures["differs"], rows=rows)
 
 
 def _key(wanted: str, taken: Mapping[str, object]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
+from equipoise.results.document import CheckFigures, KeptAudit
 from equipoise.suites.plots import Plot
 
 _PARTS = {"evaluator", "suite", "extent", "checks"}
@@ -17,7 +19,7 @@ _SHARE = 100.0
 """Somers' D is drawn as a hundredfold, on the axis of points and percent."""
 
 
-def kept(paths: Sequence[Path]) -> list[Mapping[str, JSON]]:
+def read(paths: Sequence[Path]) -> list[KeptAudit]:
     """The audits among these files, and in these folders. Raises UserError for one that cannot be read."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return [_read(file) for file in files if file.is_file() and _is_audit(file)]
@@ -30,41 +32,41 @@ def _is_audit(path: Path) -> bool:
     return b'"evaluator"' in start and b'"metadata"' not in start
 
 
-def _read(path: Path) -> Mapping[str, JSON]:
+def _read(path: Path) -> KeptAudit:
     try:
-        found = json_io.loads(read_bytes(path))
+        audit = json_io.loads(read_bytes(path))
     except ValueError as error:
         raise UserError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(found, dict) or not found.keys() >= _PARTS:
+    if not isinstance(audit, dict) or not audit.keys() >= _PARTS:
         raise UserError(f"{path}: neither results nor an audit")
-    return found
+    return cast("KeptAudit", audit)
 
 
-def figures(audits: Sequence[Mapping[str, JSON]]) -> dict[str, Plot]:
+def figures(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
     """A figure of each suite by the name of its file, with a panel for each evaluator."""
-    ordered = sorted(audits, key=lambda audit: str(audit["suite"]))
+    ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
         f"audit-{suite}": Plot(
             name=f"audit-{suite}",
             title=f"Checks of the evaluators of {suite}, with 95 % intervals",
             kind="checks",
-            rows=[row for audit in found for row in _rows(audit)],
+            rows=[row for audit in group for row in _rows(audit)],
             unit="points or percent; a grey band is what a sound evaluator has",
             low=-100,
             high=100,
         )
-        for suite, found in groupby(ordered, lambda audit: str(audit["suite"]))
+        for suite, group in groupby(ordered, lambda audit: audit["suite"])
     }
 
 
-def _rows(audit: Mapping[str, JSON]) -> list[dict[str, JSON]]:
+def _rows(audit: KeptAudit) -> list[dict[str, JSON]]:
     return [_row(f"{audit['evaluator']} ({audit['extent']})", check) for check in audit["checks"]]
 
 
-def _row(series: str, check: Mapping[str, JSON]) -> dict[str, JSON]:
+def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
     times = 1.0 if check["unit"] in ("points", "%") else _SHARE
     value, low, high = (
-        None if check[key] is None else times * check[key] for key in ("value", "low", "high")
+        None if figure is None else times * figure for figure in (check["value"], check["low"], check["high"])
     )
     near, far = _band(check, times)
     return {
@@ -81,7 +83,7 @@ def _row(series: str, check: Mapping[str, JSON]) -> dict[str, JSON]:
     }
 
 
-def _band(check: Mapping[str, JSON], times: float) -> tuple[float, float]:
+def _band(check: CheckFigures, times: float) -> tuple[float, float]:
     """What a sound evaluator has, within the axis."""
     least = 0.0 if check["unit"] == "%" else -100.0
     low, high = (times * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))

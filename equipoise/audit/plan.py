@@ -1,0 +1,157 @@
+"""The plan of an audit: which anchors an evaluator judges, how often, and what a verdict on one says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from equipoise import suites
+from equipoise.core.errors import CallFailed, UserError
+from equipoise.core.settings import Settings
+from equipoise.core.types import JSON, Call, Foreseen, Reply
+from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.judge import Evaluator
+from equipoise.judge.rubric import Rubric
+from equipoise.results import audits
+from equipoise.results.document import AnchorNumber, CheckFigures
+from equipoise.suites import AnySuite
+from equipoise.suites.contract import Audited
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan:
+    """An audit of a suite's evaluators: its anchors, and the design that says which of them are judged."""
+
+    suite: str
+    audited: Audited
+    rubric: Rubric
+    anchors: Anchors
+    design: Design
+
+    @property
+    def texts(self) -> list[Anchor]:
+        """The anchors that are judged."""
+        return selected(self.anchors, self.design)
+
+    def runs(self) -> list[AnchorRun]:
+        """What each evaluator has to judge."""
+        return [
+            AnchorRun(audited=self.audited, rubric=self.rubric, anchor=anchor, repeat=repeat)
+            for anchor in self.texts
+            for repeat in range(self.design.repeats(anchor.kind))
+        ]
+
+    def to_json(self) -> dict[str, JSON]:
+        """The content of its journal line: with the verdicts all that results need."""
+        return {
+            "extent": self.design.name,
+            "anchors_hash": self.anchors.hash,
+            "order": [list(pair) for pair in self.anchors.order],
+            "anchors": {anchor.id: self.design.repeats(anchor.kind) for anchor in self.texts},
+        }
+
+    def possible_checks(self) -> Sequence[CheckFigures]:
+        """The checks that the audit will make, with figures that mean nothing."""
+        judged = [
+            row
+            for run in self.runs()
+            for row in run.rows({name: (low + high) / 2 for name, (low, high) in run.anchor.bounds.items()})
+        ]
+        return audits.concluded(self.audited, judged, self.anchors.order)["checks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorRun:
+    """An anchor that evaluators judge for the nth time."""
+
+    audited: Audited
+    rubric: Rubric
+    anchor: Anchor
+    repeat: int
+
+    @property
+    def id(self) -> str:
+        """Unique in an audit."""
+        return f"{self.anchor.id}-{self.repeat}"
+
+    async def judge(self, evaluator: Evaluator) -> list[AnchorNumber]:
+        """The numbers of this evaluator's verdict; None where it is invalid.
+
+        Raises CallFailed if the evaluator cannot be reached; one that declines to judge this text is invalid.
+        """
+        try:
+            scores = await self.audited.judge(self.anchor, self.rubric, evaluator)
+        except CallFailed as failure:
+            if failure.stops_session:
+                raise
+            scores = {}
+        return self.rows(scores)
+
+    def rows(self, scores: Mapping[str, float | None]) -> list[AnchorNumber]:
+        """The numbers of a verdict with these scores; those that are missing are None."""
+        return [
+            {
+                "topic": self.anchor.topic,
+                "language": self.anchor.language,
+                "kind": self.anchor.kind,
+                "repeat": self.repeat,
+                "score": scores.get(aspect),
+                "low": low,
+                "high": high,
+                "host": self.anchor.host,
+                "aspect": aspect,
+            }
+            for aspect, (low, high) in self.anchor.bounds.items()
+        ]
+
+    async def foreseen(self, evaluator: str, settings: Settings) -> list[Foreseen]:
+        """The calls of the verdict if the first answer is accepted."""
+        calls: list[Foreseen] = []
+
+        async def note(call: Call) -> Reply:
+            prompt = "\n".join(message["content"] for message in call.messages)
+            calls.append(Foreseen(role="evaluator", prompt=prompt))
+            return Reply(text="")
+
+        asked = Evaluator(evaluator, settings.evaluator, note, attempts=1, code=_no_code)
+        await self.audited.judge(self.anchor, self.rubric, asked)
+        return calls
+
+
+def _no_code(model: str) -> str:
+    return "0" * 16
+
+
+def with_anchors() -> list[str]:
+    """The names of the suites whose evaluators can be audited."""
+    return [name for name in suites.names() if suites.load(name).audit is not None]
+
+
+def plan(
+    suite: AnySuite, rubric: Rubric, folder: Path, topics: Path, extent: str, limit: int | None = None
+) -> AuditPlan | None:
+    """The audit by the anchors in `folder`, of the questions in `topics`; None of a suite without anchors.
+
+    With a `limit` it has the first topics only. Raises UserError if the anchors do not fit the rubric.
+    """
+    if suite.audit is None:
+        return None
+    design = suite.audit.DESIGNS[extent]
+    if limit is not None:
+        # Under a name of its own: it is shown in no session as the whole.
+        design = replace(design, name=f"{extent}, first {limit}", topics=limit)
+    anchors = suite.audit.load(folder, topics, rubric)
+    made = AuditPlan(suite=suite.name, audited=suite.audit, rubric=rubric, anchors=anchors, design=design)
+    if not made.texts:
+        raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")
+    return made
+
+
+def selected(anchors: Anchors, design: Design) -> list[Anchor]:
+    """The anchors of a design: texts of its kinds, and the first injections whose hosts are among them."""
+    topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
+    known = [item for item in anchors.texts if item.topic in topics]
+    texts = [item for item in known if item.host is None and (not design.kinds or item.kind in design.kinds)]
+    kinds = {item.kind for item in texts}
+    return texts + [item for item in known if item.host in kinds][: design.injections]

@@ -1,0 +1,108 @@
+"""Audits outside of sessions: evaluators judge anchors, and what that says of them is kept.
+
+Interrupted, the same call goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import cast
+
+from equipoise.audit import kept
+from equipoise.audit.plan import AnchorRun, AuditPlan
+from equipoise.core.errors import CallFailed
+from equipoise.core.settings import Settings
+from equipoise.judge.judge import JobModels
+from equipoise.models.counters import CounterSnapshot
+from equipoise.results import audits, store
+from equipoise.results.document import AnchorNumber, EvaluatorAudit, Sampling
+from equipoise.results.totals import Answering
+from equipoise.runner.jobs import Job, open_jobs
+
+VerdictNumbers = dict[str, list[AnchorNumber]]
+"""The verdict on an anchor of each evaluator that could be reached."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOutcome:
+    """The audit of one evaluator and its file; None of both as long as verdicts are `missing`."""
+
+    evaluator: str
+    audit: EvaluatorAudit | None = None
+    path: Path | None = None
+    missing: int = 0
+
+
+def run(
+    plan: AuditPlan,
+    settings: Settings,
+    folder: Path,
+    *,
+    is_fresh: bool = False,
+    on_done: Callable[[], None] = lambda: None,
+    tell: Callable[[str], None] = lambda text: None,
+) -> tuple[list[AuditOutcome], CounterSnapshot]:
+    """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
+    names = store.file_name("+".join(settings.evaluator_models))
+    log = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
+    jobs = [Job(name=run.id, do=partial(_judge, run)) for run in plan.runs()]
+    with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
+        results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
+        totals, seen = session.totals, session.seen
+    outcomes = [
+        _concluded(plan, name, settings, results, seen, folder, is_new=totals.made > 0)
+        for name in settings.evaluator_models
+    ]
+    return outcomes, totals
+
+
+async def _judge(run: AnchorRun, models: JobModels) -> VerdictNumbers:
+    judged: VerdictNumbers = {}
+    for evaluator in models.evaluators:
+        # One that cannot be reached has no verdict; the others have theirs.
+        with suppress(CallFailed):
+            judged[evaluator.name] = await run.judge(evaluator)
+    return judged
+
+
+def _concluded(
+    plan: AuditPlan,
+    evaluator: str,
+    settings: Settings,
+    results: Sequence[VerdictNumbers],
+    seen: Collection[Answering],
+    folder: Path,
+    *,
+    is_new: bool,
+) -> AuditOutcome:
+    """The audit of one evaluator, which is kept only if no verdict is missing; replayed, with its date."""
+    lines = [judged[evaluator] for judged in results if evaluator in judged]
+    if len(lines) < len(results):
+        return AuditOutcome(evaluator=evaluator, missing=len(results) - len(lines))
+    judged = list(chain.from_iterable(lines))
+    audit: EvaluatorAudit = {
+        "state": "complete",
+        "extent": plan.design.name,
+        "topics": len({row["topic"] for row in judged}),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdicts": len(lines),
+        "planned": len(results),
+        "rubric_version": plan.rubric.version,
+        "rubric_hash": plan.rubric.hash,
+        "anchors_hash": plan.anchors.hash,
+        "response_models": audits.models(row[2:] for row in seen if row[:2] == ("evaluator", evaluator)),
+        "sampling": cast("Sampling", settings.evaluator.parameters()),
+        "system_prompt": settings.evaluator.system_prompt,
+        **audits.concluded(plan.audited, judged, plan.anchors.order),
+    }
+    earlier = () if is_new else kept.read(folder, evaluator, plan.suite)
+    if same := next((item for item in earlier if kept.is_same(item, audit)), None):
+        audit["finished"] = same["finished"]
+    path = kept.write(folder, evaluator, plan.suite, audit)
+    return AuditOutcome(evaluator=evaluator, audit=audit, path=path)

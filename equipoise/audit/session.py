@@ -1,0 +1,182 @@
+"""Audits in a session: its evaluators judge anchors among the replies, or it names what is kept of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from equipoise.audit import kept
+from equipoise.audit.plan import AnchorRun, AuditPlan, plan
+from equipoise.comparison.gate import refusals
+from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.files import shown
+from equipoise.core.rules import Rule
+from equipoise.core.types import JSON, Foreseen
+from equipoise.judge.judge import JobModels
+from equipoise.results import audits
+from equipoise.results.document import KeptAudit
+from equipoise.results.history import History
+from equipoise.runner import resume
+from equipoise.runner.loading import LoadedSuite
+from equipoise.suites.resources import nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnchorVerdict:
+    """The ExtraJob of one verdict on an anchor."""
+
+    suite: str
+    evaluator: str
+    run: AnchorRun
+
+    line = "anchor"
+
+    @property
+    def id(self) -> str:
+        """Its name in the journal; the evaluator never sees it."""
+        return audits.verdict_name(self.evaluator, self.run.anchor.id, self.run.repeat)
+
+    async def do(self, models: JobModels) -> dict[str, JSON]:
+        """What its line says. Raises CallFailed if the evaluator cannot be reached."""
+        evaluator = next(item for item in models.evaluators if item.name == self.evaluator)
+        judged = await self.run.judge(evaluator)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        return {"evaluator": self.evaluator, "at": at, "judged": judged}
+
+
+class SessionAudits:
+    """The ExtraJobs of a session that audits its evaluators, where its settings say so.
+
+    `root` is the folder of the user's files; audits are kept in its `results`.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = root / "results"
+        self._plans: dict[tuple[str, str, str], AuditPlan | None] = {}
+
+    def refuse_unfit(self, suites: Sequence[LoadedSuite]) -> None:
+        """Raise UserError if none of these suites, whose evaluators are to be audited, has anchors."""
+        if not any(loaded.suite.audit for loaded in suites):
+            names = ", ".join(loaded.suite.name for loaded in suites)
+            raise UserError(f"--audit: {names} has no anchors to try evaluators by; leave it out")
+
+    def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
+        """Read the anchors. Raises UserError, also for a rule that no audit could decide."""
+        planned = self._plan(loaded)
+        if not (rules := [rule for rule in rules if rule.is_about_audit]):
+            return
+        earlier = self._kept(loaded)
+        missing = [name for name in loaded.settings.evaluator_models if name not in earlier]
+        for rule in rules:
+            if planned is not None:
+                refusals.refuse_unfit_audit(rule, planned.possible_checks())
+                continue
+            if missing:
+                raise UserError(refusals.not_audited(rule, missing, loaded.suite.name))
+            for audit in earlier.values():
+                refusals.refuse_unfit_audit(rule, audit["checks"])
+
+    def begin(self, loaded: LoadedSuite, history: History) -> list[AnchorVerdict]:
+        """Plan the audit in the journal, or without one note what is kept. Raises UserError."""
+        planned, evaluators = self._plan(loaded), loaded.settings.evaluator_models
+        try:
+            if planned is None:
+                self._note_kept(loaded, history)
+            elif not is_planned(planned, history, evaluators):
+                resume.append(history, "audit", **planned.to_json())
+        except (OSError, CannotKeep) as error:
+            raise UserError(f"{shown(history.path)}: the audit cannot be written to it: {error}") from None
+        return (
+            [] if planned is None else [item for name in evaluators for item in left(planned, history, name)]
+        )
+
+    def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
+        """The calls of each verdict that is left, by evaluator; of a suite without an audit there is none."""
+        planned, settings = self._plan(loaded), loaded.settings
+        if planned is None:
+            return {}
+
+        async def calls(verdicts: Sequence[AnchorVerdict]) -> list[list[Foreseen]]:
+            return [await item.run.foreseen(item.evaluator, settings) for item in verdicts]
+
+        return {name: asyncio.run(calls(left(planned, history, name))) for name in settings.evaluator_models}
+
+    def finish(self, loaded: LoadedSuite, history: History) -> None:
+        """Keep each complete audit for later sessions; where that fails, results have it all the same."""
+        for evaluator in history.settings["evaluator_models"]:
+            audit = audits.of_session(loaded.suite, history, evaluator)
+            if audit is not None and audit["state"] == "complete":
+                with suppress(OSError):
+                    kept.write(self._folder, evaluator, loaded.suite.name, audit)
+
+    def _plan(self, loaded: LoadedSuite) -> AuditPlan | None:
+        """The audit of a suite's evaluators, if the session has one. Of several shards the first has it."""
+        extent, shard = loaded.settings.audit, loaded.settings.shard
+        if extent is None or (shard is not None and shard.number > 1):
+            return None
+        return self._of_extent(loaded, extent)
+
+    def _of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
+        """With the project's own anchors or those shipped, and the questions that stand beside these."""
+        name = loaded.suite.name
+        key = (name, loaded.rubric.hash, extent)
+        if key not in self._plans:
+            folder = nearest(f"rubric/anchors/{name}", self._root)
+            topics = folder.parents[2] / "topics" / name
+            self._plans[key] = plan(loaded.suite, loaded.rubric, folder, topics, extent)
+        return self._plans[key]
+
+    def _note_kept(self, loaded: LoadedSuite, history: History) -> None:
+        if history.audit is None:
+            for audit in self._kept(loaded).values():
+                if history.kept_audits.get(audit["evaluator"]) != audit:
+                    resume.append(history, "kept_audit", audit=audit)
+
+    def _kept(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
+        """The latest kept audit of each evaluator, by the same rubric and anchors; of some there is none."""
+        name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
+        files = {evaluator: kept.read(self._folder, evaluator, name) for evaluator in evaluators}
+        try:
+            whole = self._of_extent(loaded, "full") if any(files.values()) else None
+        except UserError:
+            return {}
+        if whole is None:
+            return {}
+        # One of a few questions only has another extent than any of the suite's.
+        extents, texts = whole.audited.DESIGNS, (loaded.rubric.hash, whole.anchors.hash)
+        return {
+            evaluator: fitting[0]
+            for evaluator, every in files.items()
+            if (
+                fitting := [audit for audit in every if audit["extent"] in extents and _texts(audit) == texts]
+            )
+        }
+
+
+def _texts(audit: KeptAudit) -> tuple[str, str]:
+    """The rubric and the anchors of a kept audit."""
+    return audit["rubric_hash"], audit["anchors_hash"]
+
+
+def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
+    """Whether a journal has this plan, or another that is done and that this is a part of."""
+    known, wanted = history.audit, planned.to_json()
+    if known is None or known.anchors_hash != wanted["anchors_hash"]:
+        return False
+    if known.anchors == wanted["anchors"]:
+        return True
+    is_part = all(known.anchors.get(name, 0) >= times for name, times in wanted["anchors"].items())
+    return is_part and not any(audits.missing(history, name) for name in evaluators)
+
+
+def left(planned: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
+    """The verdicts of an evaluator that are not in the journal; those on other texts do not count."""
+    is_same = history.audit is not None and history.audit.anchors_hash == planned.anchors.hash
+    known = history.anchors if is_same else {}
+    every = (AnchorVerdict(suite=planned.suite, evaluator=evaluator, run=run) for run in planned.runs())
+    return [item for item in every if item.id not in known]
