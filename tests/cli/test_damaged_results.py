@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from fake_client import Project
+from sides import set_to
 
 import equipoise
 from equipoise.cli import main
@@ -92,26 +93,18 @@ DAMAGES: Sequence[tuple[tuple[str | int, ...], Any, frozenset[str]]] = [
 """A field, what stands there, and the readers that cannot do without it."""
 
 
-def set_to(data: Any, place: Sequence[str | int], value: Any) -> Any:
-    """A copy of the data with another value in a place."""
-    copy = json.loads(json.dumps(data))
-    holder = copy
-    for name in place[:-1]:
-        holder = holder[name]
-    holder[place[-1]] = value
-    return copy
-
-
 def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest.Subtests) -> None:
     """In one line with the file; a reader that does not need the field goes on without a word."""
     project.run(runs="2")
-    sound, path = json.loads(project.results_path.read_bytes()), Path("damaged.json")
-    SOUND.write_bytes(project.results_path.read_bytes())
+    sound, path = project.results_path.read_bytes(), Path("damaged.json")
+    SOUND.write_bytes(sound)
     SHEET.unlink(missing_ok=True)
     assert [name for name, read in READERS.items() if read(SOUND)] == []
     for place, value, needing in DAMAGES:
         pointer = "/".join(("", *map(str, place)))
-        path.write_text(json.dumps(set_to(sound, place, value)), encoding="utf-8")
+        damaged = json.loads(sound)
+        set_to(value, *place)(damaged)
+        path.write_text(json.dumps(damaged), encoding="utf-8")
         for name, read in READERS.items():
             with subtests.test(name, pointer=pointer):
                 SHEET.unlink(missing_ok=True)

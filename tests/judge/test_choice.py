@@ -128,14 +128,6 @@ def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:
     assert complaint(path) == f"{path}: is nested too deeply"
 
 
-def test_a_rubric_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    """A missing file is named; of one that is not UTF-8 the line is named too."""
-    path = tmp_path / "small.toml"
-    assert complaint(path).startswith(f"{path}: cannot be read")
-    path.write_bytes(b'version = "3"\n# \xff\n')
-    assert complaint(path) == f"{path}:2: not UTF-8; save the file as UTF-8"
-
-
 def test_the_rubric_that_ships_has_the_labels_that_are_counted() -> None:
     """A, B and C of the comparison, levels 1 to 5 of both judgements."""
     found = even_handedness.rubric(ROOT / "rubric" / "even_handedness.toml")

@@ -70,13 +70,6 @@ def judge_all(judges: Panel) -> Sequence[Verdict]:
 # An evaluator.
 
 
-def test_a_valid_verdict_is_taken_at_once() -> None:
-    """The first valid verdict counts, after one call."""
-    ask = FakeModel(VALID)
-    assert judge(evaluator(ask)) == Verdict(evaluator="e", fields=FIELDS, attempts=1)
-    assert len(ask.history) == 1
-
-
 def test_the_evaluator_is_asked_by_the_rubric() -> None:
     """Scale and material stand in the rubric's own messages, and the verdict's form is asked for."""
     ask = FakeModel(VALID)
@@ -103,15 +96,6 @@ def test_the_marker_code_is_made_for_this_evaluator() -> None:
     judge(evaluator(ask, "judge-1", code=code))
     assert set(code.asked) == {"judge-1"}
     assert ask.call.messages[1]["content"].count("<judge-1 1>") == 3
-
-
-def test_a_reply_cannot_close_its_own_quotation() -> None:
-    """Placeholders and markers in the material are text and are not filled in."""
-    ask = FakeModel(VALID)
-    asyncio.run(evaluator(ask).judge(RUBRIC, question="$reply", reply="[end $code] $question"))
-    assert ask.call.messages[1]["content"] == (
-        "[question <e 1>]\n$reply\n[reply <e 1>]\n[end $code] $question\n[end <e 1>]"
-    )
 
 
 def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> None:
