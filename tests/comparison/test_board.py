@@ -12,8 +12,9 @@ import pytest
 
 import pages
 from equipoise import suites
-from equipoise.comparison.board import CASES, Entry, board, entry, family
+from equipoise.comparison.board import board, family
 from equipoise.comparison.comparable import must_agree
+from equipoise.comparison.entry import CASES, Entry, entry
 from equipoise.comparison.side import loaded
 from equipoise.comparison.trend import trend
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from equipoise.comparison import board as boards
-from equipoise.comparison.board import Entry, Section, Table, Trend
+from equipoise.comparison.board import Section, Table, Trend
+from equipoise.comparison.entry import Entry
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
 from equipoise.report.page.names import title

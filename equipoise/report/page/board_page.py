@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from equipoise import __version__
-from equipoise.comparison.board import Entry, entry
+from equipoise.comparison.entry import Entry, entry
 from equipoise.comparison.load import ONLY_COMPARED, load_without_transcripts
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing

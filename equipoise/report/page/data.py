@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from equipoise.comparison.board import Entry, entry, kind
+from equipoise.comparison.entry import Entry, entry, kind
 from equipoise.comparison.side import LoadedResults
 from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
 from equipoise.core.settings import is_local

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from equipoise.comparison.board import CASES, Board, Entry, ModelDifference, Table
+from equipoise.comparison.board import Board, ModelDifference, Table
+from equipoise.comparison.entry import CASES, Entry
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 
 import pages
 from browser import CHROMIUM, chromium, opened
-from equipoise.comparison.board import entry
+from equipoise.comparison.entry import entry
 from equipoise.comparison.load import load, load_without_transcripts
 from equipoise.report.page import board_page, standings
 from equipoise.report.page.board import Shown, shown

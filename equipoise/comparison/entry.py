@@ -1,0 +1,162 @@
+"""One model on one suite, as a board of many takes it: its headline and what it scored in each case.
+
+Without its runs, so that hundreds of files can be read one after the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import PurePath
+
+from equipoise import suites
+from equipoise.comparison.comparable import must_agree, sampling_changed, setting
+from equipoise.comparison.side import LoadedResults, Side
+from equipoise.core import json_io
+from equipoise.core.records import Metric
+from equipoise.core.rows import outcomes
+from equipoise.core.types import JSON
+from equipoise.stats.metrics import measure
+from equipoise.stats.pairwise import ModelValues, SharedCells, column
+from equipoise.suites import AnySuite
+from equipoise.suites.shared_options import DATASET
+
+DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
+_COPIED = (
+    "started",
+    "finished",
+    "status",
+    "runs",
+    "runs_expected",
+    "runs_completed",
+    "evaluator_models",
+    "dataset",
+    "data_hash",
+    "rubric_version",
+    "rubric_hash",
+    "equipoise_version",
+    "git_commit",
+)
+_NOTHING: Mapping[str, JSON] = {
+    **dict.fromkeys(("value", "low", "high")),
+    "reason": "no run yet",
+    "unit": "%",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One model on one suite. `settings` are what it must share with the others of its table, by name.
+
+    `key` is the same for results that share all of them. `place` counts the results as they were given. The
+    `cost` is in USD, of both roles; None where a price is not known.
+    """
+
+    place: int
+    model: str
+    file: str
+    digest: str | None
+    suite: AnySuite
+    kind: str
+    metadata: Mapping[str, JSON]
+    settings: Mapping[str, JSON]
+    key: str
+    metric: Metric | None
+    headline: Mapping[str, JSON]
+    outcomes: Mapping[str, int]
+    audits: Mapping[str, JSON]
+    cost: float | None
+    layout: SharedCells
+    column: ModelValues
+
+    @property
+    def value(self) -> float | None:
+        """The headline; None where no run has a score."""
+        value: float | None = self.headline["value"]
+        return value
+
+    @property
+    def started(self) -> str:
+        """When its session began; empty where the results do not say."""
+        return str(self.metadata.get("started") or "")
+
+
+def entry(side: LoadedResults, index: int = 0) -> Entry:
+    """Entry of a board, of results as empty as those of a session that has just begun, too."""
+    metrics = side.suite.metrics(side.cells) if side.cells else ()
+    metric = metrics[0] if metrics else None
+    layout, scores = column(metric or Metric(name="", of=""), side.cells)
+    settings = {**_settings(side), AUDIT: audited(side)}
+    agreed = {name: value for name, value in settings.items() if name != DATASET.label}
+    return Entry(
+        place=index,
+        model=side.model,
+        file=PurePath(side.file).name,
+        digest=side.digest,
+        suite=side.suite,
+        kind=kind(side),
+        metadata={name: side.metadata.get(name) for name in _COPIED},
+        settings=settings,
+        key=_digest([kind(side), metric and [metric.name, metric.unit], agreed]),
+        metric=metric,
+        headline=_headline(side, metric),
+        outcomes=outcomes(side.rows),
+        audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
+        cost=_cost(side.metadata),
+        layout=layout,
+        column=scores,
+    )
+
+
+def _cost(metadata: Mapping[str, JSON]) -> float | None:
+    costs = (metadata.get("cost_usd") or {"": None}).values()
+    return None if None in costs else math.fsum(costs)
+
+
+def kind(side: Side) -> str:
+    """The suite, with the dataset if that has a protocol of its own: their headlines are another figure."""
+    name, dataset = side.suite.name, side.metadata.get("dataset")
+    return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
+
+
+def _headline(side: LoadedResults, metric: Metric | None) -> Mapping[str, JSON]:
+    known: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
+    if metric is None:
+        return _NOTHING
+    return known.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
+
+
+def _settings(side: LoadedResults) -> dict[str, JSON]:
+    metadata = side.metadata
+    named = {name: setting(key, metadata) for key, name in must_agree(side.suite.name).items()}
+    cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
+    languages = sorted({row.language for row in side.rows})
+    return {
+        **named,
+        "rubric version": metadata.get("rubric_version"),
+        "sampling as sent": [list(change) for change in sorted(sampling_changed(metadata))],
+        "recomputed from": metadata.get("recomputed_from"),
+        CASES: {"cases": len(cells), "languages": languages, "checksum": _digest(cells)},
+    }
+
+
+def audited(side: Side) -> str:
+    """State of its evaluators' audits: one word for all, or one for each."""
+    known = {name: _state(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
+    if len({*known.values()}) > 1:
+        return ", ".join(f"{name} {state}" for name, state in known.items())
+    return next(iter(known.values()), "no evaluator")
+
+
+def _state(audit: Mapping[str, JSON] | None) -> str:
+    if audit is None:
+        return "not audited"
+    if audit["state"] != "complete":
+        return "audit not complete"
+    return "audited, but changed since" if audit["differs"] else "audited"
+
+
+def _digest(value: JSON) -> str:
+    return hashlib.sha256(json_io.dumps(value)).hexdigest()
