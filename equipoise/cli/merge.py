@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.compare import Wanted, gate_options, publish
+from equipoise.cli.gate_options import GateOptions, baseline_option, gate_options, publish
 from equipoise.cli.output import show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -31,12 +31,7 @@ _PATH = click.Path(path_type=Path)
     type=_PATH,
     help="Default: results/<model>.<suite>.json, as a session's.",
 )
-@click.option(
-    "--baseline",
-    metavar="PATH",
-    type=_PATH,
-    help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
-)
+@baseline_option
 @gate_options
 @click.pass_context
 def merge(
@@ -44,7 +39,7 @@ def merge(
     folders: tuple[Path, ...],
     output: Path | None,
     baseline: Path | None,
-    wanted: Wanted,
+    wanted: GateOptions,
 ) -> None:
     """Join the shards below each DIR, which sessions with --shard I/N wrote, into the results of one session.
 
@@ -76,7 +71,7 @@ def merge(
 
 
 def _releases(
-    keys: Iterable[tuple[str, str]], baseline: Path | None, wanted: Wanted
+    keys: Iterable[tuple[str, str]], baseline: Path | None, wanted: GateOptions
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model: a model's suites are one."""
     models: dict[str, list[str]] = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.compare import Wanted, decide, gate_options
+from equipoise.cli.gate_options import GateOptions, baseline_option, decide, gate_options
 from equipoise.cli.output import say, show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -37,12 +37,7 @@ PAGE = "report.html"
     help="Cells at a time (default: as many as CPUs).",
 )
 @click.option("--ray", "address", metavar="ADDRESS", help="Run the cells on Ray: local or an address.")
-@click.option(
-    "--baseline",
-    metavar="PATH",
-    type=_PATH,
-    help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
-)
+@baseline_option
 @gate_options
 @click.pass_context
 def sweep(
@@ -52,7 +47,7 @@ def sweep(
     processes: int | None,
     address: str | None,
     baseline: Path | None,
-    wanted: Wanted,
+    wanted: GateOptions,
 ) -> None:
     """Run every cell of TABLE, models x suites x settings, as a session of its own.
 
@@ -96,7 +91,7 @@ def _released(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
     return found
 
 
-def _gate(sweep: Sweep, baseline: Path | None, wanted: Wanted) -> int:
+def _gate(sweep: Sweep, baseline: Path | None, wanted: GateOptions) -> int:
     """Show the verdict on each release whose results are there, and return the exit status of all."""
     statuses = []
     for name, cells in _released(sweep.cells).items():

@@ -1,0 +1,141 @@
+"""The options of a gate, which several commands take, and the verdict that these lead to."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from equipoise.cli.output import show, width
+from equipoise.cli.parameters import RULE
+from equipoise.core.errors import UserError
+from equipoise.core.gates import GateFile, inconclusive_in, rules_in
+from equipoise.core.rules import Inconclusive, Rule
+from equipoise.core.types import JSON
+from equipoise.runner import exit_status
+
+if TYPE_CHECKING:
+    from equipoise.comparison.release import Release
+
+baseline_option = click.option(
+    "--baseline",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
+)
+"""Of commands that make results."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """What the options of a gate say; `rules` are those of files, too."""
+
+    rules: tuple[Rule, ...]
+    inconclusive: Inconclusive | None
+    allow_mismatch: bool
+
+    def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
+        """The release of each of these suites. Raises UserError."""
+        from equipoise.comparison.release import releases
+
+        return releases(suites, baseline, self.rules, self.inconclusive, allow_mismatch=self.allow_mismatch)
+
+
+def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what a session's gate takes; the command is given `wanted`."""
+
+    @functools.wraps(command)
+    def gated(
+        *arguments: Any,
+        rules: Sequence[Rule | GateFile],
+        gate_inconclusive: Inconclusive | None,
+        allow_mismatch: bool,
+        **options: Any,
+    ) -> Any:
+        wanted = GateOptions(
+            rules=rules_in(rules),
+            inconclusive=gate_inconclusive or inconclusive_in(rules),
+            allow_mismatch=allow_mismatch,
+        )
+        return command(*arguments, wanted=wanted, **options)
+
+    for option in (
+        click.option(
+            "--allow-mismatch", is_flag=True, help="Compare what both share where they do not match."
+        ),
+        click.option(
+            "--gate-inconclusive", type=click.Choice(["pass", "fail"]), help="Instead of exit status 6."
+        ),
+        click.option(
+            "--gate",
+            "rules",
+            metavar="RULE",
+            multiple=True,
+            type=RULE,
+            help="A rule, or a file of rules that ends in .toml, as in a session; repeatable.",
+        ),
+    ):
+        gated = option(gated)
+    return gated
+
+
+def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
+    """Print what GitHub Actions take as annotations, and append to its job summary."""
+    from equipoise.report import github
+
+    for line in github.publish(suites, os.environ):
+        click.echo(line)
+
+
+def decide(
+    files: Sequence[Path],
+    baseline: Path | None,
+    wanted: GateOptions,
+    *,
+    output: Path | None = None,
+    junitxml: Path | None = None,
+) -> int:
+    """Show and publish the verdict on these results, and return its exit status. Raises UserError."""
+    from equipoise.comparison.of_files import gate_files
+    from equipoise.report import junit
+    from equipoise.results.schema import reading
+
+    with reading(*files):
+        results = gate_files(
+            baseline, files, wanted.rules, wanted.inconclusive, allows_mismatch=wanted.allow_mismatch
+        )
+    for model, suites in results.items():
+        _show_release(model if len(results) > 1 else "", suites)
+    if output:
+        write_json(output, results)
+    if junitxml:
+        junit.write(junitxml, results, wanted.inconclusive)
+    gates = [parts["gate"] for suites in results.values() for parts in suites.values() if "gate" in parts]
+    return exit_status.of_gates(gates, wanted.inconclusive)
+
+
+def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
+    """The verdict, then each suite's comparison; `model` is empty where there is one."""
+    from equipoise.report import comparison, verdict
+
+    show([*([model] if model else ()), *verdict.lines(suites, width())])
+    for suite, parts in suites.items():
+        if "comparison" in parts:
+            heading = [suite] if len(suites) > 1 else []
+            show(["", *heading, *comparison.lines(parts["comparison"], width())])
+    publish({f"{model}: {suite}" if model else suite: parts for suite, parts in suites.items()})
+
+
+def write_json(output: Path, data: JSON) -> None:
+    """Write JSON. Raises UserError."""
+    from equipoise.results import store
+
+    try:
+        store.write_json(output, data)
+    except OSError as error:
+        raise UserError(f"--output: {output}: cannot be written ({error.strerror})") from None
