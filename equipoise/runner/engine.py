@@ -369,9 +369,9 @@ class Engine:
 
     def _take_waiting(self) -> list[_PendingRun]:
         """Remove and return the runs that have not begun."""
-        found = list(self._waiting.values())
+        pending = list(self._waiting.values())
         self._waiting.clear()
-        return found
+        return pending
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -384,7 +384,7 @@ class Engine:
 
     async def _deliver(self, pending: _PendingRun) -> None:
         try:
-            found = await self._run(pending)
+            result = await self._run(pending)
         except asyncio.CancelledError:
             self._future(pending.key).set_exception(
                 SessionStopped("the session ended before this run was done")
@@ -396,7 +396,7 @@ class Engine:
         except BaseException as error:
             self._future(pending.key).set_exception(error)
         else:
-            self._future(pending.key).set_result(found)
+            self._future(pending.key).set_result(result)
 
     async def _run(self, pending: _PendingRun) -> Any:
         self._limiter.refuse_if_stopped()
@@ -411,7 +411,7 @@ class Engine:
             context,
             run,
             calls,
-            judged=lambda name, given: self._trial.note(name, given, context.history.records),
+            judged=lambda name, verdicts: self._trial.note(name, verdicts, context.history.records),
         )
         return self._logs[context.history].append_record(record, ids)
 

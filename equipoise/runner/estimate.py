@@ -86,27 +86,27 @@ class Sample:
     def add(self, run: tuple[str, str], usage: Usage, seconds: float) -> None:
         """Add a call of a run."""
         used = self.runs[run]
-        for place, amount in enumerate((1, usage.input, usage.output, seconds)):
-            used[place] += amount
+        for index, amount in enumerate((1, usage.input, usage.output, seconds)):
+            used[index] += amount
 
     def use(self, runs: int, basis: str) -> Use:
         """The expected use of this many further runs, with 95 % prediction intervals."""
         calls, tokens_in, tokens_out, seconds = (
-            _predict([used[place] for used in self.runs.values()], runs) for place in range(4)
+            _predict([used[index] for used in self.runs.values()], runs) for index in range(4)
         )
         return Use(calls=calls, input=tokens_in, output=tokens_out, seconds=seconds, basis=basis)
 
 
-def _predict(seen: Sequence[float], runs: int) -> Range:
+def _predict(amounts: Sequence[float], runs: int) -> Range:
     """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
 
     After a single draw, which has no spread, the interval is half to double.
     """
-    centre = mean(seen) or 0.0
-    if len(seen) < 2:
+    centre = mean(amounts) or 0.0
+    if len(amounts) < 2:
         return Range(value=runs * centre, low=runs * centre / 2, high=runs * centre * 2)
-    spread = math.sqrt(sum((value - centre) ** 2 for value in seen) / max(1, len(seen) - 1))
-    margin = Z * spread * math.sqrt(runs + runs**2 / len(seen))
+    spread = math.sqrt(sum((value - centre) ** 2 for value in amounts) / max(1, len(amounts) - 1))
+    margin = Z * spread * math.sqrt(runs + runs**2 / len(amounts))
     return Range(value=runs * centre, low=max(0.0, runs * centre - margin), high=runs * centre + margin)
 
 
@@ -117,13 +117,13 @@ def samples(
 
     Unfinished runs are left out, and all but those that a line of the kind `ended_by` has ended.
     """
-    found: dict[tuple[Role, str], tuple[Sample, str]] = {}
+    models: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
         for role, model, run, usage, seconds in totals.used(path, suite, ended_by):
-            sample, _ = found.get((role, model), (Sample(), ""))
+            sample, _ = models.get((role, model), (Sample(), ""))
             sample.add((str(path), run), usage, seconds)
-            found[role, model] = (sample, path.name)
-    return found
+            models[role, model] = (sample, path.name)
+    return models
 
 
 def uses(
@@ -134,15 +134,15 @@ def uses(
     """The expected use of each model that a session of one suite calls, by its index; the subject is 0."""
     # With --rejudge the subject is not called.
     first = len(settings.models) - len(settings.asked_models)
-    found = {
+    expected = {
         number: use(role(number), model, runs, known, limits(settings))
         for number, model in enumerate(settings.asked_models, start=first)
     }
     if first or ("subject", settings.models[0]) in known:
-        return found
+        return expected
     return {
         number: _of_new_subject(item) if ("evaluator", settings.models[number]) in known else item
-        for number, item in found.items()
+        for number, item in expected.items()
     }
 
 
@@ -199,7 +199,7 @@ def _named(models: Sequence[str]) -> str:
 
 
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
-    likely, low, high = (_tokens(role, calls, place, limits) for place in range(3))
+    likely, low, high = (_tokens(role, calls, index, limits) for index in range(3))
     number = float(len(calls))
     lengths = [round(tokens[1] / max(number, 1)) for tokens in (likely, low, high)]
     shown = "{} tokens a reply ({} to {})".format(*lengths)
@@ -227,22 +227,22 @@ def seconds(calls: float, output: Range, wait: float | None = None) -> Range:
     return Range(value=likely, low=low, high=high)
 
 
-def _tokens(role: Role, calls: Sequence[Foreseen], place: int, limits: Limits) -> tuple[float, float]:
+def _tokens(role: Role, calls: Sequence[Foreseen], index: int, limits: Limits) -> tuple[float, float]:
     """Input and output tokens of these calls for one of the three assumptions."""
-    quoted = sum(call.quoted for call in calls) * _length("subject", place, limits)
-    prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[place]
-    return prompts + quoted, float(sum(_length(role, place, limits, call.length) for call in calls))
+    quoted = sum(call.quoted for call in calls) * _length("subject", index, limits)
+    prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[index]
+    return prompts + quoted, float(sum(_length(role, index, limits, call.length) for call in calls))
 
 
-def _length(role: Role, place: int, limits: Limits, foreseen: int | None = None) -> int:
+def _length(role: Role, index: int, limits: Limits, foreseen: int | None = None) -> int:
     """Tokens of a reply for one of the three assumptions, at most the user's limit.
 
     One of a `foreseen` length is that long, but may be explained by as much as a text of few tokens.
     """
     usual = (
-        ASSUMED_OUTPUT[role][place]
+        ASSUMED_OUTPUT[role][index]
         if foreseen is None
-        else (foreseen, foreseen, ASSUMED_OUTPUT[role][1])[place]
+        else (foreseen, foreseen, ASSUMED_OUTPUT[role][1])[index]
     )
     return min(usual, limits.get(role) or usual)
 

@@ -39,7 +39,7 @@ async def run_case(
     context: SuiteContext,
     run: Run,
     calls: RunCalls,
-    judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, given: None,
+    judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
 ) -> tuple[Record, list[str]]:
     """Evaluate a run; returns its record and the ids of its calls.
 
@@ -59,8 +59,8 @@ async def run_case(
             raise
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
-    for evaluator, given in panel.given.items():
-        judged(evaluator, given)
+    for evaluator, verdicts in panel.given.items():
+        judged(evaluator, verdicts)
     exchanges = by_model(calls.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
 

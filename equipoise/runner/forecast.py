@@ -45,13 +45,13 @@ def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expec
     Cells that differ in the model alone are planned once.
     """
     plans: dict[tuple[str, str], _Planned] = {}
-    found = {}
+    expected = {}
     for cell in sweep.cells:
         key = (cell.suite, repr(sorted((n, v) for n, v in cell.options.items() if n not in _OWN)))
         if key not in plans:
             plans[key] = _planned(cell, root, extra_jobs)
-        found[cell.name] = _expected(cell, plans[key])
-    return found
+        expected[cell.name] = _expected(cell, plans[key])
+    return expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,14 +108,14 @@ def _cost(settings: Settings, number: int, use: Use) -> float | None:
     return prices.cost(settings.models[number], settings.base_url(number), tokens, settings.price)
 
 
-def lines(found: Mapping[str, Expected], width: int) -> Iterator[str]:
+def lines(cells: Mapping[str, Expected], width: int) -> Iterator[str]:
     """A table of the cells and their sum."""
     rows: list[Sequence[str]] = [("cell", "runs", "left", "calls", "USD", "time")]
-    rows += [(name, *_row(item)) for name, item in found.items()]
-    rows.append(("all", *_row(_sum(found.values()))))
+    rows += [(name, *_row(item)) for name, item in cells.items()]
+    rows.append(("all", *_row(_sum(cells.values()))))
     yield from align(rows, width)
     yield "time: one cell after the other; by earlier sessions, or else 1 s a call and 50 tokens a second"
-    if any(item.cost is None for item in found.values()):
+    if any(item.cost is None for item in cells.values()):
         yield "USD: unknown where a model has no listed price; give price-input and price-output"
 
 

@@ -69,11 +69,11 @@ class JobSession:
     @property
     def cost(self) -> float | None:
         """USD of all calls in the journal, also of earlier sessions; None where a model has no price."""
-        found = [
+        costs = [
             prices.cost(model, self.settings.endpoint(_ROLES[role]).base_url, tokens, self.settings.price)
             for (role, model), tokens in self._history.totals.tokens.items()
         ]
-        return None if None in found else sum(filter(None, found))
+        return None if None in costs else sum(filter(None, costs))
 
     @property
     def seen(self) -> list[Answering]:

@@ -68,7 +68,6 @@ class Progress:
         self._left = set(session.planned)
         self._replayed = {key for key in session.planned if session.has_score(*key)}
         self._finished: list[float] = []
-        self._suites = list(session.begun)
         self._open = Counter((run.suite, run.case.language) for run in session.planned.values())
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
@@ -163,7 +162,7 @@ class Progress:
         """Remove the live line and save the results of every suite."""
         self.close_line()
         self._seconds = time.monotonic() - self.started
-        for name in self._suites:
+        for name in self.session.begun:
             try:
                 data = self.session.save(name)
             except CannotSave as error:
@@ -247,7 +246,7 @@ class Progress:
         """The gates, and the suites whose results are not complete, as cases of a report of tests."""
         inconclusive = self.session.settings.gate_inconclusive
         kind = outcomes.of_waiting if self.is_waiting else outcomes.of_results
-        missing = [kind(name, why) for name in self._suites if (why := self._missing(name))]
+        missing = [kind(name, why) for name in self.session.begun if (why := self._missing(name))]
         gates = [
             outcomes.of_gate(name, data["gate"], inconclusive)
             for name, data in self._results.items()

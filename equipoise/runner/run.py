@@ -97,15 +97,15 @@ def _finish(session: Session, suite: str) -> None:
         raise SessionStopped(f"{stopped(reason)} ({progress.done} of {progress.total} runs)")
 
 
-def _texts(given: Mapping[str, Any]) -> dict[str, Any]:
+def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
     """Options as a command line would give them. Raises UserError for those that there are not."""
     options = {option.name: option for option in (*OPTIONS, *suites.options())}
-    for name in given:
+    for name in values:
         if name not in options or name == "estimate":
             near = get_close_matches(name, options, n=1)
             hint = f"did you mean {near[0]!r}?" if near and name != "estimate" else f"{LISTS} lists them"
             raise UserError(f"there is no option {name!r} here; {hint}")
-    return {name: _text(options[name], value) for name, value in given.items() if value is not None}
+    return {name: _text(options[name], value) for name, value in values.items() if value is not None}
 
 
 def _text(option: Option, value: Any) -> Any:

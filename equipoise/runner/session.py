@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from pathlib import Path
 
 from equipoise.core.errors import BatchWaiting, CallFailed, SessionStopped, UserError
@@ -42,8 +42,8 @@ class Session:
     """
 
     settings: Settings
-    root: Path
-    extra_jobs: ExtraJobs
+    root: InitVar[Path]
+    extra_jobs: InitVar[ExtraJobs]
     is_worker: bool = False
     plan: Plan = field(init=False)
     _servers: LocalServers = field(default_factory=LocalServers)
@@ -63,8 +63,8 @@ class Session:
     _has_batches: bool = False
     interruptions: Interruptions = field(default_factory=Interruptions)
 
-    def __post_init__(self) -> None:
-        self.plan = Plan(self.settings, self.root, self.extra_jobs)
+    def __post_init__(self, root: Path, extra_jobs: ExtraJobs) -> None:
+        self.plan = Plan(self.settings, root, extra_jobs)
         self.counters = Counters(len(self.settings.models))
         self._has_batches = bool(self.settings.batch)
 
@@ -85,19 +85,19 @@ class Session:
                 self._has_batches |= waits
 
     def _history(self, name: str, files: Files) -> History:
-        """What an earlier session has left to resume from. Raises UserError."""
+        """The history of a suite's journal, to resume from. Raises UserError."""
         if self.settings.fresh:
             return History(files.journal)
-        found = history.load(files.journal)
+        past = history.load(files.journal)
         try:
-            resume.refuse(found, metadata.identity(self.plan, name), files, self.plan.load(name).data_files)
+            resume.refuse(past, metadata.identity(self.plan, name), files, self.plan.load(name).data_files)
         except UserError:
-            if found.has_answers or found.is_empty or intents.load(files.batches).waiting:
+            if past.has_answers or past.is_empty or intents.load(files.batches).waiting:
                 raise
             # Nothing was answered, perhaps as the endpoint was wrong: nothing is lost by another one.
             self._unanswered.add(name)
             return History(files.journal)
-        return found
+        return past
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for these runs of each suite. Raises UserError."""
@@ -128,7 +128,7 @@ class Session:
 
     def _begin_extra(self, name: str) -> None:
         """Plan the extra jobs that are left to do. Raises UserError."""
-        jobs = self.extra_jobs.begin(self.plan.load(name), self._histories[name])
+        jobs = self.plan.extra_jobs.begin(self.plan.load(name), self._histories[name])
         self._extra[name] = jobs
         if jobs and self.begun[name].startswith(resume.ALREADY_COMPLETE):
             self.begun[name] = f"all runs are done; verdicts of the audit to do: {len(jobs):,}"
@@ -182,10 +182,10 @@ class Session:
 
         Raises SessionStopped, NotNeeded, BatchWaiting, or the exception of a bug.
         """
-        found = self._started().record(run)
+        record = self._started().record(run)
         # On a fast endpoint no test waits long enough for the engine to be idle.
         self._import_statistics()
-        return found
+        return record
 
     def _started(self) -> Engine:
         with self._starting:
@@ -245,9 +245,9 @@ class Session:
         """The record as plain data for another process: its journal line, and where its calls are."""
         self._started().finish(self.planned[suite, run])
         self._import_statistics()
-        found = self._histories[suite]
-        starts = found.calls.starts(found.record_line(run).calls)
-        return {"line": found.record_bytes(run).decode(), "journal": str(found.path), "starts": starts}
+        history = self._histories[suite]
+        starts = history.calls.starts(history.record_line(run).calls)
+        return {"line": history.record_bytes(run).decode(), "journal": str(history.path), "starts": starts}
 
     def has_score(self, suite: str, run: str) -> bool:
         """Whether a run has a score already, perhaps of an earlier session."""
@@ -288,7 +288,7 @@ class Session:
             data = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:
                 return data
-            self.extra_jobs.finish(self.plan.load(name), history)
+            self.plan.extra_jobs.finish(self.plan.load(name), history)
             return {**data, **saving.part(self.plan, name, history, self._selected(name), data)}
 
     def _selected(self, name: str) -> set[str]:
