@@ -5,6 +5,8 @@ RUN := $(UV) run --no-sync --quiet
 DEMO_QUESTIONS ?= 6
 DEMO_RUNS ?= 2
 TEST_WORKERS ?= 3
+# What tests that pass have written is removed at once, before it reaches the disk.
+TESTS = $(RUN) pytest -n $(TEST_WORKERS) --dist worksteal -q -o tmp_path_retention_policy=failed
 # Without compiled modules every run would rewrite every assertion anew.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -20,13 +22,14 @@ demo: setup  ## Run the benchmark on the built-in model: no key, no network, und
 	  --output=results/demo.neutrality.json --report=results/demo.html --fresh
 
 test: setup  ## Run the quick tests, before every commit: free and offline
-	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q -m "not slow and not nightly"
+	$(TESTS) tests -m "not slow and not nightly"
 
 test-all: setup  ## Run the slow tests, too
-	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q -m "not nightly"
+	$(TESTS) tests -m "not nightly"
 
 nightly: setup  ## Run everything: long simulations, soaks, attacks at full size, mutations
-	$(RUN) pytest tests -n $(TEST_WORKERS) --dist worksteal -q
+	$(TESTS) tests
+	EQUIPOISE_PLAIN_SESSIONS=1 $(TESTS) tests/sessions -m "not slow and not nightly"
 	$(RUN) python tests/mutations/run.py
 
 check: setup  ## Lint, formatting, types, data

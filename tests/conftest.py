@@ -191,7 +191,7 @@ class Bench:
 
     def start(self, *arguments: str, **options: Any) -> forked.Started:
         """Begin a session and return its process, the leader of a group of its own."""
-        return forked.Started(self.command(*arguments)[3:], self.folder, **options)
+        return forked.start(self.command(*arguments)[3:], self.folder, **options)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run a whole session."""

@@ -1,8 +1,11 @@
 """Whole sessions in processes of their own that need not import pytest, the SDK and scipy anew.
 
+28 quick tests of sessions take 12 s of CPU in all like this, and 52 s in plain processes.
+
 A server process imports once what every session imports, and forks for each: the session has its own
-process, folder, environment and output like one from the command line, for a third of the CPU. So have the
-workers of xdist, which are forked from the session as it was before it began.
+process, folder, environment and output like one from the command line. So have the workers of xdist, which
+are forked from the session as it was before it began. It leans on private parts of pytest and execnet: with
+EQUIPOISE_PLAIN_SESSIONS=1 in the environment all sessions are plain processes, as in `make nightly`.
 """
 
 from __future__ import annotations
@@ -18,13 +21,16 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, Protocol, TextIO
 
 import pytest
 
+PLAIN = bool(os.environ.get("EQUIPOISE_PLAIN_SESSIONS"))
+"""Whether sessions are started as users start them."""
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["preloaded"])
 
@@ -45,7 +51,7 @@ def run(arguments: Sequence[str], folder: Path, timeout: float = 300.0) -> subpr
         written = [Path(place, "stdout"), Path(place, "stderr")]
         for path in written:
             path.touch()
-        session = Started(arguments, folder, outputs=[*map(str, written)])
+        session = start(arguments, folder, outputs=[*map(str, written)])
         try:
             session.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -57,21 +63,87 @@ def run(arguments: Sequence[str], folder: Path, timeout: float = 300.0) -> subpr
         return subprocess.CompletedProcess([*arguments], session.returncode or 0, *shown)
 
 
-class Started:
-    """A session that has begun, the leader of a group of its own, with the methods of `subprocess.Popen`.
+def start(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    outputs: Sequence[str] = (),
+    umask: int | None = None,
+    preexec_fn: Callable[[], object] | None = None,
+) -> Started:
+    """Begin a session, the leader of a group of its own.
 
-    `preexec_fn` is called in the process before the session begins; it must be something to be pickled.
-    Without `outputs`, paths of files, what is printed is read from `stdout`, until the last process ends.
+    `preexec_fn` is called in its process before it begins; it must be something to be pickled. Without
+    `outputs`, paths of files, what is printed is read from `stdout`, until the last process ends.
     """
+    begin = _plain if PLAIN else _Forked
+    return begin(arguments, folder, outputs, umask, preexec_fn)
+
+
+class Started(Protocol):
+    """A session that has begun: what tests use of `subprocess.Popen`."""
+
+    pid: int
+
+    @property
+    def stdout(self) -> TextIO:
+        """What it prints."""
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, or the signal that it died of, negated; None while it runs."""
+
+    def poll(self) -> int | None:
+        """The exit status, if there is one."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the session's own process, not for its workers. Raises TimeoutExpired."""
+
+    def communicate(self, *, timeout: float | None = None) -> tuple[str, None]:
+        """What it still prints, once it and all its workers have ended. Raises TimeoutExpired."""
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the session's own process, if it still runs."""
+
+    def kill(self) -> None:
+        """kill -9 of the session's own process."""
+
+
+def _plain(
+    arguments: Sequence[str],
+    folder: Path,
+    outputs: Sequence[str],
+    umask: int | None,
+    preexec_fn: Callable[[], object] | None,
+) -> Started:
+    """A session as from the command line."""
+    with ExitStack() as files:
+        written = [files.enter_context(open(path, "a", encoding="utf-8")) for path in outputs]
+        stdout, stderr = written or (subprocess.PIPE, subprocess.STDOUT)
+        return subprocess.Popen(  # type: ignore[return-value]
+            [sys.executable, "-m", "pytest", *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            text=True,
+            encoding="utf-8",
+            start_new_session=True,
+            umask=-1 if umask is None else umask,
+            preexec_fn=preexec_fn,
+        )
+
+
+class _Forked:
+    """A session in a fork of the server."""
 
     def __init__(
         self,
         arguments: Sequence[str],
         folder: Path,
-        *,
-        outputs: Sequence[str] = (),
-        umask: int | None = None,
-        preexec_fn: Callable[[], object] | None = None,
+        outputs: Sequence[str],
+        umask: int | None,
+        preexec_fn: Callable[[], object] | None,
     ) -> None:
         _start_server()
         reader, writer = _FORKS.Pipe(duplex=False)
@@ -105,7 +177,7 @@ class Started:
             raise subprocess.TimeoutExpired(self.arguments, timeout or 0.0)
         return self.returncode
 
-    def communicate(self, timeout: float | None = None) -> tuple[str, None]:
+    def communicate(self, *, timeout: float | None = None) -> tuple[str, None]:
         """What it still prints, once it and all its workers have ended. Raises TimeoutExpired."""
         if self._reading is None:
             self._reading = threading.Thread(

@@ -36,7 +36,7 @@ def run(bench: Bench, *arguments: str) -> tuple[int, str]:
     shown = bench.folder / "shown.txt"
     shown.write_bytes(b"")
     command = bench.command("-v", "-rA", "--runs", "1", *arguments)[len(PYTEST) :]
-    session = forked.Started(command, bench.folder, outputs=[str(shown), str(shown)])
+    session = forked.start(command, bench.folder, outputs=[str(shown), str(shown)])
     return session.wait(300), shown.read_bytes().decode("utf-8")
 
 
