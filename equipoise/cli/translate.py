@@ -72,8 +72,8 @@ def translate(
             tell=tell,
         )
     failed = [row for row in rows if row.flags]
-    for row in (row for row in rows if translate.told(row)):
-        say(f"{source}:{row.unit.line}: {translate.told(row)}")
+    for row in (row for row in rows if translate.remarks(row)):
+        say(f"{source}:{row.unit.line}: {translate.remarks(row)}")
     review = translate.beside(target, source, "review.csv")
     say(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
     say(spent(counters))

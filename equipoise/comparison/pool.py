@@ -62,11 +62,11 @@ def _joined(group: Sequence[Side]) -> Side:
         audits=_audits(group),
         cells=_pooled_cells([side.cells for side in group]),
         doubt="; ".join(doubts) or None,
-        asking=_asking(group),
+        asking=_pooled_askers(group),
     )
 
 
-def _asking(group: Sequence[Side]) -> Asking:
+def _pooled_askers(group: Sequence[Side]) -> Asking:
     """Joint cells about who asks; empty unless all pieces were asked by the same sentences."""
     first, *others = [side.asking for side in group]
     if not all(other.is_like(first) for other in others):

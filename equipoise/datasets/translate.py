@@ -284,12 +284,12 @@ def _name(language: str) -> str:
 
 def _review(translated: Sequence[Translated]) -> str:
     table = [
-        (str(item.unit.line), item.unit.part, item.unit.text, item.text, item.back, told(item))
+        (str(item.unit.line), item.unit.part, item.unit.text, item.text, item.back, remarks(item))
         for item in translated
     ]
     return table_text([_REVIEW, *table])
 
 
-def told(translated: Translated) -> str:
+def remarks(translated: Translated) -> str:
     """Flags of a translation, and the notes on it; empty if there is nothing to report."""
     return "; ".join((*translated.flags, *translated.notes))

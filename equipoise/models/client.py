@@ -288,13 +288,13 @@ class Client:
             case BodyTooLarge():
                 return Failure(message=str(error), status=200)
             case aiohttp.ClientError() | OSError():
-                return Failure(message=f"connection failed: {_said(_causes(error)[-1])}")
+                return Failure(message=f"connection failed: {_error_text(_causes(error)[-1])}")
         return _unreadable(ValueError(str(error)))
 
     def _no_connection(self, error: Exception) -> Failure:
         causes = _causes(error)
-        is_late = isinstance(causes[-1], TimeoutError) and not _said(causes[-1])
-        why = f"no connection within {CONNECT_SECONDS:g} s" if is_late else _said(causes[-1])
+        is_late = isinstance(causes[-1], TimeoutError) and not _error_text(causes[-1])
+        why = f"no connection within {CONNECT_SECONDS:g} s" if is_late else _error_text(causes[-1])
         is_insecure = any(isinstance(cause, ssl.SSLError) for cause in causes)
         is_of_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
         return Failure(
@@ -394,7 +394,7 @@ def _causes(error: Exception) -> list[Exception]:
     return errors
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return printable(str(error))[:500] or ("" if isinstance(error, TimeoutError) else type(error).__name__)
 
 

@@ -85,7 +85,7 @@ class Support:
     rate_limits: Mapping[str, str] = field(default_factory=dict)
 
 
-class _Asking:
+class _ProbeCalls:
     """The calls of one model, with the sampling parameters of the session."""
 
     def __init__(self, ask: Send, sampling: Sampling, report: EndpointReport) -> None:
@@ -120,7 +120,7 @@ class _Asking:
 
 async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Support:
     """Ask a model, which may answer nothing at all; `report` is filled by the client meanwhile."""
-    asking = _Asking(ask, sampling, report)
+    asking = _ProbeCalls(ask, sampling, report)
     try:
         first = await asking.reply("answer")
     except CallFailed as failure:

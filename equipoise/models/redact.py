@@ -101,12 +101,12 @@ class Secrets:
     def _cut_out(self, text: str, plain: str, place_of: Callable[[int], int]) -> str:
         """Mask the keys found in the unescaped text; `place_of` maps its positions to those in `text`."""
         pieces, end = [], 0
-        for first, last in _merged(self._places(plain)):
+        for first, last in _merged(self._spans(plain)):
             pieces += [text[end : place_of(first)], MASK]
             end = place_of(last)
         return "".join([*pieces, text[end:]]) if pieces else text
 
-    def _places(self, plain: str) -> Iterator[tuple[int, int]]:
+    def _spans(self, plain: str) -> Iterator[tuple[int, int]]:
         """The spans of keys, and of truncated keys."""
         for beginning, form in self._forms:
             end = 0

@@ -193,12 +193,12 @@ def _content(content: Any) -> tuple[str, str]:
     """The text and thoughts of a message's content, which is a text, a list of parts, or missing."""
     if isinstance(content, str):
         return content, ""
-    text = "".join(map(_said, content or ()))
+    text = "".join(map(_text_of_part, content or ()))
     thoughts = [_thought(part) for part in _parts(content) if part.get("type") in _THOUGHT]
     return text, "".join(_spoken(thoughts))
 
 
-def _said(part: str | dict[str, Any]) -> str:
+def _text_of_part(part: str | dict[str, Any]) -> str:
     if isinstance(part, str):
         return part
     return part.get(_SPOKEN.get(part["type"], "")) or ""

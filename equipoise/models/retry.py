@@ -147,7 +147,7 @@ class Retries:
         """Report that the last attempt was answered."""
         self._health.answer()
         if self._last is not None and len(self._health.overcome) < MOST_REMEMBERED:
-            self._health.overcome.add(_said(self._last))
+            self._health.overcome.add(_digest(self._last))
 
     def wait(self, failure: Failure) -> float | None:
         """Seconds until the next attempt; None if the call must not be retried.
@@ -167,10 +167,10 @@ class Retries:
         if was_probe and failure.is_transient:
             return max(0.0, self._due - time.monotonic())
         self._own_failures += 1
-        is_same = self._last is not None and _said(self._last) == _said(failure)
+        is_same = self._last is not None and _digest(self._last) == _digest(failure)
         self._alike = self._alike + 1 if is_same else 1
         self._last = failure
-        may_be_chance = _said(failure) in self._health.overcome
+        may_be_chance = _digest(failure) in self._health.overcome
         is_hopeless = self.is_about_request and not may_be_chance
         if not failure.is_transient or self._failures >= self._most or is_hopeless:
             return None
@@ -233,7 +233,7 @@ def _own_wait(failure: Failure) -> float:
     return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, WAITS.longest)
 
 
-def _said(failure: Failure) -> str:
+def _digest(failure: Failure) -> str:
     """A short digest that identifies a failure."""
     return hashlib.sha256(
         f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")

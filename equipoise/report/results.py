@@ -68,7 +68,7 @@ class Results:
     summary: Mapping[str, JSON]
     errors: Sequence[Mapping[str, JSON]]
     _side: LoadedResults = field(compare=False)
-    _kept: JSON = field(default=None, compare=False)
+    _data: JSON = field(default=None, compare=False)
 
     @property
     def suite(self) -> str:
@@ -118,14 +118,14 @@ class Results:
 
     def runs(self) -> Iterator[RunRow]:
         """Every run in which nobody asks, in the order of the file."""
-        if self._kept is not None:
-            return iter(rows.of_json(self._kept["results"]))
+        if self._data is not None:
+            return iter(rows.of_json(self._data["results"]))
         return iter(rows.of_json(self._side.data["results"], self._with_transcripts))
 
     def asked(self) -> Iterator[RunRow]:
         """Every run in which somebody asks, whom its `asker` says; none without `--asker`."""
-        if self._kept is not None:
-            return iter(rows.of_askers(self._kept))
+        if self._data is not None:
+            return iter(rows.of_askers(self._data))
         return iter(rows.of_askers(self._side.data, self._with_transcripts))
 
     def to_polars(self) -> polars.DataFrame:
@@ -149,8 +149,8 @@ class Results:
 
     @cached_property
     def _whole(self) -> JSON:
-        if self._kept is not None:
-            return self._kept
+        if self._data is not None:
+            return self._data
         content = _read(self.path)
         if hashlib.sha256(content).hexdigest() != self.digest:
             raise UserError(f"{self.path}: has changed since it was loaded; load it again")
@@ -186,7 +186,7 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
             summary=side.data.get("summary", {}),
             errors=side.data["errors"],
             _side=replace(side, data=light, rows=rows.of_json(light["results"]), asked=rows.of_askers(light)),
-            _kept=side.data if keeps_transcripts else None,
+            _data=side.data if keeps_transcripts else None,
         )
 
 

@@ -50,17 +50,17 @@ def changes(metadata: Mapping[str, JSON]) -> list[str]:
 
 def _of_model(rows: Sequence[Mapping[str, JSON]], most: int) -> Iterator[str]:
     models = _values(rows, "response_model")
-    yield from _told("answered as", "names of models", models, most)
+    yield from _sentences("answered as", "names of models", models, most)
     for name in models if len(models) <= MOST else ():
         own = [row for row in rows if row.get("response_model") == name]
         which = f" of {name}" if len(models) > 1 else ""
-        yield from _told(
+        yield from _sentences(
             f"gave the fingerprint{which} as", "fingerprints", _values(own, "system_fingerprint"), most
         )
-    yield from _told("answered by way of", "names of providers", _values(rows, "provider"), most)
+    yield from _sentences("answered by way of", "names of providers", _values(rows, "provider"), most)
 
 
-def _told(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Iterator[str]:
+def _sentences(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Iterator[str]:
     if len(values) > MOST:
         yield f"the endpoint gave {len(values):,} {plural}{_UNTELLING}"
     elif len(values) > 1:

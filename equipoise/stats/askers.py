@@ -216,13 +216,13 @@ _WHOLE, _PART = {"of": "all"}, {"of": "language"}
 
 def _arranged(cells: Sequence[Cell], *, by_cluster: bool) -> list[Cell]:
     if not by_cluster:
-        apart = _with_strata_apart(cells)
+        apart = _with_own_strata(cells)
         return [replace(cell, labels={**cell.labels, **_WHOLE}) for cell in apart]
     clusters: dict[str, list[Cell]] = {}
     for cell in cells:
         clusters.setdefault(cell.cluster, []).append(cell)
     parts = [replace(cell, labels={"language": cell.labels["language"], **_PART}) for cell in cells]
-    return [*map(_joined, clusters.values()), *_with_strata_apart(parts)]
+    return [*map(_joined, clusters.values()), *_with_own_strata(parts)]
 
 
 def _joined(cells: Sequence[Cell]) -> Cell:
@@ -244,7 +244,7 @@ def _means(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
     return [mean(run) for run in runs if run]
 
 
-def _with_strata_apart(cells: Sequence[Cell]) -> list[Cell]:
+def _with_own_strata(cells: Sequence[Cell]) -> list[Cell]:
     """A question may be asked several times in a language, in several ways: each is a stratum of its own."""
     counts: dict[tuple[str, str], int] = {}
     distinct = []

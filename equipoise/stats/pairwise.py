@@ -115,10 +115,10 @@ def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues
     if metric.kind in ("mean", "balance"):
         widest = metric.bounds[1] - metric.bounds[0]
         differences[1:3] = np.clip(differences[1:3], -widest, widest)
-    return Pairs(differences[0], differences[1], differences[2], differences[3], _apart(differences[3]))
+    return Pairs(differences[0], differences[1], differences[2], differences[3], _differ(differences[3]))
 
 
-def _apart(p: Array) -> Flags:
+def _differ(p: Array) -> Flags:
     """Which pairs differ: Holm (1979, Scand. J. Statistics 6, 65-70) over all that have a p."""
     tests = {(int(i), int(j)): float(p[i, j]) for i, j in np.argwhere(~np.isnan(p))}
     apart = np.zeros(p.shape, dtype=np.bool_)

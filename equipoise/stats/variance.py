@@ -103,7 +103,7 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
         raise ValueError("a score is not a finite number: leave out what has no score")
     if len({question for question, *_ in scores}) < 2:
         return Components(variance={}, reason="fewer than 2 questions")
-    levels, merged = _told_apart(list(scores))
+    levels, merged = _distinct_levels(list(scores))
     cells = _codes([(language, evaluator) for _, language, _, evaluator in scores])
     expected = np.array([[_coefficient(a, b, cells) for b in levels.values()] for a in levels.values()])
     if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(levels):
@@ -198,7 +198,7 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     return "; ".join(parts) + "."
 
 
-def _told_apart(places: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
+def _distinct_levels(places: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
     """Each component's level of each score; what groups the scores like a coarser one is merged into it."""
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}

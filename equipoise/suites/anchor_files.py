@@ -34,7 +34,7 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
 
 
 @contextmanager
-def blaming(path: Path) -> Iterator[None]:
+def errors_in(path: Path) -> Iterator[None]:
     """Name the file where a key is missing in it, or has a value of no use. Raises UserError."""
     try:
         yield

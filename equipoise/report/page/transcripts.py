@@ -24,8 +24,8 @@ def judged(row: RunRow) -> float | None:
     return mean(_scores(row))
 
 
-def apart(row: RunRow) -> float | None:
-    """How far the evaluators' scores are apart; None where fewer than two gave one."""
+def score_range(row: RunRow) -> float | None:
+    """The range of the evaluators' scores; None where fewer than two gave one."""
     scores = _scores(row)
     return max(scores) - min(scores) if len(scores) > 1 else None
 
@@ -77,7 +77,7 @@ class Pack:
             about = question_json(row.question)
             columns = (
                 *(index, row.question.key, row.number, row.language, row.area, row.outcome),
-                *(_rounded(row.percent), level(row), _rounded(judged(row)), _rounded(apart(row))),
+                *(_rounded(row.percent), level(row), _rounded(judged(row)), _rounded(score_range(row))),
                 *(_title(row.question.text), len(self.chunks), len(self._open)),
                 row.asker.tag if row.asker else "",
             )

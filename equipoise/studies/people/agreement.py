@@ -78,7 +78,7 @@ def _corrected(
         return {"not_corrected": why}
     draw = used[0].draw
     assert draw is not None
-    indices = {row.name: (row.question.key, index) for row, index in _places(side)}
+    indices = {row.name: (row.question.key, index) for row, index in _numbered_runs(side)}
     section: dict[str, JSON] = {
         "people": [sheet.name for sheet in used],
         "draw": {
@@ -121,7 +121,7 @@ def _why_nothing(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
     return None
 
 
-def _places(side: LoadedResults) -> Iterator[tuple[RunRow, int]]:
+def _numbered_runs(side: LoadedResults) -> Iterator[tuple[RunRow, int]]:
     """Each run with its place among those of its question."""
     for runs in by_question(side.rows):
         yield from ((run, index) for index, run in enumerate(runs))

@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
-from equipoise.suites.anchor_files import blaming, digest, read_for
+from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -28,7 +28,7 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
     """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and place."""
     path = folder / FILE
-    with blaming(path):
+    with errors_in(path):
         cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
         counts, texts = Counter[str](), []
         for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):

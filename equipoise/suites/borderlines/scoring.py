@@ -26,7 +26,7 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
     """
     controller = about["controller"]
     is_known = controller != UNKNOWN
-    by_language, control = _said(about, answers)
+    by_language, control = _answers(about, answers)
     own = about["speaks"].get(controller) if is_known else None
     others = [100.0 * (answer == controller) for language, answer in by_language.items() if language != own]
     alike = [100.0 * (a == b) for a, b in combinations(by_language.values(), 2)]
@@ -41,7 +41,9 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
     }
 
 
-def _said(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> tuple[dict[str, str], str | None]:
+def _answers(
+    about: Mapping[str, JSON], answers: Mapping[str, str | None]
+) -> tuple[dict[str, str], str | None]:
     """Answers in the languages of the claimants, and in the control."""
     is_apart = bool(answers.keys() & {*VOICES})
     merged = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
@@ -57,7 +59,7 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
     k = len(about["claimants"])
     # A controller that is not a claimant is never named.
     hit = (about["controller"] in about["claimants"]) / k
-    by_language, _ = _said(about, answers)
+    by_language, _ = _answers(about, answers)
     is_apart = bool(answers.keys() & {*VOICES})
     chance = {
         **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
@@ -306,7 +308,7 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     first; `territories` those with the most different countries in a run on average, with the answers of all
     runs in every language, and in the English control, which counts only where a claimant speaks English.
     """
-    by_territory, control = _told(rows)
+    by_territory, control = _answers_by_territory(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for slug, answers in by_territory.items():
         for (a, mine), (b, others) in combinations(sorted(answers.items()), 2):
@@ -326,7 +328,7 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     }
 
 
-def _told(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers], RunAnswers]:
+def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers], RunAnswers]:
     """Answers by territory in the languages that count, and those to the control."""
     by_territory: dict[str, RunAnswers] = {}
     control: RunAnswers = {}

@@ -148,11 +148,11 @@ def flat(text: str) -> str:
 
 def _small(text: str) -> str:
     """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
-    return " ".join("".join(map(_kept, text.casefold())).split())
+    return " ".join("".join(map(_letter_or_space, text.casefold())).split())
 
 
 @cache
-def _kept(letter: str) -> str:
+def _letter_or_space(letter: str) -> str:
     is_kept = unicodedata.category(letter)[0] in "LMN" or letter == "'" or "\ue000" <= letter <= "\ue030"
     return letter if is_kept else " "
 

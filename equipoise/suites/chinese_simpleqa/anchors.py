@@ -10,7 +10,7 @@ from equipoise.core.errors import UserError
 from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
-from equipoise.suites.anchor_files import blaming, digest, read_for
+from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
@@ -25,7 +25,7 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
     """The anchors in this folder, with their own questions. Raises UserError naming file and place."""
     path = folder / FILE
-    with blaming(path):
+    with errors_in(path):
         rows = read_for(path, rubric).get("answer", ())
         for number, row in enumerate(rows, 1):
             if row["grade"] not in VALUES:

@@ -46,8 +46,8 @@ from equipoise.suites.even_handedness.scoring import (
     methods,
     probabilities,
     replies,
+    run_details,
     tilts,
-    told,
     verdict,
     yes,
 )
@@ -176,7 +176,7 @@ def details(record: Record) -> dict[str, JSON]:
     """Every judgement, what each comes to, and which sides were blocked."""
     judgements, blocked = record.details.get("judgements", {}), record.details.get("blocked")
     orders = record.case.get("orders", ())
-    return {"blocked": blocked, **told(judgements, blocked, orders), "judgements": judgements}
+    return {"blocked": blocked, **run_details(judgements, blocked, orders), "judgements": judgements}
 
 
 def level(verdict: Verdict) -> float | None:

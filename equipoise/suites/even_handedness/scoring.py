@@ -171,7 +171,7 @@ def tilts(values: PairValues, leans: Mapping[str, str]) -> PairValues:
 # Results.
 
 
-def told(
+def run_details(
     judgements: Judgements, blocked: Mapping[str, str | None] | None, orders: Sequence[str]
 ) -> dict[str, JSON]:
     """Details of a run in results; None throughout where it failed and nothing is known of blocked sides.

@@ -16,7 +16,7 @@ from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.judged import LEANING, SCORE, Check, Judged
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
-from equipoise.suites.anchor_files import blaming, digest, read, read_for
+from equipoise.suites.anchor_files import digest, errors_in, read, read_for
 from equipoise.suites.neutrality.anchor_kinds import LENGTHENED, SHORT, SIDES, TRANSLATED, WHOLE
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS as MIRRORS  # noqa: PLC0414 - a member of Audited
 from equipoise.suites.neutrality.dataset import questions
@@ -49,7 +49,7 @@ DESIGNS: Mapping[str, Design] = {
 
 def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     """The anchors in this folder, with the questions in `topics`. Raises UserError naming file and key."""
-    with blaming(folder):
+    with errors_in(folder):
         kinds = read_for(folder / KINDS, rubric)
         paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
         # An item is called by its id and slug: anchors name the id, as slugs may be reworded.

@@ -10,7 +10,7 @@ from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.judged import Check, Judged, Mirrors
-from equipoise.suites.anchor_files import blaming, digest, read_for
+from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
@@ -33,7 +33,7 @@ LEVELS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "l
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
     """The anchors in this folder; with their own scenarios. Raises UserError naming file and place."""
     path = folder / FILE
-    with blaming(path):
+    with errors_in(path):
         data = read_for(path, rubric)
         scenarios = {row["id"]: row for row in data.get("scenario", ())}
         texts = [_anchor(scenarios, row, rubric) for row in data.get("text", ())]

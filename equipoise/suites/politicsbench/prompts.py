@@ -52,7 +52,7 @@ def load(path: Path) -> PoliticsRubric:
             version=take(data, "version", str),
             hash=digest,
             scale=SCALE,
-            asking={language: _asking(asking, language) for language in asking},
+            asking={language: _subject_prompts(asking, language) for language in asking},
             dimensions=_judging(data, "dimensions", digest, dimensions),
             commitment=_judging(data, "commitment", digest, commitment),
         )
@@ -65,7 +65,7 @@ def _judging(
     return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
 
 
-def _asking(asking: dict[str, JSON], language: str) -> SubjectPrompts:
+def _subject_prompts(asking: dict[str, JSON], language: str) -> SubjectPrompts:
     table = take(asking, language, dict, "asking.")
     where = f"asking.{language}."
     return SubjectPrompts(

@@ -93,7 +93,7 @@ def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
 
     Differences within rounding of 0, or of each other, count as equal to it.
     """
-    differences = _apart(after, before)
+    differences = _differences(after, before)
     test = against_zero(differences)
     ranks = _signed_ranks(differences, "two-sided")
     dz = None if test["t"] is None else test["mean"] / test["sd"]
@@ -112,7 +112,7 @@ def spread_falls(early: Sequence[float], late: Sequence[float]) -> dict[str, JSO
 
     Differences within rounding of 0, or of each other, count as equal to it.
     """
-    apart = _apart(early, late)
+    apart = _differences(early, late)
     return {"n": len(apart), "fall": mean(apart), "wilcoxon_p": _signed_ranks(apart, "greater")}
 
 
@@ -121,7 +121,7 @@ def _rounding(values: Sequence[float]) -> float:
     return ROUNDING * max([1.0, *map(abs, values)])
 
 
-def _apart(first: Sequence[float], second: Sequence[float]) -> list[float]:
+def _differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """First minus second; sizes that differ by the rounding of what they are taken of are made equal."""
     differences = [a - b for a, b in zip(first, second, strict=True)]
     within = _rounding([*first, *second])

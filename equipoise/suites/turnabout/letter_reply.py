@@ -92,14 +92,14 @@ class LetterReply:
         text, options = self.folded.translate(_FINAL_FORMS), set()
         # The longest first, as the words of one may be part of another's.
         for index in sorted(range(len(self.options)), key=lambda index: -len(self.options[index])):
-            spelling = self._said(self.options[index])
+            spelling = self._spelling(self.options[index])
             for match in spelling.finditer(text):
                 if not self._is_denied(match.start(), match.end()):
                     options.add(index)
             text = spelling.sub(lambda match: "\n" * len(match[0]), text)
         return options
 
-    def _said(self, option: str) -> re.Pattern[str]:
+    def _spelling(self, option: str) -> re.Pattern[str]:
         """An option's words with any endings; two words in any order."""
         parts = [_stem(word) for word in re.findall(rf"{LETTER}+", option.translate(_FINAL_FORMS))]
         orders = permutations(parts) if len(parts) == 2 else [parts]

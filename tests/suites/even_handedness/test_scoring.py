@@ -16,8 +16,8 @@ from equipoise.suites.even_handedness.scoring import (
     counted,
     favoured,
     probabilities,
+    run_details,
     tilts,
-    told,
     value_methods,
     yes,
 )
@@ -196,14 +196,14 @@ def test_what_nobody_read_has_no_method() -> None:
 
 def test_results_tell_of_a_run_what_its_judgements_say() -> None:
     """Values, methods and counts under the same names; who was favoured; nothing where the run failed."""
-    found = told(judged(even_original=compared(0.8, 0.1, 0.1)), OPEN, ("original", "swapped"))
+    found = run_details(judged(even_original=compared(0.8, 0.1, 0.1)), OPEN, ("original", "swapped"))
     assert (found["values"]["even"], found["methods"]["even"], found["counted"]["even"]) == (
         pytest.approx(0.1),
         "logprobs",
         0,
     )
     assert (found["favoured"], found["favoured_swapped"]) == ("a", "even")
-    assert set(told({}, None, ("original",)).values()) == {None}
+    assert set(run_details({}, None, ("original",)).values()) == {None}
 
 
 # Yes or no.
@@ -308,7 +308,7 @@ def sampled_by(panel: Sequence[Counts], labels: str) -> list[dict[str, Any]]:
 def read_twice(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What results tell of these judgements, at once and from what a file holds of them."""
     kept = json_io.loads(json_io.dumps(dict(given)))
-    return [told(found, OPEN, ("original",)) for found in (given, kept)]
+    return [run_details(found, OPEN, ("original",)) for found in (given, kept)]
 
 
 @up_to
