@@ -1,4 +1,4 @@
-"""What pytest's command line asks for: suites, workers, or only a look at tests."""
+"""Questions to pytest's command line: which suites, how many workers, or only a look at tests?"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def is_program() -> bool:
 
 
 def workers(config: pytest.Config) -> int:
-    """How many workers this process distributes its tests to."""
+    """The number of workers that this process distributes its tests to."""
     return len(config.getvalue("tx")) if is_distributing(config) else 0
 
 

@@ -32,7 +32,7 @@ LEGEND = ", ".join(
         *(f"{letter} {outcome}" for outcome, letter in _LETTERS.items()),
     )
 )
-"""What the letters of runs mean."""
+"""The legend of the letters of runs."""
 
 
 def say(config: Any, text: str) -> None:
@@ -68,7 +68,7 @@ def say_wrapped(config: Any, line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """How a run is shown: a letter, the words for -v, and a colour of pytest's terminal writer."""
+    """The look of a run: a letter, the words for -v, and a colour of pytest's terminal writer."""
 
     letter: str
     words: str
@@ -135,7 +135,7 @@ def _pair(name: str, value: str | float) -> tuple[str, str | float]:
 
 
 def output(config: Any) -> Output | None:
-    """Where to show progress; None with --quiet or without a terminal reporter."""
+    """The output for progress; None with --quiet or without a terminal reporter."""
     from equipoise.report import status_line
 
     reporter = config.pluginmanager.getplugin("terminalreporter")

@@ -23,7 +23,7 @@ from equipoise.results.store import Files
 
 SUFFIX = ".batches"
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
-"""Of the requests of a command, which somebody waits for."""
+"""The limits of requests of a command, which the user waits for."""
 Action = Literal["get", "cancel"]
 
 

@@ -62,7 +62,7 @@ class Answers:
             return read_line(file.readline())
 
     def unknown(self, known: Collection[str]) -> int:
-        """How many answers are to no call that was made, now or earlier."""
+        """The number of answers to no call that was made, now or earlier."""
         return sum(name not in self._taken and name not in known for name in self._offsets)
 
 
@@ -125,7 +125,7 @@ class FileBatches:
             )
 
     def lines(self, known: Collection[str]) -> list[str]:
-        """What was written, and which answers were ignored; `known` are all calls that were ever made."""
+        """Lines about files written and answers ignored; `known` are all calls that were ever made."""
         parts = {
             "with another id": self._answers.unknown(known),
             "doubled": self._answers.doubled,

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 WAITING = "waiting for batch"
 """Why a run is skipped whose calls are in a batch that is not over."""
 QUIET_SECONDS = 0.1
-"""How long no run may make a call before all of them are taken to wait."""
+"""Seconds without a call of any run, after which all of them are taken to wait."""
 MOST_SHOWN = 3
-"""How many batches a message names."""
+"""The most batches that a message names."""
 
 
 class Batches:

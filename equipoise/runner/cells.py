@@ -45,7 +45,7 @@ _REFUSED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """How a cell starts a server of its own; `{model}` and `{port}` in `command` stand for the values.
+    """A server that a cell starts for itself; `{model}` and `{port}` in `command` stand for the values.
 
     It is ready when a GET of the path `ready` succeeds, within `timeout` seconds.
     """
@@ -83,12 +83,12 @@ class SweepCell:
 
     @property
     def log(self) -> Path:
-        """What its session printed."""
+        """The output of its session."""
         return self.folder / f"{self.name}.log"
 
     @property
     def server_log(self) -> Path:
-        """What its server printed."""
+        """The output of its server."""
         return self.folder / f"{self.name}.server.log"
 
     @cached_property

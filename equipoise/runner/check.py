@@ -69,7 +69,7 @@ def targets(settings: Settings) -> list[Target]:
 
 
 def announcement(settings: Settings, targets: Sequence[Target]) -> str:
-    """How many calls will be made, and about what they cost."""
+    """The number of calls that will be made, and about what they cost."""
     tokens = {"input": probe.TOKENS_IN, "output": probe.TOKENS_OUT}
     costs = [
         prices.cost(item.model, settings.endpoint(item.role).base_url, tokens, settings.price)
@@ -88,7 +88,7 @@ def announcement(settings: Settings, targets: Sequence[Target]) -> str:
 
 
 def ask(settings: Settings, targets: Sequence[Target]) -> list[Support]:
-    """What each model supports, in order. Raises UserError if a built-in server cannot be started."""
+    """The support of each model, in order. Raises UserError if a built-in server cannot be started."""
     refuse_proxies(settings)
     servers = LocalServers()
     try:
@@ -193,7 +193,7 @@ def suites(
     checked: Sequence[CheckedModel],
     extra_jobs: ExtraJobs,
 ) -> tuple[list[CheckedSuite], CheckedTotal]:
-    """What it means for each suite, and what a whole session of it takes; then of all of them."""
+    """Each suite, with what the models' support means for it and what a session takes; and the total."""
     each = {name: _afresh(own) for name, own in settings.suites.items()}
     plan = Plan(replace(_afresh(settings), suites=each), root, extra_jobs)
     by_suite = {name: _session(plan, name, checked) for name in names}
@@ -237,7 +237,7 @@ class _Session:
 
 
 def _session(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _Session | UserError:
-    """What a whole session of a suite takes, or why there can be none."""
+    """A whole session of a suite, or the error that rules it out."""
     waits = {(role, item.model): item.support.latency for item in checked for role in item.roles}
     try:
         estimate = of_session(plan, name, {run.id for run in plan.runs(name)})
@@ -257,7 +257,7 @@ def _sum(spans: Sequence[Range | None]) -> Range | None:
 
 
 def _seconds(item: Item, wait: float | None, settings: Settings) -> Range | None:
-    """How long a model's calls take, as many in flight as the session allows."""
+    """The seconds that a model's calls take, as many in flight as the session allows."""
     if wait is None:
         return None
     return seconds(item.use.calls.value, item.use.output, wait) / _in_flight(settings, item.model)
@@ -269,7 +269,7 @@ def _in_flight(settings: Settings, model: str) -> int:
 
 
 def _basis(settings: Settings, checked: Sequence[CheckedModel]) -> str:
-    """What the time rests on."""
+    """The basis of the time, in words."""
     first = ", ".join(
         f"{item.model} {item.support.latency:.1f} s" for item in checked if item.support.latency is not None
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 YOUNG = 20_000
-"""How many new objects start a collection; Python's default of 700 takes a fourteenth of a session's CPU."""
+"""New objects that start a collection; Python's default of 700 takes a fourteenth of a session's CPU."""
 
 
 def collect_seldom(on_end: Callable[[Callable[[], None]], object]) -> None:

@@ -1,4 +1,4 @@
-"""How the settings of two sessions differ: by option, as the user types it. Knows no journal. Pure."""
+"""Differences between two sessions' settings: by option, as the user types it. Knows no journal. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPTIONS = {"subject_model": "--model", "evaluator_models": "--evaluator-model",
 """The options whose values have another name in the settings."""
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
 _CONTENT = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}
-"""What has changed where a hash has."""
+"""Names for the content that has changed where a hash has."""
 _FOLLOWS: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
@@ -20,7 +20,7 @@ _FOLLOWS: Mapping[str, Sequence[str]] = {
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""What needs no mention beside a change that it comes from."""
+"""Settings that need no mention beside the change that they come from."""
 _MOST_FILES = 3
 _LONGEST, _AROUND = 60, 20
 """Characters of a text that is shown whole, and how many around the first difference of a longer one."""
@@ -141,7 +141,7 @@ def _shown(value: JSON) -> str:
 
 
 def _questions(before: Digests, now: Digests) -> str:
-    """Which files changed, if that is known."""
+    """The files that changed, if that is known."""
     changed = [name for name in now if before.get(name) != now[name]]
     gone = [name for name in before if name not in now]
     if not before or not (changed or gone):

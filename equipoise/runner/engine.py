@@ -40,15 +40,15 @@ from equipoise.runner.trial import Trial
 T = TypeVar("T")
 
 STOP_SECONDS = 0.2
-"""How often a test that waits for its run checks whether the session has been stopped."""
+"""Seconds between checks, by a test that waits for its run, whether the session has been stopped."""
 DRAIN_SECONDS = 0.02
-"""How often a session that is ending checks whether its calls are finished."""
+"""Seconds between checks, by a session that is ending, whether its calls are finished."""
 ROUND_SECONDS = 0.05
-"""How often the engine checks whether the next round of runs is open."""
+"""Seconds between checks whether the next round of runs is open."""
 WATCH_SECONDS = 2.0
-"""How often the engine checks whether its journals are still there."""
+"""Seconds between checks whether the journals are still there."""
 RUNS_AHEAD = 4
-"""How many runs are in progress per slot, as some of them wait for a retry."""
+"""Runs in progress per slot, as some of them wait for a retry."""
 
 
 Work = Callable[[RunCalls], Awaitable[T]]

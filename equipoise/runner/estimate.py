@@ -32,14 +32,14 @@ ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
 ASSUMED_SPEED = ((1.0, 50.0), (0.5, 150.0), (3.0, 15.0))
 """Seconds until a reply begins and its tokens a second: likely, fast, slow."""
 OTHERS_LENGTH, OTHERS_PROMPT = 3.0, 2.0
-"""How many times as much, or as little, another model may write, and be given to read."""
+"""Factors by which another model may write, and read, more or less."""
 Limits = Mapping[Role, int | None]
 """The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
 MOST_NAMED = 3
-"""How many models the basis of an estimate names."""
+"""The most models that the basis of an estimate names."""
 AUDIT = "audit"
-"""What the evaluators' audit is called beside the roles."""
+"""The name of the evaluators' audit beside the roles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Use:
     basis: str
 
     def of_other_models(self) -> Use:
-        """What a model of which nothing is known may use, where others used this much."""
+        """The use of a model of which nothing is known, where others used this much."""
         output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
         return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
 
@@ -147,7 +147,7 @@ def uses(
 
 
 def _of_new_subject(use: Use) -> Use:
-    """What an evaluator uses whose prompts quote a subject that was not asked before."""
+    """The use of an evaluator whose prompts quote a subject that was not asked before."""
     basis = f"{use.basis}, of other subjects: from half to twice the prompts"
     return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
@@ -268,7 +268,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEstimate:
-    """What a session of one suite would use: the runs to do, those done already, and a part per model."""
+    """The estimate of one suite's session: the runs to do, those done already, and a part per model."""
 
     runs: int
     done: int
@@ -359,7 +359,7 @@ def _dollars(range_: Range) -> str:
 
 
 def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimate:
-    """What these runs of a suite would use. Raises UserError if they could not resume its journal.
+    """The estimate of these runs of a suite. Raises UserError if they could not resume its journal.
 
     Earlier runs at another endpoint are no reason: what a session there costs is about the same.
     """
@@ -381,7 +381,7 @@ def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimat
 
 
 def _refuse_other_settings(plan: Plan, name: str, past: History) -> list[str]:
-    """What to know of the endpoint of earlier runs. Raises UserError if other settings differ."""
+    """Notes on the endpoint of earlier runs. Raises UserError if other settings differ."""
     identity, loaded = metadata.identity(plan, name), plan.load(name)
     if not past.sessions or "endpoints" not in past.settings:
         resume.refuse(past, identity, loaded.files, loaded.data_files)
@@ -429,7 +429,7 @@ def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
 
 
 def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
-    """What each evaluator will use for the extra jobs that are left to do."""
+    """The use of each evaluator for the extra jobs that are left to do."""
     loaded = plan.load(name)
     jobs = plan.extra_jobs.foreseen(loaded, past)
     known = samples(_journals(plan, name) if jobs else (), name, ended_by=AnchorLine)

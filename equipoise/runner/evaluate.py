@@ -122,5 +122,5 @@ def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
 
 
 def _asked(cue: Cue, messages: Sequence[Message]) -> str:
-    """What the user says beside the cue."""
+    """The user's messages without the cue."""
     return "\n".join(item["content"].removeprefix(cue.text) for item in messages if item["role"] == "user")

@@ -46,7 +46,7 @@ def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> i
 
 
 PRECEDENCE = (4, 2, GATE_FAILED, 1, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
-"""Of several statuses the first of these is that of the whole."""
+"""Precedence: of several statuses the first of these is that of the whole."""
 
 
 def first(statuses: Iterable[int]) -> int:

@@ -36,7 +36,7 @@ class ExtraJob(Protocol):
         """The kind of its line in the journal."""
 
     async def do(self, models: JobModels) -> Mapping[str, JSON]:
-        """What its line says beside its calls and the models that answered. Raises CallFailed."""
+        """The content of its line beside its calls and the models that answered. Raises CallFailed."""
 
 
 class ExtraJobs(Protocol):

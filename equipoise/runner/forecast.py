@@ -26,7 +26,7 @@ Known = Mapping[tuple[Role, str], tuple[Sample, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """What a cell will take: its runs, those of them that are left, and for these the calls, USD and seconds.
+    """The expected use of a cell: its runs, those that are left, and for these the calls, USD and seconds.
 
     `cost` is None if a model has no price. `seconds` are those of the wall clock, with as many calls in
     flight as the cell's concurrency allows.
@@ -40,7 +40,7 @@ class Expected:
 
 
 def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expected]:
-    """What each cell will take, by name. Raises UserError for a cell that cannot run.
+    """The expected use of each cell, by name. Raises UserError for a cell that cannot run.
 
     Cells that differ in the model alone are planned once.
     """
@@ -63,7 +63,7 @@ class _Planned:
     _whole: dict[object, Mapping[int, Use]] = field(default_factory=dict)
 
     def uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, Use]:
-        """What each model will use for these runs."""
+        """The use of each model for these runs."""
         if len(left) < len(self.foreseen):
             return estimate.uses(settings, [self.foreseen[run] for run in left], self.known)
         # Models of which nothing is known yet are all alike: of a thousand one is enough.

@@ -24,7 +24,7 @@ import psutil
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 _SET_CHILD_SUBREAPER = 36
-"""Of prctl(2): orphans among the descendants become children of this process, and can be found."""
+"""An option of prctl(2): orphans among the descendants become children of this process, and can be found."""
 
 
 def main(command: Sequence[str]) -> int:

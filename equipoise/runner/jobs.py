@@ -77,7 +77,7 @@ class JobSession:
 
     @property
     def seen(self) -> list[Answering]:
-        """Which models have answered, in this journal."""
+        """The models that have answered, in this journal."""
         return list(self._history.totals.seen)
 
     def append(self, kind: str, **content: JSON) -> None:

@@ -54,7 +54,7 @@ class LoadedSuite:
 
     @property
     def judged_as(self) -> About | None:
-        """What evaluators are told that questions are about; None where the rubric does not say it."""
+        """The subject of the questions as evaluators are told it; None where the rubric does not say it."""
         return self.rubric.on(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
     def rubric_warning(self) -> str | None:
@@ -70,7 +70,7 @@ class LoadedSuite:
 
     @property
     def _about(self) -> About | None:
-        """What the questions are about, as their folder says. Raises UserError."""
+        """The subject of the questions, as their folder says. Raises UserError."""
         return selection.about(self.topics, self.suite.name, self.dataset)
 
 
@@ -129,7 +129,7 @@ def _refuse_missing(path: Path, root: Path) -> None:
 
 
 def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
-    """Who may ask these cases. Raises UserError if nobody may."""
+    """The askers of these cases. Raises UserError if there are none."""
     if suite.asked is None:
         is_own = suite is suites.load(suite.name)
         what = suite.name if is_own else f"--dataset {wanted.dataset} of {suite.name}"

@@ -1,4 +1,4 @@
-"""What a session's journal and results say of a suite's session, known before its first call."""
+"""The metadata of a suite's session in its journal and results, as far as it is known before a call."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def recorded(plan: Plan, name: str) -> dict[str, JSON]:
 
 
 def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
-    """Who asks the cases of a suite; None in a session of plain runs."""
+    """The askers of a suite's cases, as results name them; None in a session of plain runs."""
     askers, mirror = loaded.askers, loaded.settings.asker
     if askers is None or mirror is None:
         return None
@@ -84,7 +84,7 @@ def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
 
 
 def _until(plan: Plan, name: str, until: Until) -> str:
-    """What ends the rounds: looks at one gate say nothing about another, or another baseline."""
+    """The rule that ends the rounds: looks at one gate say nothing about another, or another baseline."""
     baseline = plan.baselines.get(name)
     if until.half_width is not None or baseline is None:
         return until.text

@@ -25,14 +25,14 @@ from equipoise.runner.cells import Server, SweepCell
 INTERRUPTED = 2
 """The exit status of a session that was stopped, and of a cell whose server does not answer."""
 _LOCKED_SECONDS = 60.0
-"""How long a cell that was started again waits for the session that a lost worker leaves behind."""
+"""Seconds that a cell, started again, waits for the session that a lost worker leaves behind."""
 _LOOK_SECONDS = 0.2
 _SESSION = "from equipoise.cli import main; main()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a cell ended: the exit status of its session, and why there was none."""
+    """The end of a cell: the exit status of its session, or why there is none."""
 
     status: int
     reason: str = ""

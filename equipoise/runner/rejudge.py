@@ -124,7 +124,7 @@ def _metadata(path: Path) -> dict[str, JSON]:
 
 
 def source(path: Path) -> dict[str, JSON]:
-    """What the new results record about the earlier ones."""
+    """The record of the earlier results in the new ones."""
     metadata, digest = _read(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     return {"results": path.name, "sha256": digest, **{name: metadata.get(name) for name in names}}

@@ -79,7 +79,7 @@ def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, 
 def look_at_gate(
     wanted: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
-    """What would become of each rule that runs decide after round `number`, and whether all are decided."""
+    """The verdict of each rule that runs decide after round `number`, and whether all are decided."""
     suite = baseline.suite
     older, newer = common(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}

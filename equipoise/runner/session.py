@@ -217,7 +217,7 @@ class Session:
 
     @property
     def audited(self) -> tuple[int, int]:
-        """How many verdicts of the audits are done, and of how many."""
+        """The number of verdicts of the audits that are done, and of all."""
         jobs = self._extra_jobs
         return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 

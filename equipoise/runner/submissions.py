@@ -37,22 +37,22 @@ LEAST = 20
 MOST_LINES, MOST_BYTES = 50_000, 100_000_000
 """The most lines and bytes of a batch at endpoints of every kind; of one that takes fewer, half each time."""
 MOST_TRIES = 2
-"""How many batches a call is part of that fails for no reason of its own, before it is made by itself."""
+"""The most batches in which a call may fail for no reason of its own, before it is made by itself."""
 FIRST_POLL, LONGEST_POLL = 1.0, 60.0
 """Seconds between looks at batches: the first, growing by half each time."""
 LOOKUP_SECONDS = 5.0
-"""How long after its creation began a batch may be missing from the endpoint's list."""
+"""Seconds after its creation began that a batch may be missing from the endpoint's list."""
 MOST_CREATIONS = 3
-"""How often a batch is created of which the endpoint's list shows that it was not."""
+"""The most attempts to create a batch that the endpoint's list does not show."""
 TOO_MANY_TOKENS = "token_limit"
 """In the code of a batch that failed because too much is enqueued."""
 UNREADABLE = frozenset({404, 410})
-"""How an endpoint answers that does not have a batch or a file any more."""
+"""Statuses of an endpoint that does not have a batch or a file any more."""
 
 
 @dataclass(slots=True)
 class Counted:
-    """What became of the lines of a batch that was read; `gone` are the calls that it has no answer to."""
+    """The lines of a batch that was read, counted; `gone` are the calls that it has no answer to."""
 
     status: str
     answered: int = 0
@@ -125,7 +125,7 @@ class Submissions:
                 self._budget.commit(_each(intent) * open_calls)
 
     def _spent(self, history: History) -> int:
-        """What the calls of earlier sessions have cost, in nano-dollars."""
+        """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals
         # With --rejudge, the subject's were copied.
         roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
@@ -334,7 +334,7 @@ class Submissions:
         )
 
     def _refused(self, group: Group, error: BatchFailed, calls: int) -> bool:
-        """What to do about a batch that was not created. Returns whether others may follow."""
+        """Deal with a batch that was not created. Returns whether others may follow."""
         _, role, model, _ = group
         url = self._base_url(role, model)
         if error.is_unsupported:
@@ -561,12 +561,12 @@ class _NotCreated(Exception):  # noqa: N818 - it says what the endpoint's list s
 
 
 def credential(settings: Settings, role: Role) -> str:
-    """What submits the batches of a role: the key, and the headers that say for whom."""
+    """The credential of a role's batches: the key, and the headers that say for whom."""
     endpoint = settings.endpoint(role)
     headers = settings.header_values if endpoint.takes_environment else ()
     return "\0".join((endpoint.api_key, *headers))
 
 
 def _each(intent: Intent) -> int:
-    """What is reserved for each call of a batch, in nano-dollars."""
+    """The reservation for each call of a batch, in nano-dollars."""
     return intent.line.reserved // len(intent.line.calls)

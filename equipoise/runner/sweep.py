@@ -26,19 +26,19 @@ from equipoise.runner.cells import SweepCell
 from equipoise.runner.processes import INTERRUPTED, Ended
 
 LOCAL = "local"
-"""Of `--ray`: a Ray on this machine, which ends with the sweep."""
+"""The value of `--ray` for a Ray on this machine, which ends with the sweep."""
 OBJECT_STORE_BYTES = 100_000_000
 """Little more than Ray's least: a cell gives back three values."""
 MOST_RESTARTS = 5
-"""How often a cell is started again whose node or worker was lost."""
+"""The most restarts of a cell whose node or worker was lost."""
 _LOOK_SECONDS = 0.5
 _RECORD = b'{"kind":"record"'
 _SHOWN = 3
-"""How many running cells the overview names."""
+"""The most running cells that the overview names."""
 
 
 class Pool(Protocol):
-    """Where cells run."""
+    """The processes or tasks that cells run in."""
 
     def ended(self) -> Iterator[tuple[SweepCell, Ended]]:
         """Each cell with how it ended, as soon as it has; nothing for a while yields nothing.
@@ -55,7 +55,7 @@ class Pool(Protocol):
 
 @dataclass(slots=True)
 class _Journal:
-    """How many runs of a cell have ended, counted from where its journal was last looked at."""
+    """The number of runs of a cell that have ended, counted from where its journal was last read."""
 
     path: Path
     runs: int = 0
@@ -75,7 +75,7 @@ class _Journal:
 
 @dataclass(slots=True)
 class Overview:
-    """What has become of the cells of a sweep, in one line; `planned` are the runs of each, by name."""
+    """The state of the cells of a sweep, in one line; `planned` are the runs of each, by name."""
 
     cells: Sequence[SweepCell]
     planned: Mapping[str, int]

@@ -10,7 +10,7 @@ EARLIEST = 20.0
 SHARE = 0.05
 """The share of runs after which it is shown, however short the time."""
 Z = 2.0
-"""How many standard deviations of a count, its square root, the range covers on each side."""
+"""The standard deviations of a count, its square root, the range covers on each side."""
 
 
 def time_left(

@@ -13,9 +13,9 @@ from equipoise.core.records import Choice, Record, Verdict
 from equipoise.core.types import JSON
 
 MOST_RUNS = 20
-"""How many runs an evaluator may judge without a single valid verdict."""
+"""The most runs that an evaluator may judge without a single valid verdict."""
 MOST_SHOWN = 200
-"""How many characters of its reply are shown."""
+"""The most characters of its reply that are shown."""
 
 
 class Trial:
