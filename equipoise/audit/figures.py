@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
-from equipoise.results.document import CheckFigures, KeptAudit
 from equipoise.suites.plots import Plot
+
+if TYPE_CHECKING:
+    from equipoise.results.document import CheckFigures, KeptAudit
 
 _PARTS = {"evaluator", "suite", "extent", "checks"}
 _SHARE = 100.0

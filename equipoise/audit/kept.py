@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from equipoise.core import json_io
 from equipoise.core.files import read_bytes
 from equipoise.results import store
 from equipoise.results.audits import FOLDER
-from equipoise.results.document import EvaluatorAudit, KeptAudit
+
+if TYPE_CHECKING:
+    from equipoise.results.document import EvaluatorAudit, KeptAudit
 
 VERSION = "2"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.core.errors import CallFailed, UserError
@@ -14,9 +15,11 @@ from equipoise.judge.anchors import Anchor, Anchors, Design
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import Rubric
 from equipoise.results import audits
-from equipoise.results.document import AnchorNumber, CheckFigures
 from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AnchorNumber, CheckFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from equipoise.report.audit import faults, rows
 from equipoise.report.layout import align
-from equipoise.results.document import CheckFigures, EvaluatorAudit
+
+if TYPE_CHECKING:
+    from equipoise.results.document import CheckFigures, EvaluatorAudit
 
 
 def lines(evaluator: str, audit: EvaluatorAudit, width: int | None = None) -> Iterator[str]:

@@ -5,14 +5,14 @@ Interrupted, the same call goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from equipoise.audit import kept
 from equipoise.audit.plan import AnchorRun, AuditPlan
@@ -21,12 +21,11 @@ from equipoise.core.settings import Settings
 from equipoise.judge.judge import JobModels
 from equipoise.models.counters import CounterSnapshot
 from equipoise.results import audits, store
-from equipoise.results.document import AnchorNumber, EvaluatorAudit, Sampling
 from equipoise.results.totals import Answering
 from equipoise.runner.jobs import Job, open_jobs
 
-VerdictNumbers = dict[str, list[AnchorNumber]]
-"""The verdict on an anchor of each evaluator that could be reached."""
+if TYPE_CHECKING:
+    from equipoise.results.document import AnchorNumber, EvaluatorAudit, Sampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +61,9 @@ def run(
     return outcomes, totals
 
 
-async def _judge(run: AnchorRun, models: JobModels) -> VerdictNumbers:
-    judged: VerdictNumbers = {}
+async def _judge(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
+    """The verdict of each evaluator that could be reached."""
+    judged: dict[str, list[AnchorNumber]] = {}
     for evaluator in models.evaluators:
         # One that cannot be reached has no verdict; the others have theirs.
         with suppress(CallFailed):
@@ -75,7 +75,7 @@ def _concluded(
     plan: AuditPlan,
     evaluator: str,
     settings: Settings,
-    results: Sequence[VerdictNumbers],
+    results: Sequence[Mapping[str, list[AnchorNumber]]],
     seen: Collection[Answering],
     folder: Path,
     *,

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from equipoise.audit import kept
 from equipoise.audit.plan import AnchorRun, AuditPlan, plan
@@ -18,11 +19,13 @@ from equipoise.core.rules import Rule
 from equipoise.core.types import JSON, Foreseen
 from equipoise.judge.judge import JobModels
 from equipoise.results import audits
-from equipoise.results.document import KeptAudit
 from equipoise.results.history import History
 from equipoise.runner import resume
 from equipoise.runner.loading import LoadedSuite
 from equipoise.suites.resources import nearest
+
+if TYPE_CHECKING:
+    from equipoise.results.document import KeptAudit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

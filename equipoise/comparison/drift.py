@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.side import Side
 from equipoise.core.types import JSON
 from equipoise.judge.judged import LEANING, Mirrors
 from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearise
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
 
 FEWEST = 6
 """Fewest topics in which a change that is the same in all counts although it has no interval."""
@@ -91,8 +95,8 @@ def _drift(
     return Drift(
         evaluator=name,
         texts=len(moved),
-        before=older["finished"],
-        after=newer["finished"],
+        before=older["finished"] or "",
+        after=newer["finished"] or "",
         mean=linearise(list(_means(moved)), 0.95)[0],
         lean=linearise(list(_leans(moved, after.suite.audit.MIRRORS if after.suite.audit else ())), 0.95)[0],
         share=share,
@@ -101,7 +105,7 @@ def _drift(
     )
 
 
-def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> bool:
+def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
     """Whether both are complete audits on the same texts, and not the same audit."""
     are_complete = older["state"] == newer["state"] == "complete"
     return (
@@ -111,7 +115,7 @@ def _are_comparable(older: Mapping[str, JSON], newer: Mapping[str, JSON]) -> boo
     )
 
 
-def _scores(audit: Mapping[str, JSON]) -> dict[TextKey, float]:
+def _scores(audit: AuditFigures) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text. Verdicts about lean are left out."""
     means = {}
     for row in audit["judged"]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.comparison.comparable import must_agree, sampling_changed, setting
@@ -22,6 +23,9 @@ from equipoise.stats.metrics import measure
 from equipoise.stats.pairwise import ModelValues, SharedCells, column
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
 _COPIED = (
@@ -66,7 +70,7 @@ class Entry:
     metric: Metric | None
     headline: Mapping[str, JSON]
     outcomes: Mapping[str, int]
-    audits: Mapping[str, JSON]
+    audits: Mapping[str, AuditFigures | None]
     cost: float | None
     layout: SharedCells
     column: ModelValues
@@ -150,7 +154,7 @@ def audited(side: Side) -> str:
     return next(iter(known.values()), "no evaluator")
 
 
-def _state(audit: Mapping[str, JSON] | None) -> str:
+def _state(audit: AuditFigures | None) -> str:
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":

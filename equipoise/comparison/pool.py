@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.comparable import mismatches, sent_otherwise
 from equipoise.comparison.side import Side
@@ -14,6 +15,9 @@ from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.results.answered import PLACES
 from equipoise.results.askers import NOBODY, Asking
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
 
 
 def pooled(sides: Iterable[Side]) -> list[Side]:
@@ -96,9 +100,9 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     }
 
 
-def _audits(group: Sequence[Side]) -> dict[str, JSON]:
+def _audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
     """The latest audit of each evaluator that any piece has."""
-    audits: dict[str, JSON] = dict.fromkeys(group[0].metadata["evaluator_models"])
+    audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.core.records import Cell, Metric
@@ -13,6 +14,9 @@ from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows
 from equipoise.results.askers import NOBODY, Asking
 from equipoise.suites import AnySuite
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class Side:
     cells: Sequence[Cell]
     errors: Sequence[Mapping[str, JSON]] = ()
     until: Mapping[str, JSON] | None = None
-    audits: Mapping[str, JSON] = field(default_factory=dict)
+    audits: Mapping[str, AuditFigures | None] = field(default_factory=dict)
     people: Mapping[str, JSON] | None = None
     doubt: str | None = None
     asking: Asking = NOBODY

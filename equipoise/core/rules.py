@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from equipoise.core.types import JSON
-
+C = TypeVar("C", bound=Mapping[str, Any])
 Unit = Literal["pp", "%", "points"]
 Inconclusive = Literal["pass", "fail"]
 """Verdict that an inconclusive gate counts as."""
@@ -99,7 +98,7 @@ class Rule:
         """Whether it bounds how far answers move with who asks."""
         return self.name.startswith(ASKER)
 
-    def among(self, checks: Sequence[Mapping[str, JSON]]) -> list[Mapping[str, JSON]]:
+    def among(self, checks: Sequence[C]) -> list[C]:
         """The checks that it is about: the one of its name, else those whose names begin with it."""
         own = self.name.removeprefix(AUDIT)
         whole = [check for check in checks if check["name"] == own]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from equipoise.report.layout import align
-from equipoise.results.document import AuditFigures, CheckFigures, EvaluatorAudit
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures, CheckFigures, EvaluatorAudit
 
 NOT_AUDITED = "evaluator not audited"
 _HEAD = ("check", "found", "95 % interval", "a sound one has", "")

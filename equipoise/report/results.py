@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from equipoise.results.document import AuditFigures
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -86,7 +88,7 @@ class Results:
         return str(self._side.digest)
 
     @property
-    def audit(self) -> Mapping[str, JSON]:
+    def audit(self) -> Mapping[str, AuditFigures | None]:
         """The audit of each evaluator; None of one that was not audited."""
         return self._side.audits
 

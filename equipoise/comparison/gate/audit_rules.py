@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import ROUNDING
 from equipoise.comparison.gate.family import ALONE
 from equipoise.comparison.gate.ruling import FEWEST, Ruling, inconclusive, interval, verdict, within
 from equipoise.core.rules import Rule
-from equipoise.core.types import JSON
 from equipoise.stats.intervals import student
 
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures, CheckFigures
 
-def judge(rule: Rule, audits: Mapping[str, JSON], error: float = ALONE) -> Ruling:
+
+def judge(rule: Rule, audits: Mapping[str, AuditFigures | None], error: float = ALONE) -> Ruling:
     """The ruling on a rule about audits, which holds for each evaluator and each check of that name.
 
     `error` is the one-sided error of a FAIL.
@@ -24,7 +27,7 @@ def judge(rule: Rule, audits: Mapping[str, JSON], error: float = ALONE) -> Rulin
     return Ruling(rule=rule.text, verdict=verdict(rulings), why="; ".join(item.why for item in rulings))
 
 
-def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None, error: float) -> Ruling:
+def _of_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, error: float) -> Ruling:
     doubt = _why_undecided(audit)
     checks = rule.among(audit["checks"]) if audit else []
     if doubt or not checks:
@@ -34,7 +37,7 @@ def _of_audit(rule: Rule, evaluator: str, audit: Mapping[str, JSON] | None, erro
     return Ruling(rule=rule.text, verdict=verdict(rulings), why=f"{evaluator}: {words}")
 
 
-def _why_undecided(audit: Mapping[str, JSON] | None) -> str | None:
+def _why_undecided(audit: AuditFigures | None) -> str | None:
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":
@@ -44,7 +47,7 @@ def _why_undecided(audit: Mapping[str, JSON] | None) -> str | None:
     return None
 
 
-def _of_check(rule: Rule, check: Mapping[str, JSON], error: float) -> Ruling:
+def _of_check(rule: Rule, check: CheckFigures, error: float) -> Ruling:
     """Passes where the whole interval lies within the margin, fails where all of it lies outside."""
     least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
     most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
@@ -52,7 +55,7 @@ def _of_check(rule: Rule, check: Mapping[str, JSON], error: float) -> Ruling:
     return Ruling(rule=rule.text, verdict=within(low, high, least, most), why=_words(check))
 
 
-def _limits(check: Mapping[str, JSON], error: float) -> tuple[float | None, float | None]:
+def _limits(check: CheckFigures, error: float) -> tuple[float | None, float | None]:
     """The interval; where no topic differs from another, enough of them show what was observed.
 
     Results have the 95 % interval alone, by Student's t over topics in most checks: it is stretched by t.
@@ -60,14 +63,14 @@ def _limits(check: Mapping[str, JSON], error: float) -> tuple[float | None, floa
     value, low, high = check["value"], check["low"], check["high"]
     if low is None and value is not None and check["n"] >= FEWEST:
         return value, value
-    if low is None or high is None or error == ALONE:
+    if value is None or low is None or high is None or error == ALONE:
         return low, high
     degrees = max(check["n"] - 1, 1)
     stretch = student(degrees, 1 - 2 * error) / student(degrees, 1 - 2 * ALONE)
     return value - stretch * (value - low), value + stretch * (high - value)
 
 
-def _words(check: Mapping[str, JSON]) -> str:
+def _words(check: CheckFigures) -> str:
     if check["value"] is None:
         return f"{check['name']} -"
     limits = interval(check["low"], check["high"], check["reason"])

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
-from equipoise.core.types import JSON
 from equipoise.results.askers import Asking
+
+if TYPE_CHECKING:
+    from equipoise.results.document import CheckFigures
 
 Metrics = Mapping[str, Metric]
 
@@ -89,7 +92,7 @@ def refuse_unfit_asker(rule: Rule, asking: Asking, runs: int, where: str) -> Non
         )
 
 
-def refuse_unfit_audit(rule: Rule, checks: Sequence[Mapping[str, JSON]]) -> None:
+def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
     """Raise UserError for a rule about audits that names none of these checks, or bounds the wrong side."""
     named = rule.among(checks)
     if not named:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
@@ -14,7 +15,10 @@ from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.results.askers import NOBODY, Asking
 
-_NO_AUDITS: Mapping[str, JSON] = {}
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
+
+_NO_AUDITS: Mapping[str, AuditFigures | None] = {}
 
 
 def judge_all(
@@ -22,7 +26,7 @@ def judge_all(
     comparison: Comparison | None,
     runs: RunCounts,
     *,
-    audits: Mapping[str, JSON] = _NO_AUDITS,
+    audits: Mapping[str, AuditFigures | None] = _NO_AUDITS,
     asking: Asking = NOBODY,
     clusters: str = "questions",
     family: Family | None = None,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.comparison.entry import Entry, entry, kind
 from equipoise.comparison.side import LoadedResults
@@ -19,10 +19,12 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
-from equipoise.results.document import AuditFigures
 from equipoise.results.sections import NAMES
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot
+
+if TYPE_CHECKING:
+    from equipoise.results.document import AuditFigures
 
 _BINS = 5
 _SHOWN = (
