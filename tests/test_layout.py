@@ -231,11 +231,11 @@ def types(path: Path) -> Iterator[str]:
 
 def test_no_two_types_share_a_name() -> None:
     """A name of a class or type alias means one thing in the whole package."""
-    homes: dict[str, list[str]] = {}
+    files_of: dict[str, list[str]] = {}
     for path in FILES:
         for name in types(path):
-            homes.setdefault(name, []).append(short(path))
-    shared = {name: paths for name, paths in homes.items() if len(paths) > 1}
+            files_of.setdefault(name, []).append(short(path))
+    shared = {name: paths for name, paths in files_of.items() if len(paths) > 1}
     assert shared.keys() == PARALLEL.keys(), shared
 
 

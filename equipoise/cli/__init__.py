@@ -136,6 +136,6 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.results.recover import recover
     from equipoise.suites.resources import SHIPPED
 
-    recovered = recover(journal, output, homes=(Path.cwd(), SHIPPED))
+    recovered = recover(journal, output, roots=(Path.cwd(), SHIPPED))
     show(summary(recovered.rows, recovered.data, path=shown(recovered.path), width=width()))
     show(f"warning:   {warning}" for warning in recovered.warnings)

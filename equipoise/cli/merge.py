@@ -62,7 +62,7 @@ def merge(
     merged: dict[str, dict[str, Recovered]] = {}
     for (suite, model), parts in shards_of.items():
         target = files(Path("results"), output, model, suite)
-        result = shards.merge(parts, target, releases[suite, model], homes=(Path.cwd(), SHIPPED))
+        result = shards.merge(parts, target, releases[suite, model], roots=(Path.cwd(), SHIPPED))
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
         _print(model if len(merged) > 1 else "", results)

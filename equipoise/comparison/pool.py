@@ -14,7 +14,7 @@ from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.results.answered import PLACES
-from equipoise.results.askers import NOBODY, Asking
+from equipoise.results.askers import NO_ASKERS, AskerCells
 
 if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
@@ -70,11 +70,11 @@ def _joined(group: Sequence[Side]) -> Side:
     )
 
 
-def _pooled_askers(group: Sequence[Side]) -> Asking:
+def _pooled_askers(group: Sequence[Side]) -> AskerCells:
     """Joint cells about who asks; empty unless all pieces were asked by the same sentences."""
     first, *others = [side.asking for side in group]
     if not all(other.is_like(first) for other in others):
-        return NOBODY
+        return NO_ASKERS
     return replace(first, cells=_pooled_cells([side.asking.cells for side in group]))
 
 

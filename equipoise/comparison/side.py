@@ -12,7 +12,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.results import askers, rows
-from equipoise.results.askers import NOBODY, Asking
+from equipoise.results.askers import NO_ASKERS, AskerCells
 from equipoise.suites import AnySuite
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Side:
     audits: Mapping[str, AuditFigures | None] = field(default_factory=dict)
     people: Mapping[str, JSON] | None = None
     doubt: str | None = None
-    asking: Asking = NOBODY
+    asking: AskerCells = NO_ASKERS
 
     @property
     def model(self) -> str:

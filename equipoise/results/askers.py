@@ -47,7 +47,7 @@ def section(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class AskerCells:
     """Cells and scales of the figures about who asks, in one result; empty without any.
 
     `settings` are the part `asker` of the metadata.
@@ -65,31 +65,33 @@ class Asking:
         first, second = self.settings["sides"]
         return {item.name: item for item in askers.metrics(self.cells, self.scales, (first, second))}
 
-    def is_like(self, other: Asking) -> bool:
+    def is_like(self, other: AskerCells) -> bool:
         """Whether both were asked by the same sentences in the same forms."""
         return all(self.settings.get(name) == other.settings.get(name) for name in _MUST_AGREE)
 
 
 _MUST_AGREE = ("mode", "sides", "forms", "cues_hash")
-NOBODY = Asking()
+NO_ASKERS = AskerCells()
 
 
-def of(suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]) -> Asking:
+def of(
+    suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]
+) -> AskerCells:
     """Cells and scales of the figures about who asks, from results with their rows."""
     settings = data["metadata"].get("asker")
     if not settings or suite.asked is None or "askers" not in data:
-        return NOBODY
-    return Asking(settings=settings, cells=cells(suite, plain, cued), scales=suite.asked.SCALES)
+        return NO_ASKERS
+    return AskerCells(settings=settings, cells=cells(suite, plain, cued), scales=suite.asked.SCALES)
 
 
-def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> Asking:
+def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> AskerCells:
     """Cells and scales that these cases would have, without numbers."""
     if suite.asked is None:
-        return NOBODY
+        return NO_ASKERS
     rows = [suite.question(case.to_json()) for case in cases]
     own = suite.asked
     made = askers.expected(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
-    return Asking(settings=settings, cells=made, scales=suite.asked.SCALES)
+    return AskerCells(settings=settings, cells=made, scales=suite.asked.SCALES)
 
 
 def cells(suite: AnySuite, plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
@@ -113,7 +115,7 @@ def summarise(
     from equipoise.stats.metrics import measure
 
     own = suite.asked
-    made = Asking(
+    made = AskerCells(
         settings=settings, cells=cells(suite, plain, cued), scales=own.SCALES if own is not None else ()
     )
     figures: dict[str, JSON] = {

@@ -38,18 +38,18 @@ def _nothing(data: Mapping[str, JSON]) -> dict[str, JSON]:
     return {}
 
 
-def recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
+def recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recovered:
     """Write the results JSON of a journal, beside it if no `output` is given. Raises UserError.
 
-    The rubric is looked up in `homes`, in order.
+    The rubric is looked up in `roots`, in order.
     """
     try:
-        return _recover(path, output, homes)
+        return _recover(path, output, roots)
     except OSError as error:
         raise UserError(f"{error.filename}: cannot be used ({error.strerror})") from None
 
 
-def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recovered:
+def _recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recovered:
     first = _first_session(path)
     suite = suites.load(first.suite).of(first.settings.get("dataset"))
     files = Files(results=output or path.with_name(f"{path.name.removesuffix('.jsonl')}.json"), journal=path)
@@ -60,14 +60,14 @@ def _recover(path: Path, output: Path | None, homes: tuple[Path, ...]) -> Recove
             steps.callback(Lock(files).release)
         history = History(path)
         history.refresh()
-        return results_of(suite, history, files, homes)
+        return results_of(suite, history, files, roots)
 
 
 def results_of(
-    suite: AnySuite, history: History, files: Files, homes: tuple[Path, ...], conclude: Conclude = _nothing
+    suite: AnySuite, history: History, files: Files, roots: tuple[Path, ...], conclude: Conclude = _nothing
 ) -> Recovered:
     """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
-    rubric = suite.rubric(_rubric(suite, history, homes))
+    rubric = suite.rubric(_rubric(suite, history, roots))
     try:
         data = build.build(suite, rubric, history)
         data |= conclude(data)
@@ -100,10 +100,10 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _rubric(suite: AnySuite, history: History, homes: tuple[Path, ...]) -> Path:
+def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Path:
     if suite.rubric_in_data:
-        return suites.rubric_path(suite, history.settings.get("dataset"), homes[0])
-    paths = [home / "rubric" / f"{suite.name}.toml" for home in homes]
+        return suites.rubric_path(suite, history.settings.get("dataset"), roots[0])
+    paths = [root / "rubric" / f"{suite.name}.toml" for root in roots]
     return next((path for path in paths if path.is_file()), paths[-1])
 
 

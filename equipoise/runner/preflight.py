@@ -139,7 +139,7 @@ def _refuse_without_askers(plan: Plan, name: str) -> None:
     loaded, cues = plan.load(name), plan.cues(name)
     settings = metadata.asker(loaded)
     cases = [case for case in loaded.cases if case.id in cues]
-    expected = askers.expected(loaded.suite, cases, settings) if settings else askers.NOBODY
+    expected = askers.expected(loaded.suite, cases, settings) if settings else askers.NO_ASKERS
     for rule in rules:
         refusals.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
 

@@ -66,10 +66,10 @@ def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
 # Merging.
 
 
-def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, homes: tuple[Path, ...]) -> Recovered:
+def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, roots: tuple[Path, ...]) -> Recovered:
     """Write the results that one session would have written, with comparison and gate where these are wanted.
 
-    The rubric is looked up in `homes`, in order. Raises UserError.
+    The rubric is looked up in `roots`, in order. Raises UserError.
     """
     journals.refuse_unfit(parts)
     files.check()
@@ -82,7 +82,7 @@ def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, homes: tu
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
             return _concluded(suite, joined, data, files, wanted)
 
-        recovered = recover.results_of(suite, joined, files, homes, conclude)
+        recovered = recover.results_of(suite, joined, files, roots, conclude)
     damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 

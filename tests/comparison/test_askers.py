@@ -16,7 +16,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.report import comparison
-from equipoise.results.askers import NOBODY
+from equipoise.results.askers import NO_ASKERS
 from loopback import verdict
 
 QUESTIONS = "\n".join(f"What is {n}?" for n in range(8)) + "\n"
@@ -143,7 +143,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     swayed.run(**MIRROR, fresh=True)
     after = load(swayed.results_path)
     found = compare(before, after)
-    plain = compare(*(replace(side, asking=NOBODY) for side in (before, after)))
+    plain = compare(*(replace(side, asking=NO_ASKERS) for side in (before, after)))
     assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
     assert {name: found.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes

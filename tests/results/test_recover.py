@@ -29,15 +29,15 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / f"{NAME}.jsonl"
 
 
-def make(path: Path, output: Path | None = None, *homes: Path) -> Recovered:
+def make(path: Path, output: Path | None = None, *roots: Path) -> Recovered:
     """Recover with the project's own rubric, or with what is in these folders."""
-    return recover(path, output, homes or (ROOT,))
+    return recover(path, output, roots or (ROOT,))
 
 
-def refusal(path: Path, output: Path | None = None, *homes: Path) -> str:
+def refusal(path: Path, output: Path | None = None, *roots: Path) -> str:
     """The one line that says why nothing was recovered."""
     with pytest.raises(UserError) as caught:
-        make(path, output, *homes)
+        make(path, output, *roots)
     (line,) = str(caught.value).splitlines()
     return line
 
@@ -124,7 +124,7 @@ def test_cut_lines_are_counted(path: Path) -> None:
 # The rubric.
 
 
-def home(folder: Path, rubric: str) -> Path:
+def root(folder: Path, rubric: str) -> Path:
     """A folder with a rubric of this text."""
     (folder / "rubric").mkdir(parents=True)
     (folder / "rubric" / "neutrality.toml").write_text(rubric, encoding="utf-8")
@@ -135,7 +135,7 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     """The rubric of an earlier folder is taken, a folder without one passed by."""
     complete(path)
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
-    here = home(tmp_path / "here", text)
+    here = root(tmp_path / "here", text)
     found = make(path, None, tmp_path / "nowhere", here, ROOT)
     assert found.data["summary"]["overall_average_score_percentage"] == 60.0
 
@@ -145,7 +145,7 @@ def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path)
     complete(path)
     assert "rubric/neutrality.toml: cannot be read" in refusal(path, None, tmp_path)
     assert names(tmp_path) == [path.name]
-    assert "rubric/neutrality.toml: verdict is missing" in refusal(path, None, home(tmp_path / "here", ""))
+    assert "rubric/neutrality.toml: verdict is missing" in refusal(path, None, root(tmp_path / "here", ""))
     assert make(path).data["metadata"]["status"] == "complete"
 
 

@@ -11,14 +11,14 @@ from equipoise.comparison.gate.family import ALONE
 from equipoise.comparison.gate.ruling import Ruling, about, inconclusive, interval, is_constant, within
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
-from equipoise.results.askers import Asking
+from equipoise.results.askers import AskerCells
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
 
 
 def judge(
-    rule: Rule, asking: Asking, clusters: str, error: float = ALONE, *, planned_error: float = ALONE
+    rule: Rule, asking: AskerCells, clusters: str, error: float = ALONE, *, planned_error: float = ALONE
 ) -> Ruling:
     """The ruling on a rule about who asks, which bounds the candidate's own figure.
 

@@ -10,7 +10,7 @@ from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
-from equipoise.results.askers import Asking
+from equipoise.results.askers import AskerCells
 
 if TYPE_CHECKING:
     from equipoise.results.document import CheckFigures
@@ -75,7 +75,7 @@ def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
         )
 
 
-def refuse_unfit_asker(rule: Rule, asking: Asking, runs: int, where: str) -> None:
+def refuse_unfit_asker(rule: Rule, asking: AskerCells, runs: int, where: str) -> None:
     """Raise UserError for a rule about who asks that results with these figures could not decide.
 
     `runs` are those of each case.

@@ -13,7 +13,7 @@ from equipoise.comparison.gate.ruling import Ruling, verdict
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
-from equipoise.results.askers import NOBODY, Asking
+from equipoise.results.askers import NO_ASKERS, AskerCells
 
 if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
@@ -27,7 +27,7 @@ def judge_all(
     runs: RunCounts,
     *,
     audits: Mapping[str, AuditFigures | None] = _NO_AUDITS,
-    asking: Asking = NOBODY,
+    asking: AskerCells = NO_ASKERS,
     clusters: str = "questions",
     family: Family | None = None,
     doubts: Sequence[str] = (),

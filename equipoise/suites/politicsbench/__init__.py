@@ -110,7 +110,7 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
             reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # There is nothing to go on from.
+                # Later stages would build on an empty reply.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
