@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.core.files import (
     is_whole,
@@ -71,9 +72,7 @@ def test_blank_lines_count_but_are_left_out(tmp_path: Path) -> None:
 def test_a_line_that_is_no_object_is_named(tmp_path: Path, content: str, complaint: str) -> None:
     """With file and line, in one error that a user can act upon."""
     path = put(tmp_path, content.encode())
-    with pytest.raises(UserError) as raised:
-        list(objects(path))
-    assert str(raised.value).startswith(f"{path}{complaint}")
+    assert refusal(list, objects(path)).startswith(f"{path}{complaint}")
 
 
 @settings(max_examples=25, deadline=None)
@@ -135,9 +134,7 @@ def test_tables_that_were_written_are_read(tmp_path_factory: Any, found: list[tu
 def test_a_table_of_another_shape_is_refused(tmp_path: Path, content: str, complaint: str) -> None:
     """With file and line."""
     path = put(tmp_path, content.encode())
-    with pytest.raises(UserError) as raised:
-        list(rows(path, ["a", "b"]))
-    assert str(raised.value).startswith(f"{path}{complaint}")
+    assert refusal(list, rows(path, ["a", "b"])).startswith(f"{path}{complaint}")
 
 
 # Writing.

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import ROOT
+from conftest import ROOT, refusal
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.core.errors import UserError
@@ -340,9 +340,10 @@ def test_a_dataset_can_have_published_data_of_its_own(
     """Pinned in its folder, and fetched by its name; those of its suite are others."""
     (topics / "x" / "y").mkdir()
     (topics / "x" / "y" / "original.toml").write_text(PINS.replace("who/what", "some/body"))
-    with pytest.raises(UserError) as told:
-        resources.dataset_folder("x", "y", topics.parent)
-    assert str(told.value) == "--dataset y: the original data of y are missing; run: equipoise fetch y"
+    assert (
+        refusal(resources.dataset_folder, "x", "y", topics.parent)
+        == "--dataset y: the original data of y are missing; run: equipoise fetch y"
+    )
     site.contents = {path.replace("who/what", "some/body"): CONTENT for path in (PATH, MORE)}
     assert run("y", "--site", site.url).exit_code == 0
     home = topics / "x" / "y" / "original"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.models.local import LocalServer, weights
 
@@ -55,6 +56,4 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
         weights("local")
     assert str(caught.value) == says.format("no_such_package")
     monkeypatch.setattr("equipoise.models.local.find_spec", lambda package: None)
-    with pytest.raises(UserError) as caught:
-        weights("local")
-    assert str(caught.value) == says.format("xllamacpp")
+    assert refusal(weights, "local") == says.format("xllamacpp")

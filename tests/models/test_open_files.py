@@ -6,6 +6,7 @@ import resource
 
 import pytest
 
+from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.models import open_files
 from equipoise.models.open_files import MOST_RESTING, allow_connections, most_resting
@@ -46,9 +47,7 @@ def test_the_limit_is_raised_to_what_is_needed(
 def test_a_limit_that_cannot_be_enough_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line has the limit, what needs how many, and what to do."""
     Limits(monkeypatch, 40, 40)
-    with pytest.raises(UserError) as refused:
-        allow_connections(32, workers=4)
-    assert str(refused.value) == (
+    assert refusal(allow_connections, 32, workers=4) == (
         "at most 40 files may be open (ulimit -n), and --concurrency 32 with 4 workers needs 97: "
         "raise that limit, or lower these"
     )

@@ -14,7 +14,7 @@ from asked import DATASET
 from batch_server import NO_FUNDS, BatchServer
 from fake_client import FakeClient, Project, Ran
 
-from equipoise.core.errors import UserError
+from conftest import refusal
 from equipoise.models import retry
 from equipoise.results import intents
 from equipoise.runner import batches, submissions
@@ -374,22 +374,15 @@ def test_other_batches_of_the_account_are_left_alone(bed: Bed, live_scores: dict
 # Refusals.
 
 
-def refusal(bed: Bed, **options: Any) -> str:
-    """The message with which a session is refused."""
-    with pytest.raises(UserError) as caught:
-        bed.run(**options)
-    return str(caught.value)
-
-
 def test_another_key_is_refused(bed: Bed) -> None:
     """While calls wait; nothing is asked. So are other options."""
     bed.server.looks = 99
     bed.run()
     log = len(bed.server.log)
     assert "with another key than that of the subject (--api-key)" in refusal(
-        bed, api_key="sk-two-fedcba98765432"
+        bed.run, api_key="sk-two-fedcba98765432"
     )
-    assert "cannot be resumed with other options" in refusal(bed, subject_temperature="0.5")
+    assert "cannot be resumed with other options" in refusal(bed.run, subject_temperature="0.5")
     assert len(bed.server.log) == log
     assert not bed.server.requests
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from journals import TEXTS, ask, begin, entries, history_of, keep, record, write
 
-from conftest import ALL_OPTIONS, resolved
+from conftest import ALL_OPTIONS, refusal, resolved
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling, Settings
@@ -62,9 +62,7 @@ def adopted(path: Path | None, **given: Any) -> Settings:
 
 def complaint(path: Path, *, suite: str = "neutrality", data_hash: str = "d0") -> str:
     """The one line with which results are refused."""
-    with pytest.raises(UserError) as caught:
-        rejudge.check(path, suite, data_hash)
-    message = str(caught.value)
+    message = refusal(rejudge.check, path, suite, data_hash)
     assert message.isprintable()
     return message
 
@@ -110,9 +108,7 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
     said = {}
     for option in REFUSED:
         one = str(path) if option.metavar == "FILE" else "1"
-        with pytest.raises(UserError) as caught:
-            adopted(path, **{option.name: ["aa"] if option.many else one})
-        said[option.flag] = str(caught.value)
+        said[option.flag] = refusal(adopted, path, **{option.name: ["aa"] if option.many else one})
     words = "--rejudge takes that from m.neutrality.json; leave it out"
     assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
     assert len(said) == 10

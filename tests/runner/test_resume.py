@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from journals import STARTED, ask, entries, keep, record, write
 
+from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.results import journal
 from equipoise.results.history import History, load
@@ -143,9 +144,7 @@ def test_changed_options_are_refused_in_one_line(files: Files) -> None:
     """However much is done; the line names them, and what can be done."""
     start(files)
     content = files.journal.read_bytes()
-    with pytest.raises(UserError) as caught:
-        start(files, subject_temperature=None, evaluator_models=["j2"])
-    assert str(caught.value) == (
+    assert refusal(start, files, subject_temperature=None, evaluator_models=["j2"]) == (
         f"{files.journal}: cannot be resumed with other options: --subject-temperature was 1.0, now not set; "
         "--evaluator-model j2 is new. Give the same as before, or --fresh, which archives it and asks "
         "everything again, or another --output"

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from equipoise.core.errors import CallFailed, UserError
+from conftest import refusal
+from equipoise.core.errors import CallFailed
 from equipoise.core.options import parse_existing, parse_function
 from equipoise.suites.chinese_simpleqa.retrieval import (
     LONGEST,
@@ -159,17 +160,15 @@ def test_a_faulty_line_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> 
     ):
         with subtests.test(line=line, says=says):
             path = folder(tmp_path, a_jsonl=f'{{"text": "茶"}}\n\n{line}\n') / "a.jsonl"
-            with pytest.raises(UserError) as caught:
-                list(passages(tmp_path))
-            assert str(caught.value).startswith(f"{path}:3: {says}")
+            assert refusal(list, passages(tmp_path)).startswith(f"{path}:3: {says}")
 
 
 def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
     """Nor one of punctuation alone is taken; the message says what would be read."""
     folder(tmp_path, a_csv="茶", b_txt=" \n", c_txt="！！！\n\n")
-    with pytest.raises(UserError) as caught:
-        check(tmp_path, None)
-    assert str(caught.value) == f"--retrieval: {tmp_path}: has no text; it takes .txt, .md, .jsonl"
+    assert (
+        refusal(check, tmp_path, None) == f"--retrieval: {tmp_path}: has no text; it takes .txt, .md, .jsonl"
+    )
     check(folder(tmp_path, d_md="茶"), None)
 
 
@@ -270,9 +269,7 @@ def test_a_function_that_cannot_be_had_is_refused(tmp_path: Path, subtests: pyte
         ("sys:maxsize", "is not a function"),
     ):
         with subtests.test(name=name, says=says):
-            with pytest.raises(UserError) as caught:
-                check(tmp_path, name)
-            assert str(caught.value).startswith(f"--retriever: {name!r} {says}")
+            assert refusal(check, tmp_path, name).startswith(f"--retriever: {name!r} {says}")
 
 
 def test_a_functions_name_is_module_and_function(subtests: pytest.Subtests) -> None:

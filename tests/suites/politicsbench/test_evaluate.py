@@ -13,7 +13,8 @@ import builders
 import pytest
 from one_scenario import CASE, FILE, LAST, RUBRIC, SAID, USUAL, FakeJudge, FakeSubject, points, run
 
-from equipoise.core.errors import CallFailed, UserError
+from conftest import refusal
+from equipoise.core.errors import CallFailed
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Message, Reply
@@ -71,9 +72,7 @@ def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -
         with subtests.test(new):
             assert old in content
             path.write_text(content.replace(old, new, 1), encoding="utf-8")
-            with pytest.raises(UserError) as caught:
-                suite.rubric(path)
-            assert str(caught.value).startswith(f"{path}: {says}")
+            assert refusal(suite.rubric, path).startswith(f"{path}: {says}")
 
 
 # One run.

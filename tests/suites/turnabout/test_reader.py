@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
-from equipoise.core.errors import UserError
+from conftest import ROOT, refusal
 from equipoise.suites.turnabout import vocabulary
 from equipoise.suites.turnabout.dataset import SLOT, read
 from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
@@ -110,6 +109,4 @@ def test_what_is_wrong_with_a_rubric_is_told(tmp_path: Path) -> None:
         ('version = "1"', "", "version is missing"),
     ):
         (path := tmp_path / "r.toml").write_text(text.replace(was, now), encoding="utf-8")
-        with pytest.raises(UserError) as caught:
-            vocabulary.load(path)
-        assert str(caught.value) == f"{path}: {said}"
+        assert refusal(vocabulary.load, path) == f"{path}: {said}"
