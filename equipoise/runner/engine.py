@@ -32,8 +32,9 @@ from equipoise.runner import evaluate
 from equipoise.runner.batches import WAITING, Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
-from equipoise.runner.evaluate import SuiteContext, run_case
+from equipoise.runner.evaluate import run_case
 from equipoise.runner.extra_jobs import ExtraJob, scattered
+from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.signals import Interruptions
 from equipoise.runner.trial import Trial
 
@@ -77,7 +78,7 @@ class Engine:
     """Runs cases on its own event loop.
 
     `endpoint` returns the endpoint of a model in a role; `counters` can also stop the session;
-    `suite_context` is used by `start`; `idle` is called while a test waits for its run. With batches, runs
+    `load` returns the suites of runs; `idle` is called while a test waits for its run. With batches, runs
     whose calls are in one that is not over end with BatchWaiting.
     """
 
@@ -87,21 +88,21 @@ class Engine:
         *,
         endpoint: Callable[[Role, str], Endpoint],
         counters: Counters,
-        suite_context: Callable[[str], SuiteContext] | None = None,
+        load: Callable[[str], tuple[LoadedSuite, History]] | None = None,
         idle: Callable[[], None] = lambda: None,
         has_batches: bool = False,
     ) -> None:
         self.settings = settings
         self._endpoint = endpoint
         self._counters = counters
-        self._suite_context = suite_context
+        self._load = load
         self._idle = idle
         self._is_closing = False
         self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or counters.is_stopped)
         self._has_batches = has_batches
         # A phase of batches has the calls of all runs.
         self._max_tasks = sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency
-        self._suites: dict[str, SuiteContext] = {}
+        self._suites: dict[str, tuple[LoadedSuite, History]] = {}
         self._logs: dict[History, Journal] = {}
         self._waiting: OrderedDict[RunId, _PendingRun] = OrderedDict()
         self._started: set[RunId] = set()
@@ -239,7 +240,7 @@ class Engine:
         return future.result()
 
     def _history(self, suite: str) -> History:
-        return self._suites[suite].history
+        return self._suites[suite][1]
 
     def close(self, interruptions: Interruptions) -> None:
         """Wait for calls in flight, journal their replies, and end the thread.
@@ -300,8 +301,8 @@ class Engine:
 
     def _open_suite(self, suite: str) -> None:
         if suite not in self._suites:
-            assert self._suite_context is not None
-            self._suites[suite] = self._suite_context(suite)
+            assert self._load is not None
+            self._suites[suite] = self._load(suite)
             self._open(self._history(suite))
 
     def _open(self, history: History) -> None:
@@ -406,21 +407,21 @@ class Engine:
         )
 
     async def _evaluate(self, run: Run, calls: RunCalls) -> Record:
-        context = self._suites[run.suite]
+        loaded, history = self._suites[run.suite]
         record, ids = await run_case(
-            context,
+            loaded,
             run,
             calls,
-            judged=lambda name, verdicts: self._trial.note(name, verdicts, context.history.records),
+            judged=lambda name, verdicts: self._trial.note(name, verdicts, history.records),
         )
-        return self._logs[context.history].append_record(record, ids)
+        return self._logs[history].append_record(record, ids)
 
     async def _do(self, job: ExtraJob, calls: RunCalls) -> None:
-        context = self._suites[job.suite]
-        content = await evaluate.do_job(job.do, calls, context.settings)
+        loaded, history = self._suites[job.suite]
+        content = await evaluate.do_job(job.do, calls, loaded.settings)
         replies = [exchange.reply for exchange in calls.exchanges]
         answering = {(reply.model, reply.fingerprint, reply.provider): None for reply in replies}
-        self._logs[context.history].append(
+        self._logs[history].append(
             job.line,
             run=job.id,
             **content,

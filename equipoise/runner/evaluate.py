@@ -6,7 +6,6 @@ Knows neither pytest nor how calls are scheduled.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -15,28 +14,17 @@ from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
 from equipoise.core.types import Cue, Exchange, Message, Run, by_model, transcripts
 from equipoise.judge.judge import Evaluator, JobModels, Panel
-from equipoise.judge.rubric import Rubric
 from equipoise.models.model import Subject
-from equipoise.results.history import History
 from equipoise.runner.calls import RunCalls
-from equipoise.suites import AnySuite, askers
+from equipoise.runner.loading import LoadedSuite
+from equipoise.suites import askers
 from equipoise.suites.shared_options import LABEL_SAMPLES
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteContext:
-    """A suite of the session, with its rubric, its settings and the history of its journal."""
-
-    suite: AnySuite
-    rubric: Rubric
-    settings: Settings
-    history: History
-
-
 async def run_case(
-    context: SuiteContext,
+    loaded: LoadedSuite,
     run: Run,
     calls: RunCalls,
     judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
@@ -46,12 +34,12 @@ async def run_case(
     A model's failure is part of the record; bugs and SessionStopped are raised. `judged` is called with the
     verdicts or choices of each evaluator.
     """
-    settings = context.settings
+    settings = loaded.settings
     subject, evaluators = models(calls, settings, run.asker)
     panel = Panel(evaluators, keeps_going=settings.keep_going)
     try:
         async with calls.deadline:
-            score = await context.suite.evaluate(run.case, context.rubric, subject, panel)
+            score = await loaded.suite.evaluate(run.case, loaded.rubric, subject, panel)
     except CallFailed as failure:
         score = Score(outcome="error", value=None, error=str(failure))
     except TimeoutError:

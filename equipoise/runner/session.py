@@ -25,8 +25,8 @@ from equipoise.results.store import Files, Lock
 from equipoise.runner import metadata, preflight, rejudge, resume, saving
 from equipoise.runner.collector import without_collector
 from equipoise.runner.engine import Engine
-from equipoise.runner.evaluate import SuiteContext
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
+from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
@@ -153,7 +153,7 @@ class Session:
                 self.settings,
                 endpoint=self._endpoint,
                 counters=self.counters,
-                suite_context=self._suite_context,
+                load=self._load,
                 idle=self._idle,
                 has_batches=self._has_batches,
             )
@@ -163,14 +163,8 @@ class Session:
         is_asked = role == "evaluator" or not self.settings.rejudge
         return (self._servers.endpoint(model) if is_asked else None) or self.settings.endpoint(role)
 
-    def _suite_context(self, name: str) -> SuiteContext:
-        loaded = self.plan.load(name)
-        return SuiteContext(
-            suite=loaded.suite,
-            rubric=loaded.rubric,
-            settings=self.settings.of(name),
-            history=self._histories[name],
-        )
+    def _load(self, name: str) -> tuple[LoadedSuite, History]:
+        return self.plan.load(name), self._histories[name]
 
     @property
     def stop_reason(self) -> str | None:

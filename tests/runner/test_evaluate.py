@@ -19,9 +19,10 @@ from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale, VerdictRubric
 from equipoise.models.model import Subject
 from equipoise.results import journal
-from equipoise.results.history import History
+from equipoise.results.store import Files
 from equipoise.runner.calls import Deadline
-from equipoise.runner.evaluate import SuiteContext, run_case
+from equipoise.runner.evaluate import run_case
+from equipoise.runner.loading import LoadedSuite
 
 CASE = Case(id="a", language="aa", area="x", keywords=("y",))
 RUN = Run(suite="s", case=CASE, number=2)
@@ -96,15 +97,18 @@ def run(
                 assert (case, rubric) == (CASE, RUBRIC)
                 return await evaluate(subject, panel, deadline)
 
-        context = SuiteContext(
+        loaded = LoadedSuite(
             suite=cast("Any", FakeSuite()),
-            rubric=RUBRIC,
             settings=resolve({**GIVEN, "case_timeout": f"{seconds:g}", **options}, {}, {}),
-            history=History(Path("unused.jsonl")),
+            rubric=RUBRIC,
+            topics=Path(),
+            dataset=None,
+            cases=[CASE],
+            files=Files(results=Path("unused.json"), journal=Path("unused.jsonl")),
         )
         fake = calls or FakeCalls(answers)
         fake.deadline = deadline
-        return await run_case(context, RUN, cast("Any", fake))
+        return await run_case(loaded, RUN, cast("Any", fake))
 
     return asyncio.run(story())
 
