@@ -69,34 +69,6 @@ def test_an_estimate_shows_every_figure_and_leaves_nothing(bench: Bench) -> None
     assert re.fullmatch(rf"\d+\.\d\d USD \(\d+\.\d\d to \d+\.\d\d\){basis}", found["total"])
 
 
-@pytest.mark.slow
-def test_an_estimate_rests_on_an_earlier_session_and_counts_what_is_missing(bench: Bench) -> None:
-    """After calls of 100 tokens in and 20 out that is what further ones would use; what is done is not
-    counted unless all is asked anew; without a price it says what to type to learn the cost.
-    """
-    bench.run("--max-calls", "12", "--concurrency", "2")
-    finished, before = bench.results()["metadata"]["runs_completed"], files(bench.folder)
-    assert 0 < finished < ALL
-    found = figures(bench.run("--estimate", *QUIET).stdout)
-    left = ALL - finished
-    assert found["runs"] == f"{left} to do, {finished} already done"
-    assert found["evaluator"].startswith(f"judge: {left} calls\n")
-    assert found["total"].startswith("unknown: no price for subject, judge; give --price-input and ")
-    assert f"{100 * left:,} tokens in, {20 * left:,} out" in found["evaluator"]
-    prices = ("--price-input", "1000", "--price-output", "2000")
-    found = figures(bench.run("--estimate", *QUIET, "--fresh", *prices).stdout)
-    assert found["runs"] == f"{ALL} to do"
-    assert found["subject"].splitlines()[:2] == [
-        "subject: 20 calls, 2.80 USD (2.80 to 2.80)",
-        "2,000 tokens in, 400 out",
-    ]
-    assert found["total"].startswith("5.60 USD (5.60 to 5.60): ")
-    assert files(bench.folder) == before
-    refused = bench.run("--estimate", "--subject-temperature", "0.3")
-    assert refused.returncode == 4
-    assert "other options: --subject-temperature was 1.0, now 0.3. Give " in refused.stderr
-
-
 # What calls cost here.
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Bench
-from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of, verdict
+from loopback import Answer, completion, error, is_judge, plain_script, question_of, score_of
 
 Workers = tuple[str, str]
 ALL = 2 * 2 * 5  # languages, questions, runs of the small dataset
@@ -130,32 +130,6 @@ def test_looking_needs_no_model_and_writes_nothing(bench: Bench, subtests: pytes
             assert not (bench.folder / "results").exists()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", ["node", "--lf"])
-def test_a_part_adds_to_the_whole(bench: Bench, part: str) -> None:
-    """A node id, or what failed: paid once, and it never shortens what is there."""
-    chosen = ("tests_benchmark/test_neutrality.py::test_neutrality[aa-first_area-q01_one-run2]",)
-    whole = ("--runs", "3")
-    if part == "--lf":
-        bench.server.script = lambda body, number: (
-            "No verdict." if is_judge(body) and number < 12 else plain_script(body, number)
-        )
-        bench.run(*whole, "--concurrency", "1", "--evaluator-attempts", "3")
-        bench.server.script, chosen = plain_script, ("--lf",)
-    assert bench.run(*whole, *chosen).returncode == 0
-    asked = len(bench.server.requests)
-    missing = 12 - len({entry["run"] for entry in bench.journal("record")})
-    assert bench.run(*whole).returncode == 0
-    assert len(bench.server.requests) == asked + 2 * missing
-    results = bench.results()
-    again = bench.run(*whole, *chosen)
-    assert (again.returncode, len(bench.server.requests)) == (0, asked + 2 * missing)
-    assert ALREADY in again.stdout
-    for name in ("results", "summary"):
-        assert bench.results()[name] == results[name]
-    assert bench.results()["metadata"]["selection"] == {"keyword": None, "mark": None, "deselected": 0}
-
-
 # Bad input.
 
 
@@ -271,19 +245,3 @@ def test_last_failed_asks_only_what_failed(bench: Bench, number: str) -> None:
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) - before == 4
     assert bench.results()["summary"]["outcomes"] == {"scored": 8}
-
-
-@pytest.mark.slow
-def test_ends_of_runs_are_shown(bench: Bench, workers: Workers) -> None:
-    """A panel's mean, a refusal, a filtered prompt and one whose evaluator is down."""
-    bench.server.script = lambda body, number: {
-        ("subject", "What is one?"): error(400, "Filtered.", code="content_filter"),
-        ("judge", "What is two?"): verdict(1, refused=True),
-        ("judge-b", "What is two?"): verdict(1, refused=True),
-        ("judge-b", "O que é um?"): error(500, "Down."),
-    }.get((body["model"], question_of(body)), plain_script(body, number))
-    panel = ("--evaluator-model", "judge-b", "--keep-going", "--max-retries", "0", "--runs", "1")
-    done = bench.run(*workers, *panel)
-    assert done.returncode == 0, done.stdout
-    assert bench.results()["summary"]["outcomes"] == {"scored": 2, "refused": 1, "blocked": 1}
-    assert "evaluator: judge-b gave no valid verdict in 1 of 3 runs" in done.stdout
