@@ -87,7 +87,7 @@ class _Commands(click.Group):
 
 @contextmanager
 def _usage_is_4() -> Iterator[None]:
-    """Where click would end with 2, which here means that something was interrupted."""
+    """Exit with 4 where click would with 2, which here means that something was interrupted."""
     try:
         yield
     except click.UsageError as error:

@@ -1,4 +1,4 @@
-"""What a shell completes after `equipoise run`: suites, their options, and words that an option takes."""
+"""Shell completion after `equipoise run`: suites, their options, and words that an option takes."""
 
 from __future__ import annotations
 

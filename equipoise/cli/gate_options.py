@@ -28,12 +28,12 @@ baseline_option = click.option(
     type=click.Path(path_type=Path),
     help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
 )
-"""Of commands that make results."""
+"""Option of commands that make results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
-    """What the options of a gate say; `rules` are those of files, too."""
+    """Values of a gate's options; `rules` are those of files, too."""
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None

@@ -1,4 +1,4 @@
-"""What the commands that ask models share: their options, the settings these make, and what they spent."""
+"""Shared parts of the commands that ask models: options, the settings these make, and what was spent."""
 
 from __future__ import annotations
 

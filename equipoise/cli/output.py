@@ -1,4 +1,4 @@
-"""What commands print: escaped lines that fit the terminal, in the colours that pytest gives them."""
+"""Output of commands: escaped lines that fit the terminal, in the colours that pytest gives them."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ _GIVE = "give each person a copy, to fill in so"
 
 
 def _say(field: Field) -> None:
-    """What can be given: of a score a line for each level."""
+    """Print the choices of a field: of a score a line for each level."""
     if field.name != "score":
         say(f"{field.name}: {', '.join(choice.value for choice in field.choices)}")
         return
@@ -139,7 +139,7 @@ def _write(
 
 
 def _meanings(side: Side) -> Mapping[int, str]:
-    """What the rubric says of the levels."""
+    """The rubric's meanings of the levels."""
     from equipoise.suites import rubric_path
 
     path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())

@@ -57,7 +57,7 @@ def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
 
 
 def _problems(file: Path, data: JSON) -> list[str]:
-    """What is wrong with these results, a line each, as far as it is shown."""
+    """Problems of these results, a line each, as far as they are shown."""
     from equipoise.results import schema
 
     lines = [f"{file}: {problem}" for problem in schema.problems(data)]

@@ -32,8 +32,10 @@ def finding(audit: AuditFigures) -> str:
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
         return f"incomplete: {done}; the same command with --audit goes on with it"
-    kept = ", kept" if audit["source"] == "kept" else ""
-    about = f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {(audit['finished'] or '')[:10]}{kept}"
+    source = ", kept" if audit["source"] == "kept" else ""
+    about = (
+        f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {(audit['finished'] or '')[:10]}{source}"
+    )
     outdated = "; not the evaluator as it is now" if audit["differs"] else ""
     return f"{faults(audit)} ({about}){outdated}"
 
@@ -49,16 +51,16 @@ def faults(audit: AuditFigures | EvaluatorAudit) -> str:
 
 def rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
     """The table of checks, header first; empty of an incomplete audit."""
-    found = [
+    table = [
         (check["name"], _figure(check), _interval(check), _sound(check), _ruling(check))
         for check in audit["checks"]
     ]
-    found += [
+    table += [
         (f"lean in {language}", _figure(check), _interval(check), "", "")
         for language, check in audit["lean_by_language"].items()
         if f"lean in {language}" not in {check["name"] for check in audit["checks"]}
     ]
-    return [_HEAD, *found] if found else []
+    return [_HEAD, *table] if table else []
 
 
 def _figure(check: CheckFigures) -> str:

@@ -226,7 +226,7 @@ class _Session:
         return f"{self.estimate.in_short()}, {likely} ({span(self.seconds.low, self.seconds.high)})"
 
     def figures(self) -> dict[str, JSON]:
-        """The same as numbers."""
+        """The estimate as numbers."""
         cost = self.estimate.cost
         return {
             "runs": self.estimate.runs,

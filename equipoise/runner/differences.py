@@ -120,7 +120,7 @@ def _of_files(option: str, before: Mapping[str, JSON], now: Mapping[str, JSON]) 
 
 
 def _around(before: str, now: str) -> tuple[str, str]:
-    """Both texts around their first difference."""
+    """Excerpts of both texts around their first difference."""
     pairs = enumerate(zip(before, now, strict=False))
     index = next((index for index, (one, other) in pairs if one != other), min(len(before), len(now)))
     return _part(before, index), _part(now, index)

@@ -48,7 +48,7 @@ class Plan:
         return self._loaded[name]
 
     def release(self, name: str) -> Release:
-        """With what a suite's results are compared, and its rules."""
+        """Release of a suite: with what its results are compared, and its rules."""
         return self.releases.get(name, NOTHING)
 
     def runs(self, name: str) -> Sequence[Run]:
@@ -72,7 +72,7 @@ class Plan:
         return [self._ranks[name][run] for run in runs] if name in self._ranks else []
 
     def cues(self, name: str) -> Mapping[str, Sequence[Sequence[Cue]]]:
-        """By case the cues of each repeat; empty in a session of plain runs."""
+        """Cues of each repeat by case; empty in a session of plain runs."""
         loaded, mirror = self.load(name), self.settings.asker
         if loaded.askers is None or mirror is None:
             return {}

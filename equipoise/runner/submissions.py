@@ -45,7 +45,7 @@ LOOKUP_SECONDS = 5.0
 MOST_CREATIONS = 3
 """The most attempts to create a batch that the endpoint's list does not show."""
 TOO_MANY_TOKENS = "token_limit"
-"""In the code of a batch that failed because too much is enqueued."""
+"""Part of the code of a batch that failed because too much is enqueued."""
 UNREADABLE = frozenset({404, 410})
 """Statuses of an endpoint that does not have a batch or a file any more."""
 
