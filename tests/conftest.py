@@ -78,10 +78,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path)
 
 
-def pytest_collection_finish() -> None:
-    """The collector of garbage need not look at the tests again."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests are made without a look for garbage, for they stay; then it is looked for less often."""
+    gc.disable()
+    result = yield
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10000, 20, 20)
+    gc.enable()
+    return result
 
 
 class _Subtests:

@@ -21,10 +21,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def test_readers_take_linear_time(subtests: pytest.Subtests) -> None:
-    """A few hostile texts of 64 kB; the slow tests take longer and more of them."""
+    """A few hostile texts of 32 kB; the slow tests take longer and more of them."""
     for name, read in READERS.items():
         with subtests.test(name):
-            assert _superlinear(read, {unit: UNITS[unit] for unit in QUICK}, 2**16) == {}
+            assert _superlinear(read, {unit: UNITS[unit] for unit in QUICK}, 2**15) == {}
 
 
 @pytest.mark.slow
