@@ -80,7 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Modules and tests are made without a look for garbage, for they stay; then it is looked for less often."""
+    """No garbage is collected while tests are, as all of them stay, and less of it later."""
     gc.disable()
     result = yield
     gc.collect()
