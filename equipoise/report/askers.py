@@ -54,7 +54,7 @@ def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def _sign(metric: Mapping[str, JSON]) -> str:
-    """Shares have none."""
+    """The sign option of a metric's format; shares have none."""
     return "" if metric["unit"] == "%" else "+"
 
 

@@ -66,7 +66,7 @@ class CheckedModel:
         return "{:,.2f} USD in, {:,.2f} USD out for a million tokens".format(*self.price)
 
     def to_json(self) -> dict[str, JSON]:
-        """All of it."""
+        """Plain data."""
         return {
             "model": self.model,
             "roles": list(self.roles),
@@ -91,7 +91,7 @@ class CheckedSuite:
         yield from (f"  {', '.join(models)}: {text}" for text, models in self.means.items())
 
     def to_json(self) -> dict[str, JSON]:
-        """All of it."""
+        """Plain data."""
         means = {model: text for text, models in self.means.items() for model in models}
         return {"suite": self.suite, "models": means, **self.figures}
 
@@ -112,7 +112,7 @@ class CheckedTotal:
         yield f"time: {self.basis}"
 
     def to_json(self) -> dict[str, JSON]:
-        """All of it."""
+        """Plain data."""
         return {**self.figures, "basis": self.basis}
 
 

@@ -94,7 +94,7 @@ def align(rows: Sequence[Sequence[str]], width: int | None = None, *, only_head:
 
 
 Cells = list[list[list[str]]]
-"""Rows of cells of lines."""
+"""A table: rows of cells, each with its lines."""
 
 
 def _widths(cells: Cells) -> list[int]:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from equipoise.core.types import JSON
 
 MOST = 5
-"""With more values, such as a fingerprint of its own for every reply, a new one says nothing."""
+"""Maximum number of values whose changes mean anything: a fingerprint for every reply means nothing."""
 PLACES = ("first_run", "first_call", "last_call")
-"""Which calls a row is about, in the order of the journal."""
+"""Keys of the calls that a row is about, in the order of the journal."""
 PARTS = ("response_model", "system_fingerprint", "provider")
 _OVERLAP = 2
-"""A change is one in time if no more calls than this, times the concurrency, ended out of order."""
+"""Calls that may end out of order at a change, as a multiple of the concurrency."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
 
 
 def is_row(row: Mapping[str, JSON]) -> bool:
-    """Whether the values of a row, of any version, are of their kinds."""
+    """Whether the values of a row, of any version, have the right types."""
     texts, numbers = (*PARTS, PLACES[0]), ("calls", *PLACES[1:])
     return all(isinstance(row.get(name), str | None) for name in texts) and all(
         isinstance(row.get(name, 0), int) for name in numbers

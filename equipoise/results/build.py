@@ -33,7 +33,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
-    # Rows take the place of records, which only panels need again: of many runs there is no room for both.
+    # Rows replace records, which only panels need again: memory would not hold both of many runs.
     taken = list(records) if len(metadata["evaluators"]) > 1 else records
     made = rows.of_records(suite, _drained(taken), scale)
     own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
@@ -71,7 +71,7 @@ def _askers(
 
 
 def _drained(records: list[Record]) -> Iterator[Record]:
-    """The records in order, none of which is in the list any more when the next one comes."""
+    """The records in order; each leaves the list before the next one."""
     records.reverse()
     while records:
         yield records.pop()
@@ -150,7 +150,7 @@ def verdicts_digest(records: Sequence[Record]) -> str:
 
 
 def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:
-    """Which models, fingerprints and upstream providers the endpoints said had answered, and any change."""
+    """Models, fingerprints and upstream providers that endpoints reported, and any change of these."""
     rows = [
         {
             "role": role,
@@ -189,7 +189,7 @@ def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
         "highest": max((line.highest for line in ends), default=None),
         "lowest": min((line.lowest for line in ends), default=None),
         "last": _last_levels(ends),
-        # Of a session that was killed only the cuts are known.
+        # For a session that was killed, only the cuts are known.
         "refused": max(len(cuts), sum(line.refused for line in ends)),
         "cuts": len(cuts),
         "moves": [{name: getattr(line, name) for name in shown} for line in cuts[:MOST_MOVES]],
@@ -206,7 +206,7 @@ def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
 def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
     endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
-    # Of shards that were merged each one's last session counts.
+    # For merged shards, the last session of each counts.
     made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - made
     cost = partial(_cost, totals, endpoints=endpoints, price=price, discount=discount)

@@ -48,7 +48,7 @@ Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored"
 WITH_UNSCORED: Status = "complete_with_unscored"
 NO_SCORES: Status = "no_scores"
 MOST_NUMBERS = 5
-"""How many line numbers a message has at most."""
+"""Maximum number of line numbers in a message."""
 
 
 class History:

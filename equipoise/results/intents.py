@@ -70,9 +70,9 @@ class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
 
 
 class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
-    """Nothing more is to be had from the batch, or there is none: its last status, or why.
+    """The end of a batch, or the lack of one: its last status, or why.
 
-    Of its lines so many were answered, failed or lost; unknown and doubled ones were ignored.
+    The counts are of its lines; unknown and doubled ones were ignored.
     """
 
     status: str
@@ -191,7 +191,7 @@ class Intents:
         self._write(CreatedLine(intent=intent.id, at=_now(), batch=batch, expires=expires))
 
     def end(self, intent: Intent, status: str, **counts: int) -> None:
-        """Write that nothing more is to be had from it. Raises CannotKeep."""
+        """Write the end of the batch. Raises CannotKeep."""
         self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
 
     def _write(self, line: BatchLine) -> None:
@@ -230,7 +230,7 @@ def load(path: Path) -> Intents:
 
 
 def _read(path: Path) -> Iterator[BatchLine]:
-    """The valid lines of a file. One that a crash has cut was followed by nothing that it announces."""
+    """The valid lines of a file. A line that a crash has cut announced nothing that was done."""
     with opened(path) as file:
         for number, data in enumerate(file, start=1):
             if not data.strip():
@@ -277,7 +277,7 @@ def _now() -> str:
 
 
 def digest(salt: str, key: str) -> str:
-    """A salted digest by which a credential can be told from another, and from which it cannot be read."""
+    """Salted digest of a credential, which identifies it and does not reveal it."""
     return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8", "replace"), salt.encode(), ROUNDS).hex()
 
 

@@ -26,7 +26,7 @@ from equipoise.results.store import ARCHIVE, Files, Lock
 _DIFFERS = ("shard", "endpoints")
 """Settings in which shards may differ: each may have a server of its own."""
 _SAME = ("equipoise_version", "git_commit")
-"""Versions that the shards must share: others, such as Python's, bear on no figure."""
+"""Versions that the shards must share: others, such as Python's, affect no figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class LoadedShard:
 
     @property
     def command(self) -> str:
-        """The command that goes on with it."""
+        """The command that resumes it."""
         model = self.last.settings["subject_model"]
         words = ("equipoise", "run", self.last.suite, "--model", model)
         output = shown(self.path.with_suffix(".json"))

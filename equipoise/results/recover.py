@@ -34,7 +34,7 @@ class Recovered:
 
 
 def _nothing(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The default of what results conclude."""
+    """The default of `conclude`: no further parts."""
     return {}
 
 

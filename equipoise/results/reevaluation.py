@@ -28,7 +28,7 @@ from equipoise.suites.shared_options import LABEL_SAMPLES
 
 
 def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
-    """The runs whose records are not what their calls come to, in the order of the plan.
+    """The runs whose records differ from those made again from their calls, in the order of the plan.
 
     Raises UserError or OSError if a file that the runs were made with cannot be read.
     """

@@ -1,4 +1,4 @@
-"""Which kept replies a run that is asked again may take instead of calls.
+"""Kept replies that a run takes instead of calls when it is asked again.
 
 Knows only requests by their hashes and calls by their offsets, neither the file nor why a run is asked again.
 """

@@ -220,7 +220,7 @@ def _question(rows: Sequence[RunRow], centre: float | None, scale: Scale | None)
 
 
 class _Runs:
-    """The runs of a question, made on writing; they are still rows for whom reads them in this process."""
+    """The runs of a question, made on writing; readers in this process get the rows."""
 
     __slots__ = ("rows",)
 

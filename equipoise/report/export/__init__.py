@@ -1,6 +1,6 @@
 """Results in the formats of others: tables of runs, model cards, registries, log viewers.
 
-What a format cannot carry is said, never dropped in silence.
+Data that a format cannot hold is reported, never dropped silently.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
 MOST_NAMED = 3
 """How many of the files that are left out are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")
-"""How lines begin that say what was not written."""
+"""Beginnings of lines about data that was not written."""
 
 
 def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:

@@ -293,7 +293,7 @@ def _csv(columns: ColumnValues) -> Iterator[bytes]:
 
 
 def _csv_cell(value: JSON) -> str:
-    """Guarded against spreadsheets, and quoted only if necessary; an empty text is, to differ from null."""
+    """A cell guarded against spreadsheets, quoted only if necessary; empty text is quoted, null is not."""
     if not isinstance(value, str):
         return "" if value is None else json_io.dumps(value).decode().rstrip("\n")
     text = guarded(value)

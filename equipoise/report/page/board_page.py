@@ -18,7 +18,7 @@ from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
 from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
-"""A page holds the transcripts of so many results files of so many bytes, unless --transcripts is given."""
+"""Maximum number and bytes of results files whose transcripts a page holds without --transcripts."""
 _SCRIPTS = ("vendor/sortable-tablesort-4.1.7.js", "cards.js", "board.js")
 
 
@@ -48,7 +48,7 @@ def _read(path: Path, index: int) -> Entry:
     side = load_without_transcripts(path)
     with reading(path, otherwise=ONLY_COMPARED):
         item = entry(side, index)
-        # Damage is told with its file, so not only where the page is written.
+        # Read here, so that an error names the damaged file.
         _ = standings.findings(item), standings.figure(item), axis([item.headline])
     return item
 

@@ -58,7 +58,7 @@ MOST_METRICS = 250
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedEvaluator:
-    """What is known of one evaluator: a sentence, what has changed since, and the table of checks."""
+    """Audit of one evaluator: a sentence, what has changed since, and the table of checks."""
 
     evaluator: str
     finding: str
@@ -284,7 +284,7 @@ def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _fewest(results: Sequence[Result]) -> int:
-    """Tables are in the order of the board."""
+    """Sort key of tables, by which they are in the order of the board."""
     return -len({result.model for result in results})
 
 

@@ -17,7 +17,7 @@ Spec = dict[str, Any]
 INK, SOFT, LINE, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
 """Colours that the page's style sheet replaces where it is dark."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
-"""Told apart by colour-blind readers (Okabe and Ito 2008); lines differ in their dashes and marks, too."""
+"""Colours for colour-blind readers (Okabe and Ito 2008); lines differ in dashes and marks, too."""
 PARTS: Mapping[str, str] = {
     "scored": "#b7d3ea",
     "refused": "#d55e00",

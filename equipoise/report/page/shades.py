@@ -10,7 +10,7 @@ from equipoise.suites.plots import Plot
 
 PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
 STEPS = 20
-"""A shade has a step from 0 to this."""
+"""The highest step of a shade; the lowest is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,7 +98,7 @@ class Pack:
             self.close()
 
     def close(self) -> None:
-        """Compress what is open."""
+        """Compress the open chunk."""
         if self._open:
             self.chunks.append(packed(b"".join(self._open)))
         self._open, self._size = [], 0
