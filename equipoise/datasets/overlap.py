@@ -109,10 +109,10 @@ def tokens(text: str) -> list[str]:
 
 def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
     """The longest run that each text shares with another, by its index; only long ones."""
-    places = _grams(own)
+    positions = _grams(own)
     longest: dict[int, TokenRun] = {}
     for at, gram in enumerate(zip(*(other[shift:] for shift in range(WORDS)), strict=False)):
-        for index, start in places.get(gram, ()):
+        for index, start in positions.get(gram, ()):
             run = TokenRun(_common(own[index][start:], other, at), at)
             if run.is_long and (index not in longest or len(run.tokens) > len(longest[index].tokens)):
                 longest[index] = run
@@ -121,11 +121,11 @@ def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
 
 def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, int]]]:
     """Beginnings of each run of WORDS tokens: in which text, and at which token."""
-    places: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+    positions: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for index, text in enumerate(texts):
         for start in range(len(text) - WORDS + 1):
-            places[tuple(text[start : start + WORDS])].append((index, start))
-    return places
+            positions[tuple(text[start : start + WORDS])].append((index, start))
+    return positions
 
 
 def _common(tokens: Tokens, other: Tokens, at: int) -> Tokens:

@@ -120,8 +120,8 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or not content:
         return None
-    places = [item for item in content[:MOST_PLACES] if isinstance(item, dict)]
-    return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in places) or None
+    positions = [item for item in content[:MOST_PLACES] if isinstance(item, dict)]
+    return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in positions) or None
 
 
 def _likeliest(position: Mapping[str, Any]) -> dict[str, float]:

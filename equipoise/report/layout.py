@@ -235,12 +235,12 @@ def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -
 
     The place is after `start`; `fitting` is the last index that fits, with `room` characters before it.
     """
-    for places in ends:
-        last = bisect_right(places, fitting + 1) - 1
-        if last >= 0 and places[last] > start:
-            is_full = room + places[last] - fitting > room * 2 / 3
-            if is_full or places is ends[-1]:
-                return places[last]
+    for offsets in ends:
+        last = bisect_right(offsets, fitting + 1) - 1
+        if last >= 0 and offsets[last] > start:
+            is_full = room + offsets[last] - fitting > room * 2 / 3
+            if is_full or offsets is ends[-1]:
+                return offsets[last]
     # A word that is wider than the line is not broken.
     following = bisect_right(ends[-1], max(fitting, start))
     return ends[-1][following] if following < len(ends[-1]) else None

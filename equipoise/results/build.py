@@ -37,8 +37,8 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     taken = list(records) if len(metadata["evaluators"]) > 1 else records
     made = rows.of_records(suite, _drained(taken), scale)
     own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
-    places = {row.question.key: row.question.index for row in made}
-    errors = [_error(suite.question(record.case), record, places) for record in unscored]
+    indices = {row.question.key: row.question.index for row in made}
+    errors = [_error(suite.question(record.case), record, indices) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, made, records)
     section: dict[str, JSON] = {}
     if cued is not None:
@@ -61,10 +61,10 @@ def _askers(
     """The part of the runs with a cue, and what the summary says of them once the session has ended."""
     records = cued.records()
     unscored = [record for record in records if record.score is None]
-    places = {row.question.key: row.question.index for row in plain}
-    made = rows.of_records(suite, _drained(records), scale, part=rows.ASKED, indices=places)
-    places |= {row.question.key: row.question.index for row in made}
-    errors = [_error(suite.question(record.case), record, places) for record in unscored]
+    indices = {row.question.key: row.question.index for row in plain}
+    made = rows.of_records(suite, _drained(records), scale, part=rows.ASKED, indices=indices)
+    indices |= {row.question.key: row.question.index for row in made}
+    errors = [_error(suite.question(record.case), record, indices) for record in unscored]
     part = askers.section(suite, scale, cued, made, errors, is_running=is_running)
     figures = {} if is_running else {"asker": askers.summarise(suite, plain, made, cued.settings["asker"])}
     return part, figures
@@ -267,12 +267,12 @@ def _less(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else round(one - other, 6)
 
 
-def _error(question: QuestionRow, record: Record, places: Mapping[str, int]) -> dict[str, JSON]:
+def _error(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> dict[str, JSON]:
     raw = [text for verdict in record.verdicts for text in verdict.raw]
     return {
         "run": record.id,
         "language": question.language,
-        "question_index": places[question.key],
+        "question_index": indices[question.key],
         "run_index": record.run,
         "question": question.text,
         "outcome": record.outcome,

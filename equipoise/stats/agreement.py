@@ -228,10 +228,10 @@ def _coincidences(tally: Array) -> Array:
 def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
     """Alpha of coincidence matrices (..., V, V); NaN where it is not defined."""
     counts = tables.sum(axis=-1)
-    places = np.broadcast_to(levels, counts.shape)
+    positions = np.broadcast_to(levels, counts.shape)
     if metric == "ordinal":
-        places = np.cumsum(counts, axis=-1) - counts / 2
-    squares = (places[..., :, None] - places[..., None, :]) ** 2
+        positions = np.cumsum(counts, axis=-1) - counts / 2
+    squares = (positions[..., :, None] - positions[..., None, :]) ** 2
     if metric == "nominal":
         squares = (squares > 0).astype(np.float64)
     expected = np.einsum("...i,...j,...ij->...", counts, counts, squares)

@@ -198,12 +198,12 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     return "; ".join(parts) + "."
 
 
-def _distinct_levels(places: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
+def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
     """Each component's level of each score; what groups the scores like a coarser one is merged into it."""
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
     for name, within in _WITHIN.items():
-        codes = _codes([*map(itemgetter(*within), places)])
+        codes = _codes([*map(itemgetter(*within), keys)])
         if same := [other for other, known in levels.items() if np.array_equal(codes, known)]:
             merged[name] = same[0]
         else:

@@ -256,8 +256,8 @@ def _lines(figure: Plot, layout: Layout) -> Spec:
 
 
 def _bars(figure: Plot, layout: Layout) -> Spec:
-    series, places = _names(figure.rows, "series"), _names(figure.rows, "x")
-    x = {"field": "x", "type": "ordinal", "sort": places, "title": figure.x_title or None}
+    series, positions = _names(figure.rows, "series"), _names(figure.rows, "x")
+    x = {"field": "x", "type": "ordinal", "sort": positions, "title": figure.x_title or None}
     beside = {
         "color": _series(series, layout),
         "xOffset": {"field": "series", "sort": series},

@@ -140,8 +140,8 @@ def sample(
     draws = [identified(item, scored, **about) for item, scored in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
     by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in scored} for scored in known]
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
-    places = {name: f"{chance.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
-    drawn = stratified(frame, lambda reply: (*_stratum(reply), places[reply.cluster]), size, seed)
+    ranks = {name: f"{chance.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
+    drawn = stratified(frame, lambda reply: (*_stratum(reply), ranks[reply.cluster]), size, seed)
     return [[*_rows(reply.id, by_id, draws)] for reply in drawn]
 
 

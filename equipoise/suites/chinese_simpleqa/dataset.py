@@ -301,12 +301,12 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         yield from _choices(choices, [fact.options.index(fact.accepted[0]) for fact in offered])
 
 
-def _choices(rows: Mapping[str, Mapping[str, JSON]], places: Sequence[int]) -> Iterator[Finding]:
+def _choices(rows: Mapping[str, Mapping[str, JSON]], indices: Sequence[int]) -> Iterator[Finding]:
     for where, row in rows.items():
         accepted = (row["answer"], *row.get("variants", ()))
         for what in distractors.faults(row["question"], accepted, row["distractors"], row.get("kind")):
             yield Finding.at(where, what)
-    for what in distractors.balance(places, LETTERS):
+    for what in distractors.balance(indices, LETTERS):
         yield Finding.at(next(iter(rows)), what)
 
 

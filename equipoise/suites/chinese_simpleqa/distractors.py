@@ -36,13 +36,13 @@ def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: s
         yield f"the option {odd!r} alone has the year of the question; give it to all options or to none"
 
 
-def balance(places: Sequence[int], letters: str) -> Iterator[str]:
-    """The fault of answers that have one letter too often; `places` are the indices of all answers."""
-    if len(places) < _ENOUGH:
+def balance(indices: Sequence[int], letters: str) -> Iterator[str]:
+    """The fault of answers that have one letter too often; `indices` are the indices of all answers."""
+    if len(indices) < _ENOUGH:
         return
-    index, count = Counter(places).most_common(1)[0]
-    if count > _MOST * len(places):
-        share = round(100 * count / len(places))
+    index, count = Counter(indices).most_common(1)[0]
+    if count > _MOST * len(indices):
+        share = round(100 * count / len(indices))
         yield f"the answer is option {letters[index]} in {share} % of the questions; change their distractors"
 
 
