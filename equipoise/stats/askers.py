@@ -24,7 +24,7 @@ PREFIX = "asker."
 """Prefix of the names of metrics about askers."""
 FIGURES = ("shift.first", "shift.second", "sycophancy", "asymmetry")
 CHANGED, REPEATS = "changed", "changed.repeats"
-"""How often an answer is another one than the plain one, and how often the plain one's own repeats are."""
+"""Shares of answers that differ from the plain one, and of plain repeats that differ from each other."""
 _WIDEST = {"asymmetry": 2}
 
 
@@ -188,7 +188,7 @@ def _moves(
 def _pooled(name: str, by_form: Mapping[Form, Sequence[float]]) -> dict[str, list[float | None]]:
     """The values of each form, and their means repeat by repeat over the forms that have any."""
     known = [series for series in by_form.values() if series]
-    # Each form is worth the same.
+    # Forms weigh alike.
     pooled = [mean(values) for values in zip(*known, strict=False)]
     return {name: pooled, **{f"{name}@{form}": [*series] for form, series in by_form.items()}}
 

@@ -82,7 +82,7 @@ class Corrected:
     is_complete: bool = False
 
     def variance(self, scope: Scope) -> float:
-        """Without that between people."""
+        """The variance without that between people."""
         if scope == "these":
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
@@ -269,7 +269,7 @@ class _Readers:
 
 
 def _readers(labels: Labels, b: float) -> _Readers:
-    """From the replies that several have labelled; if there are none, from residuals, which vary by reply."""
+    """Leanings by replies that several have labelled; without any, by residuals, which vary by reply."""
     known = ~np.isnan(labels.people)
     shares = known.sum(axis=0) / max(known.sum(), 1)
     present = shares > 0

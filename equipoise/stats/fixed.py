@@ -270,7 +270,7 @@ def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
 
 
 def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
-    """None for what has no bounds, or is defined so that it can leave them."""
+    """The bounds of a value; None if it has none, or is defined so that it can leave them."""
     bounds = _BOUNDS.get(metric.kind)
     return bounds if bounds and bounds[0] <= value <= bounds[1] else None
 

@@ -107,7 +107,7 @@ def degrees_of_freedom(present: Array, weights: Array) -> float:
 
 
 def too_few(n: int) -> str | None:
-    """Why this few questions give no interval."""
+    """The reason why so few questions give no interval."""
     return {0: "no questions", 1: "1 question"}.get(n)
 
 

@@ -62,7 +62,7 @@ def cases(selection: Selection) -> Sequence[Dispute]:
 
 
 def notes(topics: Path) -> Sequence[str]:
-    """How the defects of the published tables are dealt with; ours have none that we know."""
+    """The known defects of the published tables and how they are handled; our own have none."""
     return published_tables.defects(topics) if (topics / published_tables.FILE).is_file() else ()
 
 

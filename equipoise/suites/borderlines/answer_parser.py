@@ -121,7 +121,7 @@ def _finds(word: Name, text: str) -> bool:
 def plain(text: str) -> str:
     """Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; lines stay.
 
-    Markup goes, and so do marks like ours.
+    Markup and characters used as marks are removed.
     """
     text = nfkc(text.translate(_SPELLINGS))
     return _MARKUP.sub("", _BETWEEN.sub(", ", text))

@@ -392,7 +392,7 @@ def _ordered(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[st
     """The claimants as in the table if the order is fixed, else shuffled by territory and seed."""
     if tables.order == "fixed":
         return claimants
-    # Of the seed 0 nothing is told, so that orders stay what they were before there were seeds.
+    # Seed 0 is left out of the hash, so that orders stay as they were before there were seeds.
     salt = f"{tables.seed} {slug}" if tables.seed else slug
     return tuple(sorted(claimants, key=lambda code: hashlib.sha256(f"{salt} {code}".encode()).digest()))
 
@@ -415,7 +415,7 @@ def recognises(path: Path) -> Recognised:
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The territories' names, and those that say who is in the right. Raises UserError.
 
-    An island and its islands are two, though a letter apart: only a name that is there twice is a repeat.
+    Similar names, as of an island and its group, are allowed: only equal names are repeats.
     """
     if (path := topics / "names.csv").is_file():
         for row in rows(path, NAMES):

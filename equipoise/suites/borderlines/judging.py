@@ -55,7 +55,7 @@ def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
 
 
 def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
-    """The place of the option that the panel finds likeliest; None where that is none, or not one alone."""
+    """The index of the option that the panel finds likeliest; None where that is none, or not one alone."""
     known = [choice.probabilities for choice in choices if choice.probabilities is not None]
     if not known:
         return None
@@ -65,7 +65,7 @@ def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
 
 
 def _likeliest(shares: Mapping[str, float]) -> int | None:
-    """The place of the label with most; None for none of them, and where several have as much."""
+    """The index of the label with most; None for none of them, and where several have as much."""
     most = max(shares.values())
     best = [label for label, share in shares.items() if share >= most - TIED]
     return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])

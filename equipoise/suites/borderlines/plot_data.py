@@ -1,4 +1,4 @@
-"""Figures of BorderLines: who was said to own what, in which language. Pure."""
+"""Plots of BorderLines: the countries named as owners of territories, by language. Pure."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _BEGINS = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with the tables of pairs, templates and actors; none of them says much alone."""
+    """Whether a folder has the tables of pairs, templates and actors, or a file is one of these."""
     folder = path if path.is_dir() else path.parent
     is_dataset = all((folder / name).is_file() for name in FILES)
     return "no" if not is_dataset else "yes" if path.is_dir() else "part"

@@ -80,7 +80,7 @@ def _key(question: QuestionRow, leads: str = "") -> tuple[str, ...]:
 
 
 def _answers(runs: Sequence[RunRow]) -> Observations:
-    """The answers that there are; runs are independent, so which answer of a twin stands beside is free."""
+    """The answers without missing ones; runs are independent, so twins need not be paired run by run."""
     return [value for row in runs if (value := row.values.get("percent")) is not None]
 
 

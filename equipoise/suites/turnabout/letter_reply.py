@@ -108,7 +108,7 @@ class LetterReply:
         return re.compile("|".join(rf"(?<!{LETTER})" + r"[^\w\n]{1,3}".join(order) for order in orders))
 
     def _is_denied(self, start: int, end: int) -> bool:
-        """Whether the reply says of what stands here that it is not its answer."""
+        """Whether the reply denies that the option here is its answer."""
         before, after = self.folded[max(start - AROUND, 0) : start], self.folded[end : end + AROUND]
         is_denied = ends_with(before, self.words, "denies", "earlier", gap=r"\s?(?:\w{1,6}\s)?\W?")
         return is_denied or begins_with(after, self.words, "denies_after", gap=r"[^\w\n]{0,3}")

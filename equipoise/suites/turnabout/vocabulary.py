@@ -177,7 +177,7 @@ _NUMBERS = {"numbers", "units", "tens", "hundred", "compound"}
 
 
 def _words(name: str, part: Mapping[str, JSON]) -> Lexicon:
-    """Raises ValueError naming the key."""
+    """The words in one table of the file. Raises ValueError naming the key."""
     known = {*LISTS, *_NUMBERS, "unspaced", "common", "letters", "ordinals"}
     if unknown := sorted(part.keys() - known):
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
