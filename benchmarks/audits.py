@@ -25,8 +25,7 @@ from typing import Any
 
 import suite_audits
 
-from equipoise.judge.anchors import Design
-from equipoise.judge.judged import LEANING, Check, Judged
+from equipoise.judge.anchors import LEANING, Check, Design, Judged
 from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,

@@ -13,8 +13,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.judge.anchors import Design
-from equipoise.judge.judged import SCORE, Check, Judged
+from equipoise.judge.anchors import SCORE, Check, Design, Judged
 from equipoise.suites import load
 from equipoise.suites.borderlines.anchors import NAMES, NONE
 from equipoise.suites.chinese_simpleqa.anchors import ARGUES

@@ -10,8 +10,7 @@ from typing import Any
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.judge.anchors import Anchor, Anchors
-from equipoise.judge.judged import LEANING
+from equipoise.judge.anchors import LEANING, Anchor, Anchors
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 _QUOTED = re.compile(r"\[([a-z0-9 ]+) (\S+)\]\n(.*?)\n\[end of \1 \2\]", re.DOTALL)

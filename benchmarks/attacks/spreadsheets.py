@@ -26,8 +26,8 @@ from equipoise.core.spreadsheet import unguarded
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
 from equipoise.report.results import load
-from equipoise.results.replies import ScoredReply
 from equipoise.studies.people import draws, sheets
+from equipoise.studies.replies import ScoredReply
 from equipoise.suites.chinese_simpleqa.from_documents import annotation
 
 BATCH = 60

@@ -5,7 +5,7 @@ Interrupted, the same call goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def run(
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
         totals, seen = session.totals, session.seen
     outcomes = [
-        _concluded(plan, name, settings, results, seen, folder, is_new=totals.made > 0)
+        _outcome(plan, name, settings, results, seen, folder, is_new=totals.made > 0)
         for name in settings.evaluator_models
     ]
     return outcomes, totals
@@ -71,7 +71,7 @@ async def _judge(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumb
     return judged
 
 
-def _concluded(
+def _outcome(
     plan: AuditPlan,
     evaluator: str,
     settings: Settings,
@@ -82,27 +82,36 @@ def _concluded(
     is_new: bool,
 ) -> AuditOutcome:
     """The audit of one evaluator, which is kept only if no verdict is missing; replayed, with its date."""
-    lines = [judged[evaluator] for judged in results if evaluator in judged]
-    if len(lines) < len(results):
-        return AuditOutcome(evaluator=evaluator, missing=len(results) - len(lines))
-    judged = list(chain.from_iterable(lines))
-    audit: EvaluatorAudit = {
-        "state": "complete",
-        "extent": plan.design.name,
-        "topics": len({row["topic"] for row in judged}),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "verdicts": len(lines),
-        "planned": len(results),
-        "rubric_version": plan.rubric.version,
-        "rubric_hash": plan.rubric.hash,
-        "anchors_hash": plan.anchors.hash,
-        "response_models": audits.models(row[2:] for row in seen if row[:2] == ("evaluator", evaluator)),
-        "sampling": cast("Sampling", settings.evaluator.parameters()),
-        "system_prompt": settings.evaluator.system_prompt,
-        **audits.concluded(plan.audited, judged, plan.anchors.order),
-    }
+    verdicts = [judged[evaluator] for judged in results if evaluator in judged]
+    if len(verdicts) < len(results):
+        return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
+    audit = _audit(plan, settings, verdicts, [row[2:] for row in seen if row[:2] == ("evaluator", evaluator)])
     earlier = () if is_new else kept.read(folder, evaluator, plan.suite)
     if same := next((item for item in earlier if kept.is_same(item, audit)), None):
         audit["finished"] = same["finished"]
     path = kept.write(folder, evaluator, plan.suite, audit)
     return AuditOutcome(evaluator=evaluator, audit=audit, path=path)
+
+
+def _audit(
+    plan: AuditPlan,
+    settings: Settings,
+    verdicts: Sequence[list[AnchorNumber]],
+    seen: Iterable[tuple[str | None, ...]],
+) -> EvaluatorAudit:
+    judged = list(chain.from_iterable(verdicts))
+    return {
+        "state": "complete",
+        "extent": plan.design.name,
+        "topics": len({row["topic"] for row in judged}),
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdicts": len(verdicts),
+        "planned": len(verdicts),
+        "rubric_version": plan.rubric.version,
+        "rubric_hash": plan.rubric.hash,
+        "anchors_hash": plan.anchors.hash,
+        "response_models": audits.models(seen),
+        "sampling": cast("Sampling", settings.evaluator.parameters()),
+        "system_prompt": settings.evaluator.system_prompt,
+        **audits.concluded(plan.audited, judged, plan.anchors.order),
+    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.comparison.side import Side
 from equipoise.core.types import JSON
-from equipoise.judge.judged import LEANING, Mirrors
+from equipoise.judge.anchors import LEANING, Mirrors
 from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearise
 

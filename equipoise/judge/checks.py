@@ -13,7 +13,7 @@ from dataclasses import replace
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
-from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
+from equipoise.judge.anchors import SCORE, Check, Judged, Mirrors
 from equipoise.stats.intervals import Estimate, Observation, linearise
 
 LEVEL = 0.05

@@ -13,7 +13,7 @@ from equipoise.suites import AnySuite
 from equipoise.suites.contract import Audited
 
 if TYPE_CHECKING:
-    from equipoise.judge.judged import Check
+    from equipoise.judge.anchors import Check
     from equipoise.results.document import (
         AnchorNumber,
         AuditedModel,
@@ -151,8 +151,8 @@ def concluded(
 ) -> Conclusions:
     """The checks of a complete audit, from all verdicts of one evaluator."""
     # Imported here: numpy and scipy are slow to load.
+    from equipoise.judge.anchors import Judged
     from equipoise.judge.checks import lean_by_language
-    from equipoise.judge.judged import Judged
 
     rows = [Judged(**row) for row in judged]
     every = audited.checks(rows, [(above, below) for above, below in order])

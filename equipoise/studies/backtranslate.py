@@ -24,12 +24,13 @@ from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import Rubric, reading, take, template
 from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
-from equipoise.results import replies, sections
-from equipoise.results.replies import ScoredReply
+from equipoise.results import sections
 from equipoise.results.summary import plain
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import parts
 from equipoise.stats.sampling import stratified
+from equipoise.studies import replies
+from equipoise.studies.replies import ScoredReply
 from equipoise.suites import AnySuite
 
 ATTEMPTS = 2

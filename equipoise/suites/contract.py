@@ -15,8 +15,7 @@ from equipoise.core.records import Cell, Label, Metric, Record, Score, Verdict
 from equipoise.core.rows import QuestionRow, RunRow, Values, cells
 from equipoise.core.types import JSON, Case, Foreseen
 from equipoise.judge import rubric
-from equipoise.judge.anchors import Anchor, Anchors, Design
-from equipoise.judge.judged import Check, Judged, Mirrors
+from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.rubric import Rubric, Scale, VerdictRubric
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import Askers

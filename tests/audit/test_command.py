@@ -142,3 +142,34 @@ def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
     ranking = result.stdout[result.stdout.rindex("evaluator") :].splitlines()
     assert [line.split()[:3] for line in ranking[1:3]] == [["1.", "judge", "0"], ["2.", "hasty", "2"]]
     assert "even_handedness: order bias" in ranking[2]
+
+
+def test_an_audit_that_is_only_replayed_keeps_its_date(loopback: Loopback) -> None:
+    """It says when evaluators judged, and not when it was counted again."""
+    loopback.script = lambda body, number: any_sound(body["messages"])
+    run(loopback, "borderlines", "--limit", "1")
+    path = Path("results/audits/judge.borderlines.json")
+    earlier = {**json.loads(path.read_text(encoding="utf-8")), "finished": "2026-01-02T03:04:05+00:00"}
+    path.write_text(json.dumps(earlier), encoding="utf-8")
+    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == earlier
+
+
+def test_verdicts_that_fail_leave_the_audit_incomplete(
+    loopback: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not kept; the same command asks for what is missing alone."""
+    monkeypatch.setenv("EQUIPOISE_KEEP_GOING", "1")
+
+    def script(body: dict[str, Any], number: int) -> Answer | str:
+        return Answer(status=401) if number == 3 else any_sound(body["messages"])
+
+    loopback.script = script
+    result = run(loopback, "borderlines", "--limit", "1")
+    assert "judge: audit incomplete: 1 verdicts failed" in result.stdout
+    assert not Path("results/audits/judge.borderlines.json").exists()
+    asked = len(loopback.requests)
+    loopback.script = lambda body, number: any_sound(body["messages"])
+    assert run(loopback, "borderlines", "--limit", "1").exit_code == 0
+    assert Path("results/audits/judge.borderlines.json").exists()
+    assert len(loopback.requests) == asked + 1

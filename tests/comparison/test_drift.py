@@ -12,7 +12,7 @@ from sides import alike, side_of
 from equipoise.comparison.compare import Comparison, compare
 from equipoise.comparison.pool import pooled
 from equipoise.comparison.side import Side
-from equipoise.judge.judged import LEANING
+from equipoise.judge.anchors import LEANING
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
 

@@ -11,9 +11,8 @@ import pytest
 from known_anchors import SOUND
 
 from conftest import ROOT
-from equipoise.judge.anchors import Design
+from equipoise.judge.anchors import LEANING, Check, Design, Judged
 from equipoise.judge.checks import LEVEL, lean_by_language
-from equipoise.judge.judged import LEANING, Check, Judged
 from equipoise.suites.chinese_simpleqa.anchors import checks as of_grades
 from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS

@@ -19,9 +19,8 @@ from equipoise.audit.plan import AnchorRun, selected
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
-from equipoise.judge.anchors import Anchor
+from equipoise.judge.anchors import Anchor, Check, Judged
 from equipoise.judge.judge import Evaluator
-from equipoise.judge.judged import Check, Judged
 from equipoise.results.document import AnchorNumber
 
 

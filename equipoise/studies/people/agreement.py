@@ -13,12 +13,12 @@ from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.results.replies import ScoredReply
 from equipoise.results.summary import plain, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
 from equipoise.studies.people import draws, form, sheets
 from equipoise.studies.people.form import FieldName, Levels
 from equipoise.studies.people.sheets import Sheet
+from equipoise.studies.replies import ScoredReply
 
 METHOD = (
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46; with quadratic weights Cohen (1968), "

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
-from equipoise.results import replies
-from equipoise.results.replies import ScoredReply
 from equipoise.stats.sampling import stratified
+from equipoise.studies import replies
+from equipoise.studies.replies import ScoredReply
 
 _BANDS = 3
 _DIGITS = 8

@@ -15,11 +15,11 @@ from equipoise.core.files import read_bytes, read_text, shown, table_text, whole
 from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
-from equipoise.results.replies import ScoredReply
 from equipoise.studies.people import draws as draws_of
 from equipoise.studies.people import form, labelling
 from equipoise.studies.people.draws import Draw, DrawnReply
 from equipoise.studies.people.form import Field, FieldName, Levels
+from equipoise.studies.replies import ScoredReply
 
 LONGEST = 32_000
 """Characters of a cell: a spreadsheet takes 32,767."""

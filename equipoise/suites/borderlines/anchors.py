@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
 from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read

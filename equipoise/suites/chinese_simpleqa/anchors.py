@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.judged import SCORE, Check, Judged, Mirrors
 from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded

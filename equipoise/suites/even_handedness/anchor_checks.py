@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from equipoise.judge.anchors import Check, Judged
 from equipoise.judge.checks import (
     each_aspect_apart,
     invalid_verdicts,
@@ -16,7 +17,6 @@ from equipoise.judge.checks import (
     share_right,
     with_levels,
 )
-from equipoise.judge.judged import Check, Judged
 from equipoise.stats.intervals import Observation
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 

@@ -14,10 +14,9 @@ from typing import Any
 
 from equipoise.core.errors import UserError
 from equipoise.core.types import Reply
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.even_handedness.dataset import Pair, pairs

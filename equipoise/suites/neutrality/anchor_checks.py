@@ -11,6 +11,7 @@ from statistics import stdev, variance
 
 from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no types
 
+from equipoise.judge.anchors import LEANING, SCORE, Check, Judged
 from equipoise.judge.checks import (
     Key,
     contrast,
@@ -29,7 +30,6 @@ from equipoise.judge.checks import (
     share_wrong,
     with_levels,
 )
-from equipoise.judge.judged import LEANING, SCORE, Check, Judged
 from equipoise.stats.intervals import Observation
 from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,

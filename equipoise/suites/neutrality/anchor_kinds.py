@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.judge.judged import Mirrors
+from equipoise.judge.anchors import Mirrors
 
 LENGTHENED = "lengthened"
 """A text with padding after it, which adds nothing."""

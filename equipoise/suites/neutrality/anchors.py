@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.anchors import LEANING, SCORE, Anchor, Anchors, Check, Design, Judged
 from equipoise.judge.judge import Evaluator
-from equipoise.judge.judged import LEANING, SCORE, Check, Judged
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
 from equipoise.suites.anchor_files import digest, errors_in, read, read_for
 from equipoise.suites.neutrality.anchor_kinds import LENGTHENED, SHORT, SIDES, TRANSLATED, WHOLE

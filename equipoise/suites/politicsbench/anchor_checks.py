@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from equipoise.judge.anchors import Check, Judged
 from equipoise.judge.checks import (
     each_aspect_apart,
     excess,
@@ -19,7 +20,6 @@ from equipoise.judge.checks import (
     share_right,
     with_levels,
 )
-from equipoise.judge.judged import Check, Judged
 from equipoise.stats.intervals import Observation
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, REFUSES, RIGHT
 

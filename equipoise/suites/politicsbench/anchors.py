@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.types import Reply
-from equipoise.judge.anchors import Anchor, Anchors, Design
+from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.judged import Check, Judged, Mirrors
 from equipoise.suites.anchor_files import digest, errors_in, read_for
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
