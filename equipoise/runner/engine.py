@@ -11,15 +11,13 @@ import gc
 import sys
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from equipoise.core.errors import BatchWaiting, CannotKeep, NotNeeded, SessionStopped
+from equipoise.core.errors import CannotKeep, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import Role, Run
@@ -29,12 +27,13 @@ from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.runner import evaluate
-from equipoise.runner.batches import WAITING, Batches
+from equipoise.runner.batches import Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
 from equipoise.runner.extra_jobs import ExtraJob, scattered
 from equipoise.runner.loading import LoadedSuite
+from equipoise.runner.run_queue import PendingRun, RunId, RunQueue
 from equipoise.runner.signals import Interruptions
 from equipoise.runner.trial import Trial
 
@@ -44,8 +43,6 @@ STOP_SECONDS = 0.2
 """Seconds between checks, by a test that waits for its run, whether the session has been stopped."""
 DRAIN_SECONDS = 0.02
 """Seconds between checks, by a session that is ending, whether its calls are finished."""
-ROUND_SECONDS = 0.05
-"""Seconds between checks whether the next round of runs is open."""
 WATCH_SECONDS = 2.0
 """Seconds between checks whether the journals are still there."""
 RUNS_AHEAD = 4
@@ -54,24 +51,6 @@ RUNS_AHEAD = 4
 
 Work = Callable[[RunCalls], Awaitable[T]]
 """The work of one run, which makes its calls within its time limit."""
-RunId = tuple[str, str]
-"""Identifies a run: the suite, or the name of the journal, and the run's id."""
-FIRST = -1
-"""The position of a run that a test is already waiting for."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PendingRun:
-    """A run that has not begun: its journal, its work, and its position among all.
-
-    It begins once `round` is open; round 0 always is.
-    """
-
-    key: RunId
-    history: History
-    work: Work[Any]
-    position: int
-    round: int = 0
 
 
 class Engine:
@@ -98,23 +77,27 @@ class Engine:
         self._load = load
         self._idle = idle
         self._is_closing = False
-        self._limiter = Limiter(settings.concurrency, lambda: self._is_closing or counters.is_stopped)
+        self._limiter = Limiter(settings.concurrency, self._is_stopping)
         self._has_batches = has_batches
-        # A phase of batches has the calls of all runs.
-        self._max_tasks = sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency
+        self._queue = RunQueue(
+            self._run,
+            # A phase of batches has the calls of all runs.
+            most=sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency,
+            is_stopping=self._is_stopping,
+            counters=counters if settings.until else None,
+        )
         self._suites: dict[str, tuple[LoadedSuite, History]] = {}
         self._logs: dict[History, Journal] = {}
-        self._waiting: OrderedDict[RunId, _PendingRun] = OrderedDict()
         self._started: set[RunId] = set()
-        self._futures: dict[RunId, Future[Any]] = {}
         self._lock = threading.Lock()
-        self._tasks: set[asyncio.Task[None]] = set()
         self._thread: threading.Thread | None = None
         self._ready: Future[None] = Future()
         self._loop: asyncio.AbstractEventLoop
         self._opened: CallContext | None = None
-        self._round_check: asyncio.TimerHandle | None = None
         self._trial = Trial(self._end_trial, Secrets(settings.secrets).mask)
+
+    def _is_stopping(self) -> bool:
+        return self._is_closing or self._counters.is_stopped
 
     @property
     def stop_reason(self) -> str | None:
@@ -156,8 +139,8 @@ class Engine:
             extra = [item for item in wanted if item.suite == suite and not isinstance(item, Run)]
             yield from scattered(runs, extra, self._history(suite).nonce)
 
-    def _pending(self, item: Run | ExtraJob, position: int) -> _PendingRun:
-        return _PendingRun(
+    def _pending(self, item: Run | ExtraJob, position: int) -> PendingRun:
+        return PendingRun(
             key=(item.suite, item.id),
             history=self._history(item.suite),
             work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._do, item),
@@ -168,25 +151,21 @@ class Engine:
     def await_extra(self, job: ExtraJob) -> None:
         """Wait for an extra job that was started. Raises CallFailed, SessionStopped, or a bug's."""
         key = (job.suite, job.id)
-        self._await(key, self._future(key))
-        self._futures.pop(key, None)
+        self._await(key, self._queue.future(key))
+        self._queue.forget(key)
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
         """Start jobs, which share one journal, by name. Returns their futures in order."""
         self._open(history)
         pending = [
-            _PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
+            PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
             for position, (name, work) in enumerate(jobs.items())
         ]
-        futures = [self._future(item.key) for item in pending]
+        futures = [self._queue.future(item.key) for item in pending]
         self._start(pending)
         return futures
 
-    def _future(self, key: RunId) -> Future[Any]:
-        """The future of a run, created by the waiting test or the finished run, whichever comes first."""
-        return self._futures.setdefault(key, Future())
-
-    def _start(self, pending: Sequence[_PendingRun]) -> None:
+    def _start(self, pending: Sequence[PendingRun]) -> None:
         self.warm_up()
         self._ready.result()
         if self._opened is None:
@@ -199,7 +178,7 @@ class Engine:
         # Objects that exist by now live as long as the process: exclude them from garbage collection.
         gc.freeze()
         self._started.update(item.key for item in pending)
-        self._loop.call_soon_threadsafe(self._enqueue, pending)
+        self._loop.call_soon_threadsafe(self._queue.add, pending)
 
     def record(self, run: Run) -> Record:
         """Wait for a run's record; may be called repeatedly.
@@ -220,9 +199,9 @@ class Engine:
         with self._lock:
             if not self._has_ended(run) and key not in self._started:
                 self.start([run])
-        known = None if self._has_ended(run) else self._await(key, self._future(key))
+        known = None if self._has_ended(run) else self._await(key, self._queue.future(key))
         # Later calls read it from the journal, to save memory.
-        self._futures.pop(key, None)
+        self._queue.forget(key)
         self._started.discard(key)
         return known
 
@@ -231,7 +210,7 @@ class Engine:
 
     def _await(self, key: RunId, future: Future[T]) -> T:
         if not future.done():
-            self._loop.call_soon_threadsafe(self._prioritise, key)
+            self._loop.call_soon_threadsafe(self._queue.prioritise, key)
         # Not `result(timeout)`: its TimeoutError could not be told from one that the run itself raised.
         while not wait([future], STOP_SECONDS).done:
             if self._counters.is_stopped:
@@ -287,7 +266,7 @@ class Engine:
             limiter=self._limiter,
             counters=self._counters,
             logs=lambda: list(self._logs.values()),
-            suspend=self._suspend if self._has_batches else None,
+            suspend=self._queue.suspend if self._has_batches else None,
         )
 
     def _watch(self) -> None:
@@ -314,97 +293,20 @@ class Engine:
             if self._batches is not None:
                 self._batches.open(history)
 
-    def _enqueue(self, pending: Sequence[_PendingRun]) -> None:
-        self._waiting.update((item.key, item) for item in pending)
-        if self.is_suspended:
-            self._suspend()
-        self._begin_more()
-
-    def _prioritise(self, key: RunId) -> None:
-        """Begin a run that a test waits for immediately, however many are in progress."""
-        pending = self._waiting.get(key)
-        if pending is not None and self._may_begin(pending):
-            del self._waiting[key]
-            self._begin(replace(pending, position=FIRST))
-
-    def _begin(self, pending: _PendingRun) -> None:
-        task = self._loop.create_task(self._deliver(pending))
-        self._tasks.add(task)
-        task.add_done_callback(self._end)
-
-    def _begin_more(self) -> None:
-        """Begin runs until enough are in progress; called again whenever one ends."""
-        while self._waiting and len(self._tasks) < self._max_tasks:
-            if not self._may_begin(next(iter(self._waiting.values()))):
-                break
-            self._begin(self._waiting.popitem(last=False)[1])
-
-    def _may_begin(self, pending: _PendingRun) -> bool:
-        """Whether the run's round is open; if not, check again soon, or skip the run if it never will be."""
-        if self.settings.until is None or pending.round <= self._counters.round:
-            return True
-        if self._counters.is_enough:
-            self._skip_waiting()
-        elif not self._is_closing and not self._counters.is_stopped:
-            self._check_later()
-        return False
-
-    def _check_later(self) -> None:
-        if self._round_check is None or self._round_check.when() <= self._loop.time():
-            self._round_check = self._loop.call_later(ROUND_SECONDS, self._begin_more)
-
-    def _skip_waiting(self) -> None:
-        """Skip the runs that have not begun; what belongs to no round is needed all the same."""
-        for pending in self._take_waiting():
-            if pending.round:
-                self._future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
-            else:
-                self._waiting[pending.key] = pending
-        if self._waiting:
-            self._loop.call_soon(self._begin_more)
-
-    def _suspend(self) -> None:
-        """Skip the runs that have not begun, as those before them wait for batches."""
-        for pending in self._take_waiting():
-            self._future(pending.key).set_exception(BatchWaiting(WAITING))
-
-    def _take_waiting(self) -> list[_PendingRun]:
-        """Remove and return the runs that have not begun."""
-        pending = list(self._waiting.values())
-        self._waiting.clear()
-        return pending
-
-    def _end(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        self._begin_more()
-
     @property
     def _context(self) -> CallContext:
         assert self._opened is not None
         return self._opened
 
-    async def _deliver(self, pending: _PendingRun) -> None:
-        try:
-            result = await self._run(pending)
-        except asyncio.CancelledError:
-            self._future(pending.key).set_exception(
-                SessionStopped("the session ended before this run was done")
-            )
-            raise
-        except CannotKeep as error:
-            self._context.stop(str(error))
-            self._future(pending.key).set_exception(error)
-        except BaseException as error:
-            self._future(pending.key).set_exception(error)
-        else:
-            self._future(pending.key).set_result(result)
-
-    async def _run(self, pending: _PendingRun) -> Any:
+    async def _run(self, pending: PendingRun) -> Any:
         self._limiter.refuse_if_stopped()
         log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
-        return await pending.work(
-            RunCalls(self._context, pending.key[1], pending.position, log, pending.history, deadline)
-        )
+        calls = RunCalls(self._context, pending.key[1], pending.position, log, pending.history, deadline)
+        try:
+            return await pending.work(calls)
+        except CannotKeep as error:
+            self._context.stop(str(error))
+            raise
 
     async def _evaluate(self, run: Run, calls: RunCalls) -> Record:
         loaded, history = self._suites[run.suite]
@@ -444,22 +346,17 @@ class Engine:
     @property
     def _is_busy(self) -> bool:
         """Whether calls are in flight, or a batch is being sent."""
-        return bool(self._tasks) or (self._batches is not None and self._batches.is_sending)
+        return self._queue.is_busy or (self._batches is not None and self._batches.is_sending)
 
     def _refuse_waiting(self) -> None:
         self._limiter.stop()
         if self._batches is not None:
             self._batches.stop()
-        for pending in self._take_waiting():
-            self._future(pending.key).set_exception(
-                SessionStopped("the session ended before this run was begun")
-            )
+        self._queue.stop()
 
     async def _drop(self) -> None:
         self._refuse_waiting()
-        for task in set(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._queue.drop()
         if self._opened is not None:
             if self._batches is not None:
                 await self._batches.close()

@@ -23,7 +23,7 @@ from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStop
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
-from equipoise.runner import engine
+from equipoise.runner import engine, run_queue
 from equipoise.runner.progress import Progress
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import ENDED
@@ -98,7 +98,7 @@ def test_run_that_ends_as_a_wait_for_it_times_out_has_its_record(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The time-out of a wait is not taken for the run's own exception."""
-    monkeypatch.setattr(engine, "Future", _CompletesLate)
+    monkeypatch.setattr(run_queue, "Future", _CompletesLate)
     project.client.seconds = 0.01
     assert project.run(of("aa"), runs="1").records[0].outcome == "scored"
 

@@ -1,0 +1,170 @@
+"""The runs of a session in the order in which they begin: so many at a time, and round by round.
+
+Bound to the engine's event loop, but for the futures. Knows neither suites nor calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from typing import Any
+
+from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
+from equipoise.models.counters import Counters
+from equipoise.results.history import History
+from equipoise.runner.batches import WAITING
+from equipoise.runner.calls import RunCalls
+
+ROUND_SECONDS = 0.05
+"""Seconds between checks whether the next round of runs is open."""
+RunId = tuple[str, str]
+"""Identifies a run: the suite, or the name of the journal, and the run's id."""
+FIRST = -1
+"""The position of a run that a test is already waiting for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingRun:
+    """A run that has not begun: its journal, its work, and its position among all.
+
+    It begins once `round` is open; round 0 always is.
+    """
+
+    key: RunId
+    history: History
+    work: Callable[[RunCalls], Awaitable[Any]]
+    position: int
+    round: int = 0
+
+
+class RunQueue:
+    """Begins at most `most` runs at a time; `perform` does one, `is_stopping` says whether none may begin.
+
+    Without `counters`, runs begin whatever their round.
+    """
+
+    def __init__(
+        self,
+        perform: Callable[[PendingRun], Awaitable[Any]],
+        *,
+        most: int,
+        is_stopping: Callable[[], bool],
+        counters: Counters | None = None,
+    ) -> None:
+        self._perform = perform
+        self._most = most
+        self._is_stopping = is_stopping
+        self._counters = counters
+        self._waiting: OrderedDict[RunId, PendingRun] = OrderedDict()
+        self._futures: dict[RunId, Future[Any]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._round_check: asyncio.TimerHandle | None = None
+        self._is_suspended = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether runs are in progress."""
+        return bool(self._tasks)
+
+    def future(self, key: RunId) -> Future[Any]:
+        """The future of a run, created by the waiting test or the finished run, whichever comes first."""
+        return self._futures.setdefault(key, Future())
+
+    def forget(self, key: RunId) -> None:
+        """Drop the future of a run, to save memory."""
+        self._futures.pop(key, None)
+
+    def add(self, pending: Sequence[PendingRun]) -> None:
+        """Let these runs begin after those that wait already."""
+        self._waiting.update((item.key, item) for item in pending)
+        if self._is_suspended:
+            self.suspend()
+        self._begin_more()
+
+    def prioritise(self, key: RunId) -> None:
+        """Begin a run that a test waits for immediately, however many are in progress."""
+        pending = self._waiting.get(key)
+        if pending is not None and self._may_begin(pending):
+            del self._waiting[key]
+            self._begin(replace(pending, position=FIRST))
+
+    def suspend(self) -> None:
+        """Skip the runs that have not begun, now and later, as those before them wait for batches."""
+        self._is_suspended = True
+        self._refuse(BatchWaiting, WAITING)
+
+    def stop(self) -> None:
+        """Refuse the runs that have not begun, as the session ends."""
+        self._refuse(SessionStopped, "the session ended before this run was begun")
+
+    async def drop(self) -> None:
+        """Cancel the runs in progress."""
+        for task in set(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, pending: PendingRun) -> None:
+        task = asyncio.get_running_loop().create_task(self._deliver(pending))
+        self._tasks.add(task)
+        task.add_done_callback(self._end)
+
+    def _end(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        self._begin_more()
+
+    def _begin_more(self) -> None:
+        """Begin runs until enough are in progress; called again whenever one ends."""
+        while self._waiting and len(self._tasks) < self._most:
+            if not self._may_begin(next(iter(self._waiting.values()))):
+                break
+            self._begin(self._waiting.popitem(last=False)[1])
+
+    def _may_begin(self, pending: PendingRun) -> bool:
+        """Whether the run's round is open; if not, check again soon, or skip the run if it never will be."""
+        if self._counters is None or pending.round <= self._counters.round:
+            return True
+        if self._counters.is_enough:
+            self._skip_rounds()
+        elif not self._is_stopping():
+            self._check_later()
+        return False
+
+    def _check_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._round_check is None or self._round_check.when() <= loop.time():
+            self._round_check = loop.call_later(ROUND_SECONDS, self._begin_more)
+
+    def _skip_rounds(self) -> None:
+        """Skip the runs that have not begun; what belongs to no round is needed all the same."""
+        for pending in self._take_waiting():
+            if pending.round:
+                self.future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
+            else:
+                self._waiting[pending.key] = pending
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._begin_more)
+
+    def _refuse(self, kind: type[Exception], why: str) -> None:
+        for pending in self._take_waiting():
+            self.future(pending.key).set_exception(kind(why))
+
+    def _take_waiting(self) -> list[PendingRun]:
+        """Remove and return the runs that have not begun."""
+        pending = list(self._waiting.values())
+        self._waiting.clear()
+        return pending
+
+    async def _deliver(self, pending: PendingRun) -> None:
+        try:
+            result = await self._perform(pending)
+        except asyncio.CancelledError:
+            stopped = SessionStopped("the session ended before this run was done")
+            self.future(pending.key).set_exception(stopped)
+            raise
+        except BaseException as error:
+            self.future(pending.key).set_exception(error)
+        else:
+            self.future(pending.key).set_result(result)
