@@ -54,7 +54,7 @@ def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 @_session_options
 @click.pass_context
-def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given: Any) -> None:
+def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **options: Any) -> None:
     """Ask the model and its evaluators a few short questions, and say what their endpoints support.
 
     Then what that means for each SUITE, by default for all, and what a session costs and takes. The options
@@ -66,28 +66,28 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **given:
     from equipoise.report import check as report
     from equipoise.runner import check as runner
 
-    settings, wanted = _settings(ctx, names, given)
-    asked = runner.targets(settings)
-    said = runner.announcement(settings, asked)
+    settings, wanted = _settings(ctx, names, options)
+    targets = runner.targets(settings)
+    announcement = runner.announcement(settings, targets)
     # Where the output is read by a program, this is not part of it.
-    tell(said) if is_json else say(said)
-    checked = runner.models(settings, asked, runner.ask(settings, asked))
+    tell(announcement) if is_json else say(announcement)
+    checked = runner.models(settings, targets, runner.ask(settings, targets))
     root = Path.cwd()
-    found, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
+    costs, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],
-            "suites": [item.to_json() for item in found],
+            "suites": [item.to_json() for item in costs],
             "total": total.to_json(),
         }
         click.echo(json_io.dumps(data, indent=True), nl=False)
     else:
-        show(["", *report.lines(checked, found, total)])
+        show(["", *report.lines(checked, costs, total)])
     ctx.exit(1 if any(item.support.error is not None for item in checked) else 0)
 
 
 def _settings(
-    ctx: click.Context, names: tuple[str, ...], given: Mapping[str, Any]
+    ctx: click.Context, names: tuple[str, ...], options: Mapping[str, Any]
 ) -> tuple[Settings, tuple[str, ...]]:
     """The settings of a session of these suites, and the suites. Raises UserError."""
     from equipoise import suites
@@ -98,7 +98,7 @@ def _settings(
     wanted = names or suites.names()
     command_line = {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in options.items()
         if value not in (None, ())
     }
     origins = (ctx.find_object(EnvFile) or EnvFile()).origins

@@ -65,17 +65,17 @@ def _askers(name: str, repeats: int) -> Iterator[str]:
     if benchmarks.load(name).asked is None:
         return
     try:
-        found = (
+        askers = (
             Plan(settings_of({"asker": "mirror"}, {}, {}, [name]), Path.cwd(), SessionAudits(Path.cwd()))
             .load(name)
             .askers
         )
     except UserError:
         return
-    if found is not None:
-        more = 2 * repeats * len(found.twins)
-        asked = f"{len(found.twins):,} cases from either side: {more:,} runs more"
-        yield from _row("--asker", [asked, f"{2 * more:,} with --asker-form both"])
+    if askers is not None:
+        more = 2 * repeats * len(askers.twins)
+        cases = f"{len(askers.twins):,} cases from either side: {more:,} runs more"
+        yield from _row("--asker", [cases, f"{2 * more:,} with --asker-form both"])
 
 
 def _row(label: str, values: Iterable[str]) -> list[str]:

@@ -65,30 +65,30 @@ def sweep(
     root = Path.cwd()
     if address and processes:
         raise UserError("--processes: Ray decides how many cells run at a time, by their cpus and gpus")
-    found = cells.load(table, root)
+    planned = cells.load(table, root)
     if address is None:
-        _refuse_gpus(found)
-    for cells_of in _released(found.cells).values():
+        _refuse_gpus(planned)
+    for cells_of in _released(planned.cells).values():
         names = [cell.suite for cell in cells_of]
         check(wanted.releases(names, baseline))
-    expected = forecast.of_cells(found, root, SessionAudits(root))
+    expected = forecast.of_cells(planned, root, SessionAudits(root))
     show(forecast.lines(expected, width()))
     if dry_run:
         return
-    overview = Overview(found.cells, {name: item.runs for name, item in expected.items()})
+    overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run(overview, root, processes, address)
-    _tell(found, overview.ended)
-    gated = _gate(found, baseline, wanted) if wanted.rules else 0
+    _tell(planned, overview.ended)
+    gated = _gate(planned, baseline, wanted) if wanted.rules else 0
     status = exit_status.first([gated, *(how.status for how in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
 
 
 def _released(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
     """The cells of each release."""
-    found: dict[str, list[SweepCell]] = {}
+    releases: dict[str, list[SweepCell]] = {}
     for cell in cells:
-        found.setdefault(cell.release, []).append(cell)
-    return found
+        releases.setdefault(cell.release, []).append(cell)
+    return releases
 
 
 def _gate(sweep: Sweep, baseline: Path | None, wanted: GateOptions) -> int:

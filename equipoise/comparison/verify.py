@@ -35,19 +35,19 @@ def _doubt(path: Path, side: LoadedResults) -> str | None:
             return "its journal is of another version"
         history = History(beside)
         history.refresh()
-        plain, asked = askers.parted(history)
+        plain, cued = askers.parted(history)
         records = plain.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
         rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
         made = rows.of_records(side.suite, records, rubric.scale)
-        told = side.suite.summary(made, rubric.scale)
+        summary = side.suite.summary(made, rubric.scale)
         # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
-        summary = {name: side.data["summary"].get(name) for name in told}
-        is_same = _agrees(summary, json_io.loads(json_io.dumps(told)))
+        stated = {name: side.data["summary"].get(name) for name in summary}
+        is_same = _agrees(stated, json_io.loads(json_io.dumps(summary)))
         is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
-        if asked is not None:
-            is_same &= _has_askers(path, side, asked, made, rubric)
+        if cued is not None:
+            is_same &= _has_askers(path, side, cued, made, rubric)
         if not is_same or not _has_results(path, rows.to_json(side.suite, made, rubric.scale)):
             return "it does not say what its journal says"
         del records, made
@@ -56,10 +56,10 @@ def _doubt(path: Path, side: LoadedResults) -> str | None:
         return "its journal cannot be read"
 
 
-def _has_askers(path: Path, side: Side, asked: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
+def _has_askers(path: Path, side: Side, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
     """Whether a file has the runs with a cue that the journal has."""
     indices = {row.question.key: row.question.index for row in plain}
-    made = rows.of_records(side.suite, asked.records(), rubric.scale, part=rows.ASKED, indices=indices)
+    made = rows.of_records(side.suite, cued.records(), rubric.scale, part=rows.ASKED, indices=indices)
     own = rows.to_json(side.suite, made, rubric.scale, has_means=False)
     section = load(path).data.get("askers")
     return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(own)))
@@ -69,8 +69,8 @@ def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
     """Whether a file has these results; a later version may make more."""
     if light.has_results(path, made):
         return True
-    found = load(path).data["results"]
-    return found.keys() == made.keys() and _agrees(found, json_io.loads(json_io.dumps(made)))
+    results = load(path).data["results"]
+    return results.keys() == made.keys() and _agrees(results, json_io.loads(json_io.dumps(made)))
 
 
 def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
@@ -88,18 +88,18 @@ def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | Non
     return f"{len(runs)} runs are not what the calls in its journal come to, such as {runs[0]}"
 
 
-def _verdicts(found: Mapping[str, JSON]) -> dict[str, JSON]:
-    """What evaluators made of anchors; checks, like intervals, may be made otherwise by a later version."""
+def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The verdicts of audits on anchors; checks, like intervals, may be made otherwise by a later version."""
     return {
         name: audit and {part: audit[part] for part in ("state", "source", "judged")}
-        for name, audit in found.items()
+        for name, audit in figures.items()
     }
 
 
-def _agrees(said: JSON, made: JSON) -> bool:
-    """Whether all that is said was made; a later version may make more."""
-    if isinstance(said, dict) and isinstance(made, dict):
-        return all(name in made and _agrees(value, made[name]) for name, value in said.items())
-    if isinstance(said, list) and isinstance(made, list):
-        return len(said) == len(made) and all(map(_agrees, said, made))
-    return bool(said == made)
+def _agrees(stated: JSON, made: JSON) -> bool:
+    """Whether all that a file states was made; a later version may make more."""
+    if isinstance(stated, dict) and isinstance(made, dict):
+        return all(name in made and _agrees(value, made[name]) for name, value in stated.items())
+    if isinstance(stated, list) and isinstance(made, list):
+        return len(stated) == len(made) and all(map(_agrees, stated, made))
+    return bool(stated == made)
