@@ -73,16 +73,16 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     tell(announcement) if is_json else say(announcement)
     checked = runner.models(settings, targets, runner.ask(settings, targets))
     root = Path.cwd()
-    costs, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
+    suites, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],
-            "suites": [item.to_json() for item in costs],
+            "suites": [item.to_json() for item in suites],
             "total": total.to_json(),
         }
         click.echo(json_io.dumps(data, indent=True), nl=False)
     else:
-        show(["", *report.lines(checked, costs, total)])
+        show(["", *report.lines(checked, suites, total)])
     ctx.exit(1 if any(item.support.error is not None for item in checked) else 0)
 
 
