@@ -11,16 +11,14 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from bare_aiohttp import QUESTION
-from serving import HERE, ROOT, Endpoint, environment, serving
+from processes import measured
+from serving import HERE, Endpoint, serving
 
 TESTS = "tests_benchmark/test_neutrality.py"
 
@@ -86,20 +84,13 @@ def command_line(name: str, scenario: Scenario, url: str, folder: Path) -> list[
 
 
 def _run(command: list[str], endpoint: Endpoint) -> Measured:
-    started = time.time()
-    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
-    # The process alone, with the workers that it has waited for.
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    ended = time.time()
-    assert process.returncode == 0, command
-    stats = endpoint.stats()
+    usage, stats = measured(command), endpoint.stats()
     return Measured(
-        wall=ended - started,
-        cpu=used.ru_utime + used.ru_stime,
-        first=stats["first"] - started,
+        wall=usage.wall,
+        cpu=usage.cpu,
+        first=stats["first"] - usage.began,
         asking=stats["last"] - stats["first"],
-        ending=ended - stats["last"],
+        ending=usage.ended - stats["last"],
     )
 
 

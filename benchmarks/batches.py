@@ -9,13 +9,13 @@ its own. The best of the repetitions is shown: on a busy machine everything else
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from processes import measured
+from serving import ROOT
+
 SMALL, FULL = ("--runs", "1", "--limit", "10", "-k", "en_US or en-US"), ()
 SERVER = """
 import sys
@@ -52,20 +52,11 @@ def cpu(arguments: tuple[str, ...]) -> float:
 
 
 def _session(url: str, folder: str, arguments: tuple[str, ...]) -> float:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    client = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
-            *("--api-base-url", url, "--concurrency", "64", f"--output={folder}/out.json", *arguments),
-        ],
-        cwd=ROOT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
+    command = (
+        *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", "judge"),
+        *("--api-base-url", url, "--concurrency", "64", f"--output={folder}/out.json", *arguments),
     )
-    _, status, used = os.wait4(client.pid, 0)
-    client.returncode = os.waitstatus_to_exitcode(status)
-    assert client.returncode == 0, (client.args, client.returncode)
-    return used.ru_utime + used.ru_stime
+    return measured(command).cpu
 
 
 def per_call(flags: tuple[str, ...], repeat: int) -> float:

@@ -14,14 +14,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import random
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import ExitStack, closing
 from pathlib import Path
+
+from processes import measured
 
 from equipoise import suites
 from equipoise.core.records import Record
@@ -132,15 +132,6 @@ def about(plan: dict[str, str], seed: int, runs: int) -> dict[str, object]:
     }
 
 
-def measure(command: list[str]) -> tuple[float, float, float]:
-    """Wall seconds, CPU seconds and peak memory in MB of one command."""
-    began = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    assert status == 0, f"{command}: {os.waitstatus_to_exitcode(status)}"
-    return time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def compare(folder: Path, runs: int, repeat: int, *, makes_page: bool) -> None:
     """Make what is missing in the folder, measure, and print."""
     for seed in SEEDS:
@@ -152,15 +143,16 @@ def compare(folder: Path, runs: int, repeat: int, *, makes_page: bool) -> None:
     size = sum(path.stat().st_size for path in files) / 1e6
     name, more = ("report", ["-o", str(folder / "report.html")]) if makes_page else ("compare", [])
     command = [str(Path(sys.executable).with_name("equipoise")), name, *map(str, files), *more]
-    measured = [measure(command) for _ in range(repeat)]
-    wall, cpu, _ = min(measured)
+    usages = [measured(command) for _ in range(repeat)]
+    quickest = min(usages, key=lambda usage: usage.wall)
     print(
         f"{name} two results of {len(CASES) * runs:,} runs ({size:,.1f} MB): "
-        f"{wall:.2f} s, {cpu:.2f} s of CPU, {max(peak for *_, peak in measured):,.0f} MB of memory"
+        f"{quickest.wall:.2f} s, {quickest.cpu:.2f} s of CPU, "
+        f"{max(usage.peak_mb for usage in usages):,.0f} MB of memory"
     )
     is_usual = runs == USUAL_RUNS and not makes_page
-    assert not is_usual or cpu < MOST_SECONDS, (
-        f"{cpu:.2f} s of CPU: a comparison takes less than {MOST_SECONDS:g} s"
+    assert not is_usual or quickest.cpu < MOST_SECONDS, (
+        f"{quickest.cpu:.2f} s of CPU: a comparison takes less than {MOST_SECONDS:g} s"
     )
 
 
@@ -180,7 +172,7 @@ def main() -> None:
         make(named(given.make, given.seed), given.seed, given.runs)
         return
     with ExitStack() as steps:
-        folder = given.keep or Path(steps.enter_context(tempfile.TemporaryDirectory()))
+        folder = (given.keep or Path(steps.enter_context(tempfile.TemporaryDirectory()))).absolute()
         folder.mkdir(parents=True, exist_ok=True)
         compare(folder, given.runs, given.repeat, makes_page=given.report)
 

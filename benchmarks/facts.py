@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import throughput
-from throughput import CONCURRENCY, ROOT, measure
+from processes import measured
+from throughput import CONCURRENCY, measure
 
 QUESTIONS = 3000
 LATENCY = 0.25
@@ -33,27 +32,10 @@ FILE = "tests_benchmark/test_chinese_simpleqa.py"
 def collecting(topics: Path, limit: int, repeat: int = 7) -> float:
     """CPU seconds of `--collect-only`, the best of the repetitions."""
     command = (
-        sys.executable,
-        "-m",
-        "pytest",
-        FILE,
-        "-q",
-        "--collect-only",
-        "--model",
-        "subject",
-        "-p",
-        "no:cacheprovider",
+        *(sys.executable, "-m", "pytest", FILE, "-q", "--collect-only", "--model", "subject"),
+        *("-p", "no:cacheprovider", f"--topics={topics}", "--limit", str(limit)),
     )
-    found = []
-    for _ in range(repeat):
-        client = subprocess.Popen(
-            [*command, f"--topics={topics}", "--limit", str(limit)], cwd=ROOT, stdout=subprocess.DEVNULL
-        )
-        _, status, used = os.wait4(client.pid, 0)
-        client.returncode = os.waitstatus_to_exitcode(status)
-        assert client.returncode == 0, client.args
-        found.append(used.ru_utime + used.ru_stime)
-    return min(found)
+    return min(measured(command).cpu for _ in range(repeat))
 
 
 def main() -> None:

@@ -11,53 +11,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from serving import ROOT, environment, serving
+from processes import ProcessUsage, measured
+from serving import serving
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """One process: seconds, CPU seconds, peak memory in MB."""
-
-    wall: float
-    cpu: float
-    peak_mb: float
-
-    def line(self, name: str) -> str:
-        """One row of the table."""
-        return f"{name:<16} {self.wall:8.1f} s {self.cpu:8.1f} s {self.peak_mb:8.0f} MB"
+def line(name: str, usage: ProcessUsage) -> str:
+    """One row of the table."""
+    return f"{name:<16} {usage.wall:8.1f} s {usage.cpu:8.1f} s {usage.peak_mb:8.0f} MB"
 
 
-def measure(*command: str) -> Measured:
-    """Run one process and measure it."""
-    started = time.monotonic()
-    process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, command
-    return Measured(
-        wall=time.monotonic() - started,
-        cpu=used.ru_utime + used.ru_stime,
-        peak_mb=used.ru_maxrss / 1024,
-    )
-
-
-def session(url: str, output: Path, runs: int, *more: str) -> Measured:
+def session(url: str, output: Path, runs: int, *more: str) -> ProcessUsage:
     """One session of all questions, or of a shard of them."""
-    return measure(
+    command = (
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--model", "subject"),
         *("--evaluator-model", "judge", "--api-base-url", url, "--concurrency", "64"),
         *("--runs", str(runs), f"--output={output}", *more),
     )
+    return measured(command)
 
 
 def scores(path: Path) -> list[Any]:
@@ -66,10 +42,11 @@ def scores(path: Path) -> list[Any]:
     return [run["score"] for found in results for item in found["questions"] for run in item["runs"]]
 
 
-def largest(parts: Sequence[Measured]) -> Measured:
+def largest(parts: Sequence[ProcessUsage]) -> ProcessUsage:
     """The most of each figure."""
-    return Measured(
-        wall=max(part.wall for part in parts),
+    return ProcessUsage(
+        began=0.0,
+        ended=max(part.wall for part in parts),
         cpu=max(part.cpu for part in parts),
         peak_mb=max(part.peak_mb for part in parts),
     )
@@ -88,7 +65,7 @@ def main() -> None:
         whole, merged = folder / "whole.json", folder / "merged.json"
         print(f"{150 * given.runs:,} runs        seconds        CPU  peak memory", flush=True)
         one = session(endpoint.url, whole, given.runs)
-        print(one.line("one session"), flush=True)
+        print(line("one session", one), flush=True)
         parts = [
             session(
                 *(endpoint.url, folder / "shards" / f"{number}.json", given.runs),
@@ -96,10 +73,10 @@ def main() -> None:
             )
             for number in range(1, given.shards + 1)
         ]
-        print(largest(parts).line(f"largest of {given.shards}"), flush=True)
+        print(line(f"largest of {given.shards}", largest(parts)), flush=True)
         command = (sys.executable, "-c", "from equipoise.cli import main; main()", "merge")
-        merge = measure(*command, str(folder / "shards"), "-o", str(merged))
-        print(merge.line("merge"))
+        merge = measured([*command, str(folder / "shards"), "-o", str(merged)])
+        print(line("merge", merge))
         assert scores(merged) == scores(whole)
         assert merge.peak_mb <= one.peak_mb
 

@@ -11,18 +11,14 @@ is shown: on a busy machine everything else is noise.
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from processes import measured
+from serving import serving
+
 LATENCY, CONCURRENCY, RUNS = 0.05, 64, 750
 IDEAL = math.ceil(RUNS / CONCURRENCY) * 2 * LATENCY
 
@@ -39,48 +35,20 @@ class Measured:
 
 
 def measure(*arguments: str, evaluator: str = "judge") -> Measured:
-    """Run one session in a process group of its own and measure all of it."""
-    with subprocess.Popen(
-        [sys.executable, str(ROOT / "benchmarks" / "server.py"), str(LATENCY)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        port = server.stdout.readline().strip()
-        found = _session(port, (*arguments, "--evaluator-model", evaluator))
-        server.stdin.close()
-    return found
-
-
-def _session(port: str, arguments: tuple[str, ...]) -> Measured:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    with tempfile.TemporaryDirectory() as folder:
-        started = time.time()
-        client = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "pytest", "-q", "--model", "subject"),
-                *("--api-base-url", f"http://127.0.0.1:{port}/v1", "--concurrency", str(CONCURRENCY)),
-                *(f"--output={folder}/out.json", *arguments),
-            ],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.DEVNULL,
+    """Run one session and measure all of it."""
+    with tempfile.TemporaryDirectory() as folder, serving(str(LATENCY)) as endpoint:
+        command = (
+            *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", evaluator),
+            *("--api-base-url", endpoint.url, "--concurrency", str(CONCURRENCY)),
+            *(f"--output={folder}/out.json", *arguments),
         )
-        # The client alone, with the workers that it has waited for.
-        _, status, used = os.wait4(client.pid, 0)
-        client.returncode = os.waitstatus_to_exitcode(status)
-        ended = time.time()
-    assert client.returncode == 0, client.args
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/stats") as answer:
-        stats = json.load(answer)
+        usage, stats = measured(command), endpoint.stats()
     assert stats["peak"] <= CONCURRENCY, stats
     return Measured(
-        first_call=stats["first"] - started,
-        asking=ended - stats["first"],
-        cpu=used.ru_utime + used.ru_stime,
-        peak_mb=used.ru_maxrss / 1024,
+        first_call=stats["first"] - usage.began,
+        asking=usage.ended - stats["first"],
+        cpu=usage.cpu,
+        peak_mb=usage.peak_mb,
         calls=stats["calls"],
     )
 
