@@ -37,6 +37,7 @@ def _read(folder: Path, name: str) -> str | None:
     return _read_text(PathDistribution(folder), name)
 
 
+gc.disable()
 for name in (*LIBRARIES, *OURS, "schemas", "once"):
     import_module(name)
 PathDistribution.read_text = lambda package, name: _read(package._path, name)
@@ -46,3 +47,4 @@ httpcore2.default_ssl_context()
 import_module("equipoise.runner.metadata").versions(import_module("equipoise.suites.resources").SHIPPED)
 gc.collect()
 gc.freeze()  # the collector of a session need not look at any of it
+gc.enable()

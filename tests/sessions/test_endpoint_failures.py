@@ -470,11 +470,11 @@ def test_an_outage_loses_nothing(bench: Bench, answers: int) -> None:
 def test_a_case_that_takes_too_long_is_an_error(bench: Bench) -> None:
     """Where the evaluator hangs, --case-timeout ends that run, by name; the others are scored."""
     bench.server.script = Fates(judge={ONE: repeat(Answer(completion("late"), delay=30))})
-    output = finish(bench, "--request-timeout", "30", "--case-timeout", "1", status=1)
+    output = finish(bench, "--request-timeout", "30", "--case-timeout", "3", status=1)
     assert asked(bench, judge=True) == dict.fromkeys(ALL, 1)
     assert outcomes(bench) == {**dict.fromkeys(ALL, "scored"), ONE: "error"}
     (message,) = errors(bench).values()
-    assert message == "the run took longer than --case-timeout 1"
+    assert message == "the run took longer than --case-timeout 3"
     assert_errors_are_told(bench, output)
 
 
