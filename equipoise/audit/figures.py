@@ -86,7 +86,7 @@ def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
 
 
 def _band(check: CheckFigures, times: float) -> tuple[float, float]:
-    """What a sound evaluator has, within the axis."""
+    """The band of a sound evaluator's figures, within the axis."""
     least = 0.0 if check["unit"] == "%" else -100.0
     low, high = (times * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
     return least if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high

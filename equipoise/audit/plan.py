@@ -38,7 +38,7 @@ class AuditPlan:
         return selected(self.anchors, self.design)
 
     def runs(self) -> list[AnchorRun]:
-        """What each evaluator has to judge."""
+        """The anchors to judge, as often as each is judged."""
         return [
             AnchorRun(audited=self.audited, rubric=self.rubric, anchor=anchor, repeat=repeat)
             for anchor in self.texts
@@ -117,8 +117,8 @@ class AnchorRun:
             calls.append(Foreseen(role="evaluator", prompt=prompt))
             return Reply(text="")
 
-        asked = Evaluator(evaluator, settings.evaluator, note, attempts=1, code=_no_code)
-        await self.audited.judge(self.anchor, self.rubric, asked)
+        stand_in = Evaluator(evaluator, settings.evaluator, note, attempts=1, code=_no_code)
+        await self.audited.judge(self.anchor, self.rubric, stand_in)
         return calls
 
 

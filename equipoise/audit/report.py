@@ -24,7 +24,7 @@ def ranked(checks: Mapping[str, Sequence[CheckFigures]]) -> list[str]:
 
 
 def _rank(checks: Sequence[CheckFigures]) -> tuple[int, int, float]:
-    """By chance first of all; then the number of faults, then how much was missed of what should be high."""
+    """Sort key: checks by chance first, then the number of faults, then the distance from what is sound."""
     missed = [
         1.0 if check["value"] is None else (check["sound"] - check["value"]) / check["sound"]
         for check in checks

@@ -53,9 +53,9 @@ def run(
     jobs = [Job(name=run.id, do=partial(_judge, run)) for run in plan.runs()]
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
-        totals, seen = session.totals, session.seen
+        totals, answering = session.totals, session.seen
     outcomes = [
-        _outcome(plan, name, settings, results, seen, folder, is_new=totals.made > 0)
+        _outcome(plan, name, settings, results, answering, folder, is_new=totals.made > 0)
         for name in settings.evaluator_models
     ]
     return outcomes, totals
@@ -76,7 +76,7 @@ def _outcome(
     evaluator: str,
     settings: Settings,
     results: Sequence[Mapping[str, list[AnchorNumber]]],
-    seen: Collection[Answering],
+    answering: Collection[Answering],
     folder: Path,
     *,
     is_new: bool,
@@ -85,7 +85,9 @@ def _outcome(
     verdicts = [judged[evaluator] for judged in results if evaluator in judged]
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
-    audit = _audit(plan, settings, verdicts, [row[2:] for row in seen if row[:2] == ("evaluator", evaluator)])
+    audit = _audit(
+        plan, settings, verdicts, [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
+    )
     earlier = () if is_new else kept.read(folder, evaluator, plan.suite)
     if same := next((item for item in earlier if kept.is_same(item, audit)), None):
         audit["finished"] = same["finished"]
@@ -97,7 +99,7 @@ def _audit(
     plan: AuditPlan,
     settings: Settings,
     verdicts: Sequence[list[AnchorNumber]],
-    seen: Iterable[tuple[str | None, ...]],
+    answering: Iterable[tuple[str | None, ...]],
 ) -> EvaluatorAudit:
     judged = list(chain.from_iterable(verdicts))
     return {
@@ -110,7 +112,7 @@ def _audit(
         "rubric_version": plan.rubric.version,
         "rubric_hash": plan.rubric.hash,
         "anchors_hash": plan.anchors.hash,
-        "response_models": audits.models(seen),
+        "response_models": audits.models(answering),
         "sampling": cast("Sampling", settings.evaluator.parameters()),
         "system_prompt": settings.evaluator.system_prompt,
         **audits.concluded(plan.audited, judged, plan.anchors.order),

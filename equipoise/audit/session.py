@@ -44,7 +44,7 @@ class AnchorVerdict:
         return audits.verdict_name(self.evaluator, self.run.anchor.id, self.run.repeat)
 
     async def do(self, models: JobModels) -> dict[str, JSON]:
-        """What its line says. Raises CallFailed if the evaluator cannot be reached."""
+        """The content of its line. Raises CallFailed if the evaluator cannot be reached."""
         evaluator = next(item for item in models.evaluators if item.name == self.evaluator)
         judged = await self.run.judge(evaluator)
         at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -125,7 +125,7 @@ class SessionAudits:
         return self._of_extent(loaded, extent)
 
     def _of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
-        """With the project's own anchors or those shipped, and the questions that stand beside these."""
+        """Plan with the project's own anchors or those shipped, and the questions that belong to them."""
         name = loaded.suite.name
         key = (name, loaded.rubric.hash, extent)
         if key not in self._plans:

@@ -59,7 +59,7 @@ def audit(
     limit: int | None,
     folder: Path,
     fresh: bool,
-    **given: Any,
+    **options: Any,
 ) -> None:
     """Have evaluators judge texts whose verdicts are known: do they lean, or obey what they read?
 
@@ -69,7 +69,7 @@ def audit(
     from equipoise import suites
     from equipoise.audit import plan, report
 
-    settings = settings_of({**given, "model": evaluators[0]}, evaluators)
+    settings = settings_of({**options, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )

@@ -98,7 +98,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """What one check found: a figure with its 95 % interval, and whether it is a fault.
+    """The result of one check: a figure with its 95 % interval, and whether it is a fault.
 
     A sound evaluator's figure is at most `tolerance` away from `sound`, towards `worse` or, if that is
     "either", towards both. `p` is the probability of so bad a figure from a sound evaluator, and a fault is

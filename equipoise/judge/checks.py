@@ -1,4 +1,4 @@
-"""What the checks of an evaluator are made of: tests of means and of shares, and their levels.
+"""Tests that the checks of an evaluator are made of: of means and of shares, with their levels.
 
 Scores are on 0..100, differences in points. Pure functions of verdicts on anchors; knows neither texts nor
 models. Which checks there are is each suite's own.
@@ -21,7 +21,7 @@ LEVEL = 0.05
 LEAN_SHARE = 0.4
 """The share of LEVEL for the lean, the fault that matters most; the other checks divide the rest."""
 PARTED_SHARE = 0.25
-"""The same where there are also leans of parts, which divide as much again."""
+"""The lean's share where there are also leans of parts, which divide as much again."""
 PARTS = ("lean in", "lean on")
 """How the names of leans of a part begin, of a language or of a topic."""
 
@@ -35,7 +35,7 @@ def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Ch
 
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """The checks that were made of anything, with their parts of LEVEL (Bonferroni, weighted)."""
+    """Checks that rest on any number, with their parts of LEVEL (Bonferroni, weighted)."""
     measured = [check for check in checks if check.n]
     shares = _shares({_weighed(check) for check in measured})
     counts = Counter(map(_weighed, measured))
@@ -50,7 +50,7 @@ def _weighed(check: Check) -> str:
 
 
 def _shares(kinds: Collection[str]) -> dict[str, float]:
-    """What part of LEVEL the checks of each weight have together."""
+    """Share of LEVEL that the checks of each weight have together."""
     lean = PARTED_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
     part = PARTED_SHARE if "part" in kinds else 0.0
     return {"lean": lean, "part": part, "other": 1 - lean - part}
@@ -124,7 +124,7 @@ def of_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
 
 
 def each_aspect_apart(item: Judged) -> Judged:
-    """As if each aspect were of an anchor of its own."""
+    """The number with its aspect as a kind of its own."""
     return replace(item, kind=f"{item.kind} {item.aspect}")
 
 
