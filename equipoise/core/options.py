@@ -37,20 +37,19 @@ def parse_name(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option.
+    """One option: its flag, its help, and how its value is read.
 
-    `many` may be given several times, a `switch` takes no value, and what `is_secret` is never shown. With
-    `words`, the flag stands alone, or has one of them after an equals sign, never after a space. What is
-    `recorded` stands in the metadata though it changes no reply.
+    An option that takes `many` may be given several times, a `switch` takes no value, and the value of one
+    that `is_secret` is never shown. With `words`, the flag stands alone, or has one of them after an equals
+    sign, never after a space. `recorded` options stand in the metadata though they change no reply. With
+    `by_suite` the suites of one session may have different defaults.
 
-    With `by_suite` the suites of one session may have different defaults for it.
-
-    `comparable` says how an option of a suite bears on comparisons: results must agree in it, or may be
-    compared to study what it does, or are free to differ. `label` names it where they differ. With
-    `is_about_judging` the replies are the same whatever its value. What `is_local` names something on this
-    machine, which may be elsewhere tomorrow. `shown` makes what results say of a value. `effect` says in a
-    sentence what a change from one value to another did, given both and the changes of metrics by name; it
-    is empty where there is none.
+    Of a suite's option, `comparable` says how it bears on comparisons: results must agree in it, or may be
+    compared to study its effect, or are free to differ. `label` names it where they differ. With
+    `is_about_judging` the replies are the same whatever its value. The value of one that `is_local` is a
+    file or function of this machine, and `shown` returns what results say of it. `effect` returns a sentence
+    on what a change from one value to another did, given both and the changes of metrics by name; it is
+    empty where there is no effect.
     """
 
     flag: str
@@ -86,8 +85,8 @@ class Option:
     @property
     def described(self) -> str:
         """The help, with the words that it takes if it takes no others."""
-        is_told = all(word in self.help for word in self.choices)
-        return self.help if is_told else f"{self.help}: {', '.join(self.choices)}"
+        is_listed = all(word in self.help for word in self.choices)
+        return self.help if is_listed else f"{self.help}: {', '.join(self.choices)}"
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -245,10 +244,10 @@ def parse_existing(value: str) -> Path:
     """The absolute path of an existing file or folder. Raises ValueError."""
     try:
         path = Path(value).expanduser().absolute()
-        is_there = path.exists()
+        exists = path.exists()
     except (OSError, RuntimeError):
-        is_there = False
-    if not is_there:
+        exists = False
+    if not exists:
         raise ValueError("is not an existing file or folder")
     return path
 

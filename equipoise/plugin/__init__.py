@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import atexit
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 from _pytest.skipping import evaluate_skip_marks
@@ -52,6 +52,9 @@ from equipoise.runner.settings import settings_of
 # The opening line is printed first; all that it does not need is imported where it is used.
 if TYPE_CHECKING:
     from equipoise.runner.session import Session
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORDS = pytest.StashKey[Any]()
@@ -159,7 +162,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _variables(config: pytest.Config) -> EnvFile:
     """The file .env in the current folder, whose variables are set until the session ends."""
-    variables: EnvFile = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
+    variables = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
     config.add_cleanup(lambda: variables.unset(os.environ))
     return variables
 
@@ -253,9 +256,10 @@ def _refuse_without_model(config: pytest.Config) -> None:
         raise pytest.UsageError(f"which model? Name it with --model:\n{examples(config.getini(COMMAND))}")
 
 
-def _as_usage_error(function: Any, *arguments: Any) -> Any:
+def _as_usage_error(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """The result of a function whose UserError is pytest's usage error."""
     try:
-        return function(*arguments)
+        return function(*arguments, **options)
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
 
