@@ -239,7 +239,7 @@ def test_no_two_types_share_a_name() -> None:
     assert shared.keys() == PARALLEL.keys(), shared
 
 
-VAGUE = {"found", "said", "told", "kept", "place"}
+VAGUE = {"found", "said", "told", "kept", "place", "seen", "asked", "given"}
 """Names that say nothing of what they hold, where its type has a name: rows, a path, a match, an index."""
 
 
