@@ -46,7 +46,7 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
             f"{ctx.get_help()}\n\nSuites, which `equipoise suites` describes: {', '.join(suites.names())}"
         )
         return
-    suites.refuse_half_renamed(Path.cwd())
+    suites.require_consistent_names(Path.cwd())
     names = list(suites.names()) if suite == ALL else suite.split(",")
     for name in names:
         suites.require(name, ALL)

@@ -21,7 +21,7 @@ def suites(names: tuple[str, ...]) -> None:
 
     A usual session has all cases of the first dataset, the suite's runs and evaluators, and no retries.
     """
-    benchmarks.refuse_half_renamed(Path.cwd())
+    benchmarks.require_consistent_names(Path.cwd())
     known = benchmarks.names()
     for name in names:
         benchmarks.require(name)

@@ -76,7 +76,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     # The rootdir is unknown until options are parsed.
     suites.add_project(Path.cwd())
     try:
-        suites.refuse_half_renamed(Path.cwd())
+        suites.require_consistent_names(Path.cwd())
         takers = suites.options()
     except UserError as error:
         raise pytest.UsageError(str(error)) from None

@@ -125,7 +125,7 @@ def _rubric(suite: AnySuite, settings: Settings, dataset: str | None, topics: Pa
 def _refuse_missing(path: Path, root: Path) -> None:
     """Raise UserError if it is missing because it has an earlier name of the suite."""
     if not path.exists():
-        suites.refuse_half_renamed(root, with_data=True)
+        suites.require_consistent_names(root, with_data=True)
 
 
 def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:

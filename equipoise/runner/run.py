@@ -41,7 +41,7 @@ def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJob
     """
     require_posix()
     suites.add_project(root)
-    suites.refuse_half_renamed(root)
+    suites.require_consistent_names(root)
     suites.require(suite)
     variables = env_file.load(Path.cwd(), os.environ)
     try:

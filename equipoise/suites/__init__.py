@@ -10,8 +10,8 @@ from equipoise.suites.registry import (
     names,
     options,
     parts,
-    refuse_half_renamed,
     require,
+    require_consistent_names,
     rubric_path,
 )
 
@@ -26,7 +26,7 @@ __all__ = [
     "names",
     "options",
     "parts",
-    "refuse_half_renamed",
     "require",
+    "require_consistent_names",
     "rubric_path",
 ]

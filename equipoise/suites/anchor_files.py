@@ -1,4 +1,4 @@
-"""Files of anchors: read, and refused where they were written for another version of their rubric."""
+"""Reads anchor files, and rejects those written for another version of the rubric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.judge.rubric import Rubric
 
 
 def read(path: Path) -> dict[str, JSON]:
-    """A file of anchors. Raises UserError naming it."""
+    """The content of an anchor file. Raises UserError naming it."""
     try:
         return tomllib.loads(read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -35,7 +35,7 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
 
 @contextmanager
 def errors_in(path: Path) -> Iterator[None]:
-    """Name the file where a key is missing in it, or has a value of no use. Raises UserError."""
+    """Turn a missing key or an unusable value into a UserError that names the file."""
     try:
         yield
     except KeyError as error:
@@ -45,5 +45,5 @@ def errors_in(path: Path) -> Iterator[None]:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """The SHA-256 of files, hexadecimal."""
+    """The SHA-256 over the contents of files, hexadecimal."""
     return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()

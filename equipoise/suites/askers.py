@@ -1,7 +1,7 @@
-"""Cues about who asks: read from a suite's data, dealt to its cases.
+"""Asker cues, sentences that say who is asking: reads them from a suite's data and assigns them to its cases.
 
-A cue goes before the first message of each conversation with the subject; evaluators never see it. Knows no
-suite.
+A cue precedes the first message of each conversation with the subject; evaluators never see it. Nothing here
+is specific to one suite.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from equipoise.suites.similarity import folded
 C = TypeVar("C", bound=Case)
 
 COLUMNS = ["language", "form", "number", "side", "text"]
-"""Columns of a file with a text for each of the same two sides of all cases."""
+"""Columns of a cue file in which all cases have the same two sides, with a text for each side."""
 OF_EACH_CASE: tuple[str, str] = PLACES
-"""Names of the sides in figures where each case has two of its own."""
+"""Names of the two sides in figures, where each case has sides of its own."""
 CuePair = tuple[Cue, Cue]
-"""Cues of the same number and form, for the first and for the second side of a case."""
+"""Two cues with the same number and form: one for the first side of a case, one for the second."""
 _SLUG = re.compile(r"[A-Za-z0-9_]+")
-_SPACED = 3
-"""How many words of a cue in a row a reply repeats that names who asks."""
-_UNSPACED = 5
-"""How many characters, in scripts without spaces."""
+_RUN_OF_WORDS = 3
+"""A reply that repeats this many consecutive words of a cue names the asker."""
+_RUN_OF_CHARACTERS = 5
+"""The same in characters, for scripts without spaces."""
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7a3\u0e00-\u0eff\U00020000-\U0003ffff]|[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Askers:
-    """Cues with which a suite's cases may be asked.
+    """The cues with which a suite's cases may be asked.
 
-    `names` are what the first and the second side are called in figures: their own slugs where all cases have
-    the same two, else OF_EACH_CASE. `twins` has the cues of each case by its id, and by their form; a case
-    without two sides, or in a language without cues, is not in it. `hash` is the SHA-256 of the texts.
+    `names` are the names of the first and the second side in figures: the sides' own slugs if all cases have
+    the same two sides, else OF_EACH_CASE. `twins` maps the id of a case to its pairs of cues, by form. A case
+    without two sides, or in a language without cues, is missing from it. `hash` is the SHA-256 of the texts.
     """
 
     names: tuple[str, str]
@@ -56,9 +56,9 @@ class Askers:
 
 
 def find(selection: Selection, suite: str, name: str = ASKERS) -> Path:
-    """The file of that name beside the questions; another dataset than the suite's own may share its.
+    """The file of that name beside the questions.
 
-    Raises UserError if there is none.
+    A dataset without such a file uses that of the suite's own dataset. Raises UserError if there is none.
     """
     topics = selection.topics
     folder = topics if topics.is_dir() else topics.parent
@@ -74,7 +74,7 @@ def find(selection: Selection, suite: str, name: str = ASKERS) -> Path:
 
 
 def read(path: Path, columns: Sequence[str] = COLUMNS) -> list[Row]:
-    """The rows of a file of cues, their forms and numbers checked. Raises UserError naming file and line."""
+    """The rows of a cue file, with valid forms and numbers. Raises UserError naming file and line."""
     cues = list(rows(path, columns))
     for row in cues:
         if row["form"] not in FORMS:
@@ -87,17 +87,17 @@ def read(path: Path, columns: Sequence[str] = COLUMNS) -> list[Row]:
 
 
 def digest(*paths: Path) -> str:
-    """The SHA-256 over files of cues, hexadecimal."""
+    """The SHA-256 over the contents of cue files, hexadecimal."""
     return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()
 
 
 def of_two_sides(
     path: Path, cases: Iterable[C], sides: Callable[[C], tuple[str, str] | None] | None = None
 ) -> Askers:
-    """The cues of a file with a text for each of the same two sides. Raises UserError naming file and line.
+    """The cues of a file in which all cases have the same two sides. Raises UserError naming file and line.
 
-    `sides` gives those of a case, None where it has none; without it all cases have those of the file, in its
-    order. A case whose sides are not those of the file has no cues.
+    `sides` returns the two sides of a case in order, or None. Without it, all cases have the sides of the
+    file, in the file's order. A case with other sides than the file has no cues.
     """
     texts = _texts(path)
     named = tuple(dict.fromkeys(side for _, _, side in texts))
@@ -108,7 +108,7 @@ def of_two_sides(
     for case in cases:
         pair = own(case)
         if pair is not None and {*pair} == {*named}:
-            by_case[case.id] = twins(pair, partial(_of_language, texts, case.language))
+            by_case[case.id] = cue_pairs(pair, partial(_of_language, texts, case.language))
     first = next((own(case) for case in cases if case.id in by_case), None) or named
     return Askers(
         names=(first[0], first[1]),
@@ -118,7 +118,7 @@ def of_two_sides(
 
 
 Texts = dict[tuple[str, str, str], dict[int, str]]
-"""Texts by number, by language, form and side."""
+"""For each language, form and side: the texts by number."""
 
 
 def _texts(path: Path) -> Texts:
@@ -138,12 +138,12 @@ def _of_language(texts: Texts, language: str, form: Form, side: str) -> Mapping[
     return texts.get((language, form, side), {})
 
 
-def twins(
+def cue_pairs(
     sides: tuple[str, str], texts: Callable[[Form, str], Mapping[int, str]]
 ) -> dict[Form, Sequence[CuePair]]:
-    """The cues of a case by form, of those numbers that both sides have.
+    """The pairs of cues of a case, by form. A number that only one side has is left out.
 
-    `texts` gives those of a form and a side by number.
+    `texts` returns the texts of a form and a side, by number.
     """
     by_form: dict[Form, Sequence[CuePair]] = {}
     for form in FORMS:
@@ -164,11 +164,11 @@ def twins(
 
 _FEWEST = 4
 _UNEVEN, _LEAST_UNEVEN = 0.1, 3
-"""How much longer, as a share and in characters, one of two twins may be."""
+"""How much longer one cue of a pair may be: as a share of the longer, and at least so many characters."""
 
 
 def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
-    """Faults of cues that can be read: too few, left over braces, uneven or doubled texts."""
+    """Faults of valid cue files: too few texts, unfilled slots, uneven or repeated texts."""
     for language in dict.fromkeys(case.language for case in cases):
         own = [
             askers.twins[case.id] for case in cases if case.language == language and case.id in askers.twins
@@ -187,12 +187,12 @@ def _of_texts(
     language: str, own: Iterable[Mapping[Form, Sequence[CuePair]]], *, is_free: bool
 ) -> Iterator[str]:
     names: dict[str, str] = {}
-    for twins in dict.fromkeys(pair for by_form in own for pairs in by_form.values() for pair in pairs):
-        lengths = [len(cue.text) for cue in twins]
-        where = f"{language} {twins[0].form} {twins[0].number}"
+    for pair in dict.fromkeys(pair for by_form in own for pairs in by_form.values() for pair in pairs):
+        lengths = [len(cue.text) for cue in pair]
+        where = f"{language} {pair[0].form} {pair[0].number}"
         if is_free and max(lengths) - min(lengths) > max(_LEAST_UNEVEN, _UNEVEN * max(lengths)):
             yield f"{where}: {lengths[0]} and {lengths[1]} characters; make the two sides' texts as long"
-        for cue in twins:
+        for cue in pair:
             name = f"{where} {cue.side}"
             if {*"{}"} & {*cue.text}:
                 yield f"{name}: {cue.text!r} has a slot that nothing fills"
@@ -212,17 +212,18 @@ def dealt(
     repeats: int,
     seed: int,
 ) -> dict[str, list[list[Cue]]]:
-    """Cues of each case's repeats by the id of the case, both sides of each form.
+    """The cues of each repeat of a case, by the id of the case; a repeat has both sides of each form.
 
-    A `share` (0 to 1) of the cases of each area in each language is asked, at least one; a larger one has
-    those of a smaller one. Numbers go round over the repeats of a case and over the cases of a language, so
-    each is dealt about as often, and both sides of a case get the same. All is settled by the seed.
+    A `share` (0 to 1) of the cases of each area in each language gets cues, and at least one case. A larger
+    share contains the cases of a smaller one. Numbers rotate over the repeats of a case and over the cases of
+    a language, so that each number is used about equally often. Both sides of a case get the same number. The
+    result depends on nothing but the arguments and the seed.
     """
-    able = [case for case in cases if any(form in askers.twins.get(case.id, {}) for form in forms)]
-    starts = _ranks(able, lambda case: case.language, lambda case: f"{seed}/{case.id}")
+    eligible = [case for case in cases if any(form in askers.twins.get(case.id, {}) for form in forms)]
+    starts = _ranks(eligible, lambda case: case.language, lambda case: f"{seed}/{case.id}")
     return {
         case.id: [_cues(askers.twins[case.id], forms, starts[case.id] + repeat) for repeat in range(repeats)]
-        for case in _share(able, share, seed)
+        for case in _share(eligible, share, seed)
     }
 
 
@@ -231,7 +232,7 @@ def _cues(own: Mapping[Form, Sequence[CuePair]], forms: Sequence[Form], turn: in
 
 
 def _share(cases: Sequence[C], share: float, seed: int) -> list[C]:
-    """A share of the cases with the same questions in all languages, as far as these have them."""
+    """A share of the cases: the same questions in all languages, as far as a language has them."""
     ranks = _ranks(
         cases,
         lambda case: (case.language, case.area),
@@ -248,7 +249,7 @@ def _share(cases: Sequence[C], share: float, seed: int) -> list[C]:
 def _ranks(
     cases: Iterable[Case], group: Callable[[Case], object], key: Callable[[Case], str]
 ) -> dict[str, int]:
-    """The place of each case in its group, from 0, in the order of the digests of its key."""
+    """The rank of each case in its group, from 0, by the digest of its key."""
     groups: dict[object, list[Case]] = defaultdict(list)
     for case in sorted(cases, key=lambda case: hashlib.sha256(key(case).encode()).digest()):
         groups[group(case)].append(case)
@@ -259,9 +260,9 @@ def _ranks(
 
 
 def is_named(cue: Cue, question: str, reply: str) -> bool:
-    """Whether a reply repeats three words in a row of the cue that are not in what was asked.
+    """Whether a reply repeats three consecutive words of the cue that are not in the question.
 
-    In scripts without spaces, five characters.
+    In scripts without spaces it takes five characters.
     """
     own = {*_runs(_words(cue.text))} - {*_runs(_words(question))}
     return any(run in own for run in _runs(_words(reply)))
@@ -272,9 +273,9 @@ def _words(text: str) -> list[str]:
 
 
 def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Runs of words long enough to be telling: longer where each word is one character."""
-    for size in (_SPACED, _UNSPACED):
+    """Runs of consecutive words long enough to identify a cue: longer if each word is one character."""
+    for size in (_RUN_OF_WORDS, _RUN_OF_CHARACTERS):
         for start in range(len(words) - size + 1):
             run = tuple(words[start : start + size])
-            if size == (_SPACED if any(len(word) > 1 for word in run) else _UNSPACED):
+            if size == (_RUN_OF_WORDS if any(len(word) > 1 for word in run) else _RUN_OF_CHARACTERS):
                 yield run

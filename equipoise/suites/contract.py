@@ -1,4 +1,4 @@
-"""The contract of a suite: one value, `SUITE` in its package, of functions and what they are about.
+"""The contract of a suite: its package defines `SUITE`, a `Suite` of functions and descriptions.
 
 A suite needs a name, `cases`, `evaluate`, `values` and `metrics`; all else has a default.
 """
@@ -23,7 +23,7 @@ from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
 
-# What asks models is slow to import, and only the names of suites may be wanted.
+# Modules that call models are slow to import, and a caller may want no more than the names of suites.
 if TYPE_CHECKING:
     from equipoise.judge.judge import Evaluator, Panel
     from equipoise.models.model import Subject
@@ -33,7 +33,7 @@ C_contra = TypeVar("C_contra", bound=Case, contravariant=True)
 R = TypeVar("R", bound=Rubric)
 R_contra = TypeVar("R_contra", bound=Rubric, contravariant=True)
 VerdictForm = Literal["json", "probabilities", "label"]
-"""JSON by a schema, a label by its token probabilities, or a label as text."""
+"""The form of a verdict: JSON by a schema, a label by its token probabilities, or a label as text."""
 
 
 class Evaluate(Protocol[C_contra, R_contra]):
@@ -44,23 +44,23 @@ class Evaluate(Protocol[C_contra, R_contra]):
 
 
 class RunValues(Protocol):
-    """Makes the numbers of one run that metrics are made of; pure."""
+    """Computes the values of one run, from which metrics are computed; pure."""
 
     def __call__(self, record: Record, scale: Scale, without: str | None = None) -> Values:
-        """The values by name; `percent` is the figure that the page shows of the run.
+        """The values by name; `percent` is the run's figure on the page.
 
-        `without` leaves an evaluator out, as if it had not been in the panel. A record without a score has
-        values, too, or none.
+        `without` names an evaluator to leave out, as if it had not been in the panel. A record without a
+        score may have values; the mapping may also be empty.
         """
 
 
 class Audited(Protocol):
-    """A module that tries a suite's evaluators on anchors, texts whose verdicts are known."""
+    """A module that tests a suite's evaluators on anchors, texts whose verdicts are known."""
 
     DESIGNS: Mapping[str, Design]
-    """The extents of an audit, `quick` and `full`."""
+    """The designs of an audit, `quick` and `full`."""
     MIRRORS: Mirrors
-    """Which anchors tell a lean: the score of the first of two kinds less that of the second; may be none."""
+    """Pairs of anchor kinds that show a lean, the first kind's score less the second's; may be empty."""
 
     def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""
@@ -68,7 +68,7 @@ class Audited(Protocol):
     async def judge(self, anchor: Anchor, rubric: Any, evaluator: Evaluator) -> Mapping[str, float | None]:
         """An evaluator's verdict on an anchor as numbers, by aspect; None where it is not valid.
 
-        It comes about as the verdict on a reply does. Raises CallFailed.
+        The evaluator is asked in the same way as about a reply. Raises CallFailed.
         """
 
     def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
@@ -76,32 +76,32 @@ class Audited(Protocol):
 
 
 class Translatable(Protocol):
-    """Has a reply judged by itself, as in the benchmark, whatever language it is in."""
+    """Judges a single reply as the benchmark does, in whatever language it is."""
 
     async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
         """The score on 0..100; None without a valid verdict. Raises CallFailed."""
 
 
 class Asked(Protocol):
-    """A module that says who may ask a suite's cases, and what of an answer that may move."""
+    """A module that defines a suite's asker cues, and scales of what they may change in an answer."""
 
     SCALES: Sequence[AskerScale]
-    """Scales of the values of `stances`, the main one first."""
+    """The scales of the values of `stances`, the main one first."""
     BY_CLUSTER: bool
-    """Whether clusters weigh alike in figures over all languages, as where each has languages of its own."""
+    """Whether clusters have equal weight in figures over all languages; for clusters with own languages."""
 
     def askers(self, selection: Selection, cases: Sequence[Any]) -> Askers:
         """The cues of these cases, read and checked. Raises UserError naming file and line."""
 
     def stances(self, row: RunRow, sides: tuple[str, str]) -> Values:
-        """Positions of an answer by the name of a scale: 0 to 100, None where it cannot be told; pure.
+        """The positions of an answer, 0 to 100, by the name of the scale; None where unknown; pure.
 
-        `sides` are the slugs of the first and the second side of the case. On a scale that is directed, 100
-        is the first side's end and 0 the second's.
+        `sides` are the slugs of the first and the second side of the case. On a directed scale, 100 is the
+        first side's end and 0 the second's.
         """
 
     def answer(self, row: RunRow) -> str | None:
-        """The answer in a word, so that a change can be seen; None without a score."""
+        """The answer as one word, by which a changed answer is recognised; None without a score."""
 
 
 # Defaults.
@@ -113,7 +113,7 @@ def load_rubric(path: Path) -> VerdictRubric:
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """The row of a case that has an `item`, the same in all languages, and a `question`."""
+    """The row of a case with a `question` and an `item`, an id that is the same in all languages."""
     language, area = case["language"], case["area"]
     return QuestionRow(
         id=case["item"],
@@ -133,12 +133,12 @@ def level(verdict: Verdict) -> float | None:
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
-    """The score in percent, where scores lie on the scale."""
+    """The label's score in percent, for suites whose scores lie on the scale."""
     return {"percent": None if label.score is None else scale.percent(label.score)}
 
 
 def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
-    """No figure is made of one person's label alone."""
+    """No values: a person's label alone does not give any figure."""
     return {}
 
 
@@ -158,7 +158,7 @@ def nothing(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
 
 
 def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Sequence[str]]:
-    """A row for each metric, with its interval; `figure` is the head of its column."""
+    """A row for each metric, with its interval; `figure` is the heading of the column of values."""
     return [("", figure, "95 % interval"), *(_row(*item) for item in summary["metrics"].items())]
 
 
@@ -176,12 +176,12 @@ def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
 
 
 def is_unknown(path: Path) -> Recognised:
-    """No data are told by their content."""
+    """Always `no`: the suite does not recognise data by their content."""
     return "no"
 
 
 def no_findings(topics: Path) -> Iterator[Finding | Text]:
-    """No rules beside the loader's."""
+    """No findings: there are no rules beyond the loader's."""
     return iter(())
 
 
@@ -204,7 +204,7 @@ def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JS
 class Suite(Generic[C, R]):
     """A benchmark.
 
-    Example, whole with the functions it names in `examples/sixth_suite`::
+    Example; `examples/sixth_suite` has it with all of its functions::
 
         SUITE = Suite(name="attribution", cases=cases, evaluate=evaluate, values=values, metrics=metrics)
     """
@@ -232,47 +232,47 @@ class Suite(Generic[C, R]):
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
     """The summary as rows of a terminal table, header first."""
 
-    # What it is called.
+    # Names.
 
     title: str = ""
     """Its title in reports; its name if empty."""
     headline: str = "the score"
-    """Its first metric in words that go before "is 62 %"."""
+    """Its first metric in words that can precede "is 62 %"."""
     meaning: str = ""
     """The meaning of its headline's unit, in a sentence or two."""
     clusters: str = "questions"
     """The name of its clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """How people write slugs of its data, where spaces and the capitals of its questions are not enough."""
+    """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
     datasets: tuple[str, ...] = ()
     """The names of its datasets, the default first; empty if there is only one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
     protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """Datasets by name that are asked and judged in a way of their own: suites of this suite's name."""
+    """Suites for datasets that are asked and judged differently, by dataset; they have this suite's name."""
     categories: Mapping[str, float] = field(default_factory=dict)
     """Its verdicts with the score of each, if they are not levels of a scale."""
     has_means: bool = True
     """Whether scores lie on the rubric's scale, so that results state each question's mean."""
 
-    # How runs become rows, and rows figures.
+    # From runs to rows, and from rows to figures.
 
     question: Callable[[Mapping[str, JSON]], QuestionRow] = question
     """The row of a case, given as its JSON."""
     level: Callable[[Verdict], float | None] | None = level
     """The score of one evaluator's verdict; None where verdicts are about less than a run."""
     labelled: Callable[[Label, Values, Scale], Values] = labelled
-    """The `values` of a run that all evaluators judge so, as far as a label says it; None where not.
+    """The `values` of a run if every evaluator agreed with a person's label; None where it does not say.
 
-    Given the run's values as its evaluators judged it. People's labels correct the figures made of these."""
+    The second argument is the run's values by its evaluators. People's labels correct figures of these."""
     details: Callable[[Record], Mapping[str, JSON]] = details
-    """Details of a run in results, beside what all suites have."""
+    """The details of a run in results, in addition to those that all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine
-    """The cells that these rows make, where a cell is not simply a question."""
+    """The cells that these rows make; by default a cell for each question."""
     summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = nothing
     """The part of the summary that only this suite has; pure."""
 
-    # What else it can do.
+    # Optional abilities.
 
     foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
     """The calls of one run of a case, with one evaluator and without retries, given case and rubric."""
@@ -287,22 +287,22 @@ class Suite(Generic[C, R]):
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: Audited | None = None
-    """Tries its evaluators on texts whose verdicts are known."""
+    """Tests its evaluators on texts whose verdicts are known."""
     asked: Asked | None = None
     """Its askers, with cues in the file `askers.csv` of its data."""
     judge_reply: Translatable | None = None
-    """Judges a reply, also in translation, where replies are free texts judged one by one."""
+    """Judges a reply, also in translation; for suites whose replies are free texts judged one by one."""
 
     def of(self, dataset: str | None) -> Suite[Any, Any]:
-        """The suite by which a dataset is asked and judged: its own protocol, or this one."""
+        """The suite by which a dataset is asked and judged: the dataset's protocol, or else this suite."""
         return self if dataset is None else self.protocols.get(dataset, self)
 
     def dataset_at(self, topics: Path) -> str | None:
-        """The dataset with a protocol of its own in whose form these data are; None if there is none."""
+        """The dataset with its own protocol whose format these data have; None if there is none."""
         return next(
             (name for name, suite in self.protocols.items() if suite.recognises(topics) == "yes"), None
         )
 
 
 AnySuite = Suite[Any, Any]
-"""A suite of whatever cases and rubric."""
+"""A suite with any type of case and rubric."""

@@ -8,8 +8,8 @@ from typing import Literal, Self
 from equipoise.core.errors import printable
 
 Recognised = Literal["yes", "perhaps", "part", "no"]
-"""Whether a path is a suite's data: perhaps, where others may have such files too; part of them, where a file
-can only be read with its folder."""
+"""Whether a path is a suite's data. `perhaps`: other suites or programs may have such files, too. `part`: the
+file is a part of the data and can only be read with its folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

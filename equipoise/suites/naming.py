@@ -1,6 +1,6 @@
-"""Whether the parts of a project's own suite have one name: package, test, mark, rubric and data.
+"""Checks that the parts of a project's own suite have the same name: package, test, mark, rubric and data.
 
-Reads the files as text, for a suite that is half renamed may not even be imported.
+Reads the files as text, because a half-renamed suite may fail to import.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ _TESTPATH = re.compile(r"\btest_(\w+)\.py")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """A part of a suite, the name that it has, and what to do for another one, which `{}` stands for."""
+    """A part of a suite: its name, and the instruction for renaming it, with `{}` for the new name."""
 
     name: str
     change: str
 
 
-def refuse_half_renamed(root: Path, tests: str, others: Collection[str], *, with_data: bool = False) -> None:
-    """Raise UserError, in one line that says what to rename, if parts of an own suite disagree.
+def require_consistent_names(
+    root: Path, tests: str, others: Collection[str], *, with_data: bool = False
+) -> None:
+    """Raise UserError, in one line that says what to rename, if the names of a suite's parts differ.
 
-    `tests` is the folder of tests in the project, `others` are names of suites that are not its own. Rubric
-    and data count only `with_data`, as a suite may get both by options.
+    `tests` is the project's folder of tests, `others` are the names of suites that are not the project's.
+    Rubric and data count only `with_data`, because a suite may get both by options.
     """
     packages = sorted(path.parent.name for path in (root / "suites").glob("*/__init__.py"))
     for package in packages:
@@ -50,7 +52,7 @@ def _message(package: str, parts: Sequence[_Part]) -> str:
 
 
 def _code(root: Path, tests: str, package: str, known: Collection[str]) -> Iterator[_Part]:
-    """The package, its SUITE, and its test with what it contains."""
+    """The package, its SUITE, its test file, and the mark and function in that file."""
     yield _Part(name=package, change=f"rename suites/{package} to suites/{{}}")
     module = f"suites/{package}/__init__.py"
     for name in _SUITE.findall(read_text(root / module))[:1]:
@@ -69,7 +71,7 @@ def _code(root: Path, tests: str, package: str, known: Collection[str]) -> Itera
 
 
 def _settings(root: Path, tests: str, known: Collection[str]) -> Iterator[_Part]:
-    """A test in pytest.ini that is not there."""
+    """Tests that pytest.ini names and that do not exist."""
     path = root / "pytest.ini"
     for name in _TESTPATH.findall(read_text(path)) if path.is_file() else ():
         if name not in known and not (root / tests / f"test_{name}.py").is_file():
@@ -86,6 +88,6 @@ def _data(root: Path, package: str, known: Collection[str]) -> Iterator[_Part]:
 
 
 def _own(package: str, names: Iterator[str] | Sequence[str], known: Collection[str]) -> str | None:
-    """The package's name if it is among these, or else the only one that no other suite has."""
+    """The package's name if it is among these names, else the only name that no other suite has."""
     left = sorted({*names} - {*known})
     return package if package in left else left[0] if len(left) == 1 else None

@@ -1,4 +1,4 @@
-"""Figures as plain data: what a suite wants drawn of its results. Knows no library that draws."""
+"""Plots as plain data: a suite describes its plots here, and reports draw them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ COLUMNS: Mapping[PlotKind, tuple[str, ...]] = {
     "bars": ("x", "series", "value"),
     "checks": ("series", "name", "value", "low", "high", "from", "to", "ruling"),
 }
-"""What the rows of each kind of figure have."""
+"""The columns of a plot's rows, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """One figure and the table behind it.
+    """A plot and the table behind it.
 
-    `intervals` are points with whiskers, a row each; `stacked` are shares of a whole, a bar for each name;
-    a `matrix` has a text in each cell and shades it by its value, where it has one; `lines` go over `x` in
-    the order of the rows, one for each series, and `bars` stand over it, several series side by side;
-    `checks` are points with whiskers before the band in which they should be, a panel for each series. Their
-    rows have the COLUMNS of their kind; slugs and codes of languages in `name`, `row`, `column` are shown as
-    people write them; a value of None is not drawn. `unit` names what the values are, `low` and
-    `high` are the ends of their axis or of their shades, and `zero` draws the line that means no difference.
-    `diagonal` adds the line where x and value are equal, for `lines` over numbers. `folds` names the rows of
-    `intervals` that a page does not draw where their interval holds zero: they are in its table alone.
+    The kinds: `intervals` are points with whiskers, one for each row. `stacked` are shares of a whole, a bar
+    for each name. A `matrix` has a text in each cell, and shades the cell by its value if it has one. `lines`
+    connect values over `x` in the order of the rows, a line for each series. `bars` show values over `x`, the
+    series side by side. `checks` are points with whiskers before the band in which they should be, a panel
+    for each series.
+
+    The rows have the COLUMNS of the kind. Slugs and language codes in `name`, `row` and `column` are shown in
+    their readable form. A value of None is not drawn. `unit` is the unit of the values, `low` and `high` are
+    the ends of their axis or shades, and `zero` is the position of the line that means no difference.
+    `diagonal` adds the line where x equals the value, for `lines` over numbers. `folds` names the rows of
+    `intervals` that a page shows only in its table if their interval contains zero.
     """
 
     name: str
@@ -50,11 +52,11 @@ class Plot:
 
     @property
     def open(self) -> Plot:
-        """The figure of the rows that a page draws."""
+        """The plot with only those rows that a page draws."""
         return replace(self, rows=[row for row in self.rows if not (self.folds and _holds_zero(row))])
 
 
 def _holds_zero(row: Mapping[str, JSON]) -> bool:
-    """Whether nothing can be told from chance; so it is without an interval."""
+    """Whether the interval contains zero; also True without an interval."""
     low, high = row["low"], row["high"]
     return low is None or high is None or low <= 0 <= high

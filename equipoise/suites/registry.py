@@ -1,4 +1,4 @@
-"""Which suites there are: shipped with Equipoise, installed, or in the user's project."""
+"""The registry of suites: shipped with Equipoise, installed, or in the user's project."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def names() -> tuple[str, ...]:
 
 
 def require(name: str, *others: str) -> None:
-    """Raise UserError unless there is a suite of that name, or it is one of these others."""
+    """Raise UserError unless `name` is a suite or one of `others`."""
     known = [*names(), *others]
     if name not in known:
         near = get_close_matches(name, known, n=1)
@@ -63,17 +63,17 @@ def _project(below: Path) -> Path:
     return next((folder for folder in (below, *below.parents) if (folder / TESTS).is_dir()), below)
 
 
-def refuse_half_renamed(below: Path, *, with_data: bool = False) -> None:
-    """Raise UserError, saying what to rename, if parts of a suite of the project have another name.
+def require_consistent_names(below: Path, *, with_data: bool = False) -> None:
+    """Raise UserError, saying what to rename, if the parts of a suite of the project differ in name.
 
-    The project is that of `add_project`; rubric and data count only `with_data`.
+    The project is found as in `add_project`. Rubric and data count only `with_data`.
     """
     folder = _project(below)
     if (folder / "suites").is_dir():
         rubrics = {path.stem for path in (SHIPPED / "rubric").glob("*.toml")}
         own = {path.parent.name for path in (folder / "suites").glob("*/__init__.py")}
         others = {*names(), *rubrics} - own
-        naming.refuse_half_renamed(folder, TESTS, others, with_data=with_data)
+        naming.require_consistent_names(folder, TESTS, others, with_data=with_data)
 
 
 def _package(name: str) -> ModuleType:
@@ -90,7 +90,7 @@ def _package(name: str) -> ModuleType:
 
 @cache
 def load(name: str) -> AnySuite:
-    """The suite of that name. Raises UserError if its package has none, or none that is whole."""
+    """The suite of that name. Raises UserError if its package has no valid SUITE."""
     package = _package(name)
     suite = getattr(package, "SUITE", None)
     if not isinstance(suite, Suite):
@@ -105,9 +105,10 @@ def load(name: str) -> AnySuite:
 
 
 def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
-    """The rubric by which a dataset is judged: the project's file below `root`, or the one shipped.
+    """The path of the rubric for a dataset: the project's file below `root`, or the shipped one.
 
-    The folder of the data where it was published with them; raises UserError if they are missing or changed.
+    If the rubric was published with the data, the folder of the data. Raises UserError if these are missing
+    or changed.
     """
     if suite.rubric_in_data:
         return dataset_folder(suite.name, dataset, root)
@@ -115,7 +116,7 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 
 def parts(module: str) -> dict[str, Any]:
-    """The module of that name in the package of each suite that has one, by suite."""
+    """The modules of this name in the packages of suites, by suite; a suite may have none."""
     packages = {name: _package(name).__name__ for name in names()}
     return {
         name: import_module(f"{package}.{module}")
@@ -126,19 +127,22 @@ def parts(module: str) -> dict[str, Any]:
 
 @cache
 def options() -> Mapping[Option, Sequence[str]]:
-    """The options that only some suites take, with the suites that do. Raises UserError."""
-    takers: dict[str, tuple[Option, list[str]]] = {}
+    """The options of single suites, each with the names of the suites that take it.
+
+    Raises UserError if two suites declare an option differently.
+    """
+    by_name: dict[str, tuple[Option, list[str]]] = {}
     for name in names():
         for option in load(name).options:
-            first, suites_of = takers.setdefault(option.name, (option, []))
+            first, suites_of = by_name.setdefault(option.name, (option, []))
             if first != option:
                 raise UserError(f"{option.flag}: the suites {suites_of[0]} and {name} declare it in two ways")
             suites_of.append(name)
-    return dict(takers.values())
+    return dict(by_name.values())
 
 
 def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-    """The defaults of each of these suites, by name; one that is not judged has no evaluator."""
+    """The defaults of each of these suites, by name; a suite without judging has no evaluator."""
     suites_of = {name: load(name) for name in selected}
     return {
         name: suite.defaults if suite.is_judged else {**suite.defaults, "evaluator_model": None}

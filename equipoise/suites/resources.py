@@ -1,6 +1,6 @@
 """Locates topics, rubrics and published data: a project's own first, then those shipped with Equipoise.
 
-Published data are fetched and never part of a project; pins identify them. Knows no suite's files.
+Published data are fetched and never part of a project; pins identify them.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 SHIPPED = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
 """The folder with the topics, rubrics and tests of Equipoise: the checkout, or else inside the package."""
 ORIGINAL = "original"
-"""The dataset of a suite's published data, and the folder in its topics, or in a dataset, that holds them."""
+"""The name of the dataset of published data, and of their folder in a suite's or a dataset's folder."""
 PINS = "original.toml"
 """The file in a suite's or a dataset's folder that pins published data: repository, commit and digests."""
 OWN = "own"
-"""The dataset in the suite's own folder, of a suite whose only other one is the published."""
+"""The name of a suite's own dataset, if the published dataset is the only other one."""
 VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
-"""The environment variable that names a folder of published data, by the names they are fetched by."""
+"""The environment variable for a folder of published data; its subfolders have the names used to fetch."""
 LICENCE = "LICENCE.md"
-"""The licence page beside fetched data; written before them."""
+"""The licence page beside fetched data; it is written before the data."""
 
 
 def nearest(path: str, root: Path) -> Path:
     """The project's file or folder below `root`, or else the one shipped with Equipoise.
 
-    A folder with nothing but published data does not replace a shipped one, nor a file a folder.
+    A folder that contains only published data does not replace a shipped folder, nor does a file.
     """
     own, other = root / path, SHIPPED / path
     if other.is_dir():
@@ -58,12 +58,12 @@ def topic_folders(root: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """A benchmark's published files: local names, with SHA-256 digests (hexadecimal).
+    """A benchmark's published files: `files` maps local names to SHA-256 digests (hexadecimal).
 
-    They are fetched by `name`, that of a suite or of one of its datasets, whose `folder` in topics pins them.
-    `paths` gives the path in the repository of files that have another name there, `stated` the file that
-    states the licence, if known, `terms` what one may do with the data, `unchanged` the folders
-    beside the pins with editions that are kept as they were, and compared with nothing.
+    `name`, by which they are fetched, is the name of a suite or of one of its datasets; `folder` is the
+    folder in topics with the pins. `paths` gives the repository path of files with another name there.
+    `stated` is the file that states the licence, if known, and `terms` are the terms of use. `unchanged`
+    lists folders beside the pins whose editions never change, and are compared with nothing.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Original:
 
     @property
     def dataset(self) -> str:
-        """The dataset that they are."""
+        """The name of the dataset."""
         return ORIGINAL if self.folder == self.name else self.name
 
     @property
@@ -126,9 +126,9 @@ def _read(path: Path, folder: str) -> Original:
 
 
 def dataset_folder(suite: str, dataset: str | None, root: Path) -> Path:
-    """The folder of a suite's dataset, by default its own: the project's below `root`, or the one shipped.
+    """The folder of a suite's dataset, by default its own: the project's below `root`, or the shipped one.
 
-    Raises UserError if it is of published data that are missing or changed.
+    Raises UserError if the dataset is published data that are missing or changed.
     """
     topics = [root / "topics", SHIPPED / "topics"]
     if dataset == ORIGINAL:
@@ -141,32 +141,32 @@ def dataset_folder(suite: str, dataset: str | None, root: Path) -> Path:
 
 
 def original_folder(name: str, topics: Sequence[Path]) -> Path:
-    """The folder with published data: in $VARIABLE, or else below one of these folders.
+    """The folder with published data: in the folder that VARIABLE names, or else below one of `topics`.
 
-    Raises UserError, with the command that fetches them, if files are missing or changed. A folder in
-    $VARIABLE that was not fetched may hold fewer files, but no changed ones.
+    Raises UserError, with the command that fetches them, if files are missing or changed. A folder named by
+    VARIABLE that was not fetched may have fewer files, but no changed ones.
     """
     named, pinned = os.environ.get(VARIABLE), originals(topics).get(name)
     folders, to = [folder / (pinned.folder if pinned else name) / ORIGINAL for folder in topics], ""
     dataset = pinned.dataset if pinned else ORIGINAL
     if named:
         folders, to = [Path(named) / name, *folders], f" --to {shlex.quote(named)}"
-    lacks: list[str] = []
+    faults: list[str] = []
     for folder in folders:
-        is_named = bool(named) and not lacks
-        what = _lacks(folder, pinned, may_hold_less=is_named and not (folder / LICENCE).is_file())
-        if what is None:
+        is_named = bool(named) and not faults
+        fault = _fault(folder, pinned, may_hold_less=is_named and not (folder / LICENCE).is_file())
+        if fault is None:
             _refuse_changed(folder, pinned, f"equipoise fetch {name}{to if is_named else ''}")
             return folder
-        lacks.append(what)
-    what = next(filter(None, lacks), f"missing, also in ${VARIABLE}" if named else "missing")
+        faults.append(fault)
+    what = next(filter(None, faults), f"missing, also in ${VARIABLE}" if named else "missing")
     raise UserError(
         f"--dataset {dataset}: the original data of {name} are {what}; run: equipoise fetch {name}{to}"
     )
 
 
-def _lacks(folder: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
-    """Fault of the data in a folder, empty if there are none; None if they are sufficient."""
+def _fault(folder: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
+    """What is wrong with the data in a folder: empty if it has no data, None if nothing is wrong."""
     try:
         if not folder.is_dir() or not any(_is_data(item) for item in folder.iterdir()):
             return ""

@@ -14,7 +14,7 @@ from equipoise.judge.rubric import About, read_about, reading
 from equipoise.suites.resources import ORIGINAL, OWN, PINS, SHIPPED
 
 ABOUT = "about.toml"
-"""The file in a dataset's folder that says what its questions are about, which evaluators are told."""
+"""The file in a dataset's folder that says what its questions are about; evaluators are told so."""
 DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
@@ -22,14 +22,14 @@ INDEX = "index.csv"
 SCRIPTED = "scripted"
 """The folder in a dataset with texts of known leaning, by which it was checked; models never see them."""
 ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
-"""The files of cues about who asks, which plain questions do without: they have a hash of their own."""
+"""The files of asker cues. Their hash is separate, because plain questions do not use them."""
 WORDING = "wording.toml"
 """The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The selected cases of a suite. `limit` counts items of each file; no `languages` means all.
+    """Which cases of a suite to use. `limit` counts the items of each file; empty `languages` means all.
 
     `topics` is the file or folder of the `dataset`, which is None if a suite has only one. `options` holds
     the values of the suite's own options that the user has set.
@@ -47,9 +47,9 @@ class Selection:
 
 
 def about(topics: Path, suite: str, dataset: str | None) -> About | None:
-    """Subject of the questions in a folder, or in a file of it; None if it does not say.
+    """What the questions in a folder, or in a file of it, are about; None if no file says so.
 
-    Another dataset than the suite's own is about the same. Raises UserError naming file and key.
+    A dataset without such a file uses that of the suite's own dataset. Raises UserError naming file and key.
     """
     folder = topics if topics.is_dir() else topics.parent
     shipped = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
@@ -61,9 +61,9 @@ def about(topics: Path, suite: str, dataset: str | None) -> About | None:
 
 
 def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
-    """SHA-256 over names and bytes of a folder's own files but its pages, or of one file and its index.
+    """SHA-256 over the names and bytes of a folder's files, or of one file and its index.
 
-    Folders of a suite's other `datasets` are left out.
+    Markdown pages and the folders of a suite's other `datasets` are left out.
     """
     digest = hashlib.sha256()
     for name, content in _contents(topics, datasets):
@@ -72,7 +72,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
 
 
 def data_files(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
-    """The beginning of the SHA-256 of each of the files that `data_hash` is over, by its name."""
+    """The files that `data_hash` covers: the first 16 digits of the SHA-256 of each, by name."""
     return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _contents(topics, datasets)}
 
 
@@ -82,9 +82,9 @@ def _contents(topics: Path, datasets: Collection[str]) -> Iterator[tuple[str, by
         yield path.relative_to(folder).as_posix(), read_bytes(path)
 
 
-def _data_files(topics: Path, apart: Collection[str]) -> list[Path]:
+def _data_files(topics: Path, excluded: Collection[str]) -> list[Path]:
     if topics.is_dir():
         files = (path for path in topics.rglob("*") if path.is_file() and path.suffix != ".md")
-        return sorted(path for path in files if path.relative_to(topics).parts[0] not in apart)
+        return sorted(path for path in files if path.relative_to(topics).parts[0] not in excluded)
     index = topics.with_name(INDEX)
     return [topics, index] if index.is_file() else [topics]

@@ -1,7 +1,4 @@
-"""Exact near-duplicate search by the Jaccard index of character n-grams, and containment of texts.
-
-Pure; knows neither files nor suites.
-"""
+"""Exact near-duplicate search by the Jaccard index of character n-grams, and containment of texts. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from equipoise.core.unicode import nfkc
 
 TRIGRAM = 3
 ALIKE = 0.8
-"""Two texts are near-duplicates from this similarity on."""
+"""Two texts with at least this similarity are near-duplicates."""
 _SLACK = 1e-9
 """Tolerance for rounding in a product of floats."""
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -39,7 +36,7 @@ def holds(text: str, part: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    """Letters and digits, folded; a number stands between NULs, which are in no other place."""
+    """Letters and digits, folded; each number is enclosed in NULs, which occur nowhere else."""
     plain = _THOUSANDS.sub("", folded(text))
     # A separator is kept between two numbers, so that they stay two.
     apart = _ASIDE.sub("", _BETWEEN.sub(" ", plain))
@@ -62,15 +59,15 @@ def alike(
     """
     sets = [grams(text, size) for text in texts]
     counts = Counter(gram for own in sets for gram in own)
-    having: dict[str, list[int]] = defaultdict(list)
+    postings: dict[str, list[int]] = defaultdict(list)
     for later, own in enumerate(sets):
         length = len(own) - math.ceil(least * len(own) - _SLACK) + 1
         rarest = sorted(own, key=lambda gram: (counts[gram], gram))[:length]
-        for earlier in sorted({index for gram in rarest for index in having[gram]}):
+        for earlier in sorted({index for gram in rarest for index in postings[gram]}):
             if (share := _jaccard(own, sets[earlier])) >= least:
                 yield earlier, later, share
         for gram in rarest:
-            having[gram].append(later)
+            postings[gram].append(later)
 
 
 def similarity(a: str, b: str, size: int = TRIGRAM) -> float:

@@ -38,7 +38,10 @@ class Construct(Protocol):
     """Builds tables from other data; its docstring is the command's help."""
 
     def __call__(self, folder: Path, *, is_check: bool = False) -> str:
-        """Write the tables, or with `is_check` raise UserError if they would change; a line for the user."""
+        """Write the tables; with `is_check` only raise UserError if they would change.
+
+        Returns a line for the user.
+        """
 
 
 class FromDocuments(Protocol):
@@ -58,7 +61,7 @@ class FromDocuments(Protocol):
         critic: int,
         solvers: Sequence[int],
     ) -> tuple[Sequence[Stage], Sequence[Stage]]:
-        """The stages before and after people look at the questions. Raises UserError.
+        """The stages before and after human annotation. Raises UserError.
 
         Documents have `least` to `most` characters; answers are looked up in `corpus`, or by the user's
         `retriever`; `critic` and `solvers` are indices into the evaluators of a job.

@@ -45,7 +45,7 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     twins = {}
     for case in cases:
         written = partial(_filled, forms, names, case.language)
-        if pairs := cues.twins(sides(case, selection.option(SEED)), written):
+        if pairs := cues.cue_pairs(sides(case, selection.option(SEED)), written):
             twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
 

@@ -40,7 +40,7 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
                 if (language, actor_set, of) == (case.language, case.actor_set, form)
             }
 
-        if case.pair and (pairs := cues.twins(sides(case), written)):
+        if case.pair and (pairs := cues.cue_pairs(sides(case), written)):
             twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(path), twins=twins)
 
