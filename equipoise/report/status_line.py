@@ -2,7 +2,7 @@
 
 On a terminal, the scroll region is made one line shorter and a thread redraws the freed line. Each update is
 one write that saves and restores the cursor, so it never mixes with other output. Elsewhere, as in the log of
-a CI job, the line is printed every half minute, between rows of pytest's letters. Notices are printed
+a CI job, the line is printed every half minute, between pytest's progress dots. Notices are printed
 immediately.
 """
 
@@ -28,14 +28,14 @@ _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Output of progress: `write` prints lines, `descriptor` is a terminal that can show a live line."""
+    """Output of progress: `write` prints a line; `descriptor` is a terminal's, None for log lines."""
 
     write: Callable[[str], None]
     descriptor: int | None = None
 
 
-class LiveLine(ABC):
-    """Shows what `text` returns for a width, and prints new `notices` immediately, until it is closed."""
+class ProgressLine(ABC):
+    """A thread that shows the result of `text(width)` and prints new `notices`, until it is closed."""
 
     def __init__(self, text: Render, notices: Callable[[], Sequence[str]], output: Output) -> None:
         self._text = text
@@ -50,25 +50,25 @@ class LiveLine(ABC):
         self._ended.set()
         self._thread.join()
         with suppress(OSError):
-            self._say_notices()
+            self._print_notices()
 
     def _run(self) -> None:
         # A terminal may be closed while the session continues.
         with suppress(OSError):
             while not self._ended.wait(INTERVAL_SECONDS):
-                self._say_notices()
+                self._print_notices()
                 self._tick()
 
-    def _say_notices(self) -> None:
+    def _print_notices(self) -> None:
         for notice in self._notices():
             self._output.write(notice)
 
     @abstractmethod
     def _tick(self) -> None:
-        """Show the text if it is time to."""
+        """Show the text if it is due."""
 
 
-class LogLine(LiveLine):
+class LogLine(ProgressLine):
     """Prints the text every half minute."""
 
     _ticks = 0
@@ -79,7 +79,7 @@ class LogLine(LiveLine):
             self._output.write(self._text(LOG_COLUMNS))
 
 
-class StatusLine(LiveLine):
+class StatusLine(ProgressLine):
     """Redraws the text at the bottom of a terminal twice a second."""
 
     _size = (0, 0)
@@ -105,26 +105,29 @@ class StatusLine(LiveLine):
         columns, rows = os.get_terminal_size(self._descriptor)
         if rows < 4:
             return
-        start = "" if (columns, rows) == self._size else self._reserve(rows)
+        start = "" if (columns, rows) == self._size else self._region_sequence(rows)
         self._size = (columns, rows)
         text = cut(self._text(columns - 1), columns - 1)
         self._draw(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
-    def _reserve(self, rows: int) -> str:
-        """Set the scroll region, after making room below the cursor, which must not end up outside of it."""
-        # Not a newline, which also returns the cursor to the first column.
+    def _region_sequence(self, rows: int) -> str:
+        """The escape sequence that sets the scroll region to all rows but the last.
+
+        It first scrolls up by one row, so that the cursor stays within the region.
+        """
+        # ESC D, as a newline would also return the cursor to the first column.
         return f"\x1bD\x1b[A{_SAVE}\x1b[1;{rows - 1}r{_RESTORE}"
 
     def _draw(self, text: str) -> None:
         os.write(self._descriptor, text.encode("utf-8", "replace"))
 
 
-def open_line(text: Render, notices: Callable[[], Sequence[str]], output: Output) -> LiveLine:
-    """Start the kind of line that this output can show."""
+def open_line(text: Render, notices: Callable[[], Sequence[str]], output: Output) -> ProgressLine:
+    """Start a `StatusLine` if the output has a descriptor, else a `LogLine`."""
     kind = LogLine if output.descriptor is None else StatusLine
     return kind(text, notices, output)
 
 
 def supports(is_terminal: bool) -> bool:
-    """Whether a live line can be shown."""
+    """Whether a live line can be shown: on a terminal that is not dumb, outside CI."""
     return is_terminal and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ

@@ -1,6 +1,6 @@
-"""Changes of the model, fingerprint or provider that an endpoint reported. Pure.
+"""Changes of the model, fingerprint or provider that an endpoint reported, during a session or between two.
 
-Reads the rows `response_models` of the metadata; those of earlier versions do not say when each was first.
+Reads the rows `response_models` of the metadata. Rows of earlier versions lack the first and last call.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from equipoise.core.types import JSON
 
 MOST = 5
-"""Maximum number of values whose changes mean anything: a fingerprint for every reply means nothing."""
+"""With more values than this, changes are not reported: some endpoints send a fingerprint for every reply."""
 PLACES = ("first_run", "first_call", "last_call")
-"""Keys of the calls that a row is about, in the order of the journal."""
+"""Keys of a row: the run of its first call, and the ordinals of its first and last call."""
 PARTS = ("response_model", "system_fingerprint", "provider")
 _OVERLAP = 2
-"""Calls that may end out of order at a change, as a multiple of the concurrency."""
+"""How many calls may end out of order at a change, as a multiple of the concurrency."""
 
 
 @dataclass(slots=True)
 class _Value:
-    """One name that an endpoint gave, in how many calls, and where the first and the last of them were."""
+    """A name that an endpoint reported, the number of its calls, and the first and the last of them."""
 
     name: str
     calls: int
@@ -34,7 +34,7 @@ _UNTELLING = ", too many for a new one to tell of a change"
 
 
 def sentences(metadata: Mapping[str, JSON]) -> list[str]:
-    """Sentences on changes while the session ran, or that none can be told; empty without any."""
+    """Sentences on changes while the session ran, also on values too many to show changes; often empty."""
     most = _OVERLAP * int(metadata.get("concurrency") or 0)
     return [
         f"{role} {model}: {text}"
@@ -44,7 +44,7 @@ def sentences(metadata: Mapping[str, JSON]) -> list[str]:
 
 
 def changes(metadata: Mapping[str, JSON]) -> list[str]:
-    """Sentences on changes alone, of which a reader has to be warned."""
+    """Those of the sentences that are about actual changes, which readers are warned of."""
     return [text for text in sentences(metadata) if not text.endswith(_UNTELLING)]
 
 
@@ -71,7 +71,7 @@ def _sentences(did: str, plural: str, values: Mapping[str, _Value], most: int) -
 
 
 def _since(value: _Value, first: _Value, most: int) -> str:
-    """Description of where the change began; side by side if the first one continued."""
+    """The run at which a value began, and whether the first value continued beside it."""
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
     is_change = first.last_call - value.first_call <= most
@@ -79,7 +79,7 @@ def _since(value: _Value, first: _Value, most: int) -> str:
 
 
 def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
-    """Each name in this part with all its calls; rows without one are left out."""
+    """The values of one part by name, summed over rows; rows without a name are left out."""
     values: dict[str, _Value] = {}
     for row in rows:
         if (name := row.get(part)) is not None:
@@ -106,7 +106,7 @@ def is_row(row: Mapping[str, JSON]) -> bool:
 
 
 def between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """Differences between two results that asked the same models, a sentence each."""
+    """Sentences on differences between two results, for the models that both of them called."""
     older, newer = _by_model(before), _by_model(after)
     return [
         text

@@ -1,6 +1,6 @@
-"""Runs with a cue: their part of a journal and of results, and the figures that are made of them.
+"""Runs with a cue about who asks: their part of a journal and of results, and the figures made of them.
 
-Plain figures never see them: what is made of the plain part is what a session without `--asker` gives.
+All other figures use the plain runs alone, so they equal those of a session without `--asker`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from equipoise.suites import AnySuite
 
 
 def parted(history: History) -> tuple[History, History | None]:
-    """The plain runs of a journal, and those with a cue; None where no session planned any."""
+    """The journal's history of plain runs, and that of runs with a cue; None if no session planned any."""
     if not history.is_asked:
         return history, None
     cued = {run for run in history.planned if is_asked(run)}
@@ -36,7 +36,7 @@ def section(
     *,
     is_running: bool,
 ) -> dict[str, JSON]:
-    """The part `askers` of results: how far their runs have come, and the runs."""
+    """The part `askers` of results: status and counts of the runs with a cue, and the runs `made`."""
     return {
         "status": cued.status(is_running=is_running),
         "runs_expected": len(cued.planned),
@@ -48,9 +48,9 @@ def section(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskerCells:
-    """Cells and scales of the figures about who asks, in one result; empty without any.
+    """Cells and scales of the figures about who asks, in one result; empty without such runs.
 
-    `settings` are the part `asker` of the metadata.
+    `settings` is the part `asker` of the metadata.
     """
 
     settings: Mapping[str, JSON] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class AskerCells:
         return {item.name: item for item in askers.metrics(self.cells, self.scales, (first, second))}
 
     def is_like(self, other: AskerCells) -> bool:
-        """Whether both were asked by the same sentences in the same forms."""
+        """Whether both have the same cues in the same forms, so that they can be compared."""
         return all(self.settings.get(name) == other.settings.get(name) for name in _MUST_AGREE)
 
 
@@ -95,7 +95,7 @@ def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON
 
 
 def cells(suite: AnySuite, plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
-    """The cells of figures about who asks; none of a suite without askers."""
+    """The cells of figures about who asks; empty for a suite without askers."""
     own = suite.asked
     if own is None or not cued:
         return []
@@ -138,7 +138,7 @@ def summarise(
 
 
 def _naming(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
-    """Counts of each side's runs, and of those with a reply that names who asks."""
+    """By side, the number of its runs, and of those whose reply names who asks."""
     counts = {}
     for position, side in zip(PLACES, settings["sides"], strict=True):
         own = [row.names_asker for row in cued if row.asker and row.asker.place == position]

@@ -1,4 +1,4 @@
-"""Audits of evaluators in results: from a journal's verdicts on anchors, or from an earlier audit in it."""
+"""Audits of evaluators in results: made from a journal's verdicts on anchors, or earlier ones noted in it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 FOLDER = "audits"
 """The folder of kept audits, below that of the results."""
-_SEEN = ("response_model", "system_fingerprint", "provider")
+_REPORTED = ("response_model", "system_fingerprint", "provider")
 _SAMPLING = ("temperature", "top_p", "top_k")
 _TEXT = ("topic", "language", "kind", "host", "aspect")
 
 
 class Conclusions(TypedDict):
-    """What the verdicts of a complete audit come to, beside them."""
+    """The checks of a complete audit, and the verdicts they are made of."""
 
     checks: list[CheckFigures]
     lean_by_language: dict[str, CheckFigures]
@@ -39,7 +39,7 @@ class Conclusions(TypedDict):
 
 
 def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> dict[str, AuditFigures | None]:
-    """The audit of each evaluator of a journal as in results; None of one that was not audited."""
+    """The audit of each evaluator of a journal, in the form of results; None if it was not audited."""
     return {
         str(name): _session_figures(suite, history, name, is_running=is_running)
         or _kept_figures(history, name)
@@ -65,7 +65,7 @@ def _kept_figures(history: History, evaluator: str) -> AuditFigures | None:
 def _in_results(
     source: Literal["session", "kept"], audit: EvaluatorAudit, differs: list[str]
 ) -> AuditFigures:
-    """An audit as in results, where several verdicts on one text are listed together."""
+    """An audit in the form of results, which groups the scores by text."""
     return {
         "state": audit["state"],
         "source": source,
@@ -90,7 +90,7 @@ def _by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
     texts: dict[tuple[str, ...], Any] = {}
     rows: Sequence[Mapping[str, Any]] = judged
     for row in rows:
-        # Audits of earlier versions name no aspect.
+        # Audits of earlier versions have no aspect.
         about = {name: row[name] for name in _TEXT if name in row}
         texts.setdefault(tuple(about.values()), {**about, "scores": []})["scores"].append(row["score"])
     return list(texts.values())
@@ -100,7 +100,7 @@ def _by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
 
 
 def verdict_name(evaluator: str, anchor: str, repeat: int) -> str:
-    """The name of one verdict in the journal, as a run has an id."""
+    """The name of one verdict in the journal, where it stands in place of a run's id."""
     return f"audit-{evaluator}-{anchor}-{repeat}"
 
 
@@ -117,7 +117,7 @@ def _names(history: History, evaluator: str) -> list[str]:
 def of_session(
     suite: AnySuite, history: History, evaluator: str, *, is_running: bool = False
 ) -> EvaluatorAudit | None:
-    """The audit in a journal; as long as verdicts are missing it says nothing about the evaluator."""
+    """The audit in a journal, None without one. It has no checks as long as verdicts are missing."""
     plan = history.audit
     if plan is None or suite.audit is None:
         return None
@@ -149,7 +149,7 @@ def of_session(
 def concluded(
     audited: Audited, judged: Sequence[AnchorNumber], order: Sequence[Sequence[str]]
 ) -> Conclusions:
-    """The checks of a complete audit, from all verdicts of one evaluator."""
+    """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan."""
     # Imported here: numpy and scipy are slow to load.
     from equipoise.judge.anchors import Judged
     from equipoise.judge.checks import lean_by_language
@@ -167,13 +167,13 @@ def concluded(
 def _check_figures(check: Check) -> CheckFigures:
     from equipoise.results.summary import plain
 
-    # Rounded, a probability might come to lie on the other side of its level.
+    # Not rounded: a rounded probability could fall on the other side of its level.
     ruled = {"is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
     return cast("CheckFigures", {**plain(asdict(check)), "p": check.p, "level": check.level, **ruled})
 
 
 def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
-    """Which models, fingerprints and providers an endpoint reported, each once."""
+    """The distinct models, fingerprints and providers that an endpoint reported."""
     unique = sorted(set(rows), key=lambda row: [str(value) for value in row])
     return [
         {"response_model": model, "system_fingerprint": fingerprint, "provider": provider}
@@ -181,11 +181,11 @@ def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
     ]
 
 
-# Whether an audit is of the evaluator as it is now.
+# Differences between the evaluator of a journal and the one that was audited.
 
 
 def _differs(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
-    """In what the evaluator of this journal is not the one that was audited, each in a few words."""
+    """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
     now = [key[2:] for key in history.totals.seen if key[:2] == ("evaluator", evaluator)]
     return [
         *_other_model(audit["response_models"], now),
@@ -194,7 +194,7 @@ def _differs(history: History, evaluator: str, audit: EvaluatorAudit) -> list[st
 
 
 def _other_model(then: Sequence[Mapping[str, Any]], now: Sequence[tuple[str | None, ...]]) -> Iterator[str]:
-    for index, name in enumerate(_SEEN[:2]):
+    for index, name in enumerate(_REPORTED[:2]):
         before, after = {row[name] for row in then}, {row[index] for row in now}
         if before and after - before:
             yield f"the {name.replace('_', ' ')} was {_listed(before)}, now {_listed(after)}"

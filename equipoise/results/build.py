@@ -28,14 +28,14 @@ _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
-    """The results JSON as plain data; intervals and other statistics only once the session has ended."""
+    """The results JSON as plain data; without intervals and other statistics while the session is running."""
     plain, cued = askers.parted(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
-    # Rows replace records, which only panels need again: memory would not hold both of many runs.
+    # Rows replace records to save memory. Only panels need the records again.
     taken = list(records) if len(metadata["evaluators"]) > 1 else records
-    made = rows.of_records(suite, _drained(taken), scale)
+    made = rows.of_records(suite, _draining(taken), scale)
     own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
     indices = {row.question.key: row.question.index for row in made}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
@@ -58,11 +58,11 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
 def _askers(
     suite: AnySuite, scale: Scale, cued: History, plain: Sequence[RunRow], *, is_running: bool
 ) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """The part of the runs with a cue, and what the summary says of them once the session has ended."""
+    """The part `askers` of the results, and the part of the summary on it, empty while the session runs."""
     records = cued.records()
     unscored = [record for record in records if record.score is None]
     indices = {row.question.key: row.question.index for row in plain}
-    made = rows.of_records(suite, _drained(records), scale, part=rows.ASKED, indices=indices)
+    made = rows.of_records(suite, _draining(records), scale, part=rows.ASKED, indices=indices)
     indices |= {row.question.key: row.question.index for row in made}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
     part = askers.section(suite, scale, cued, made, errors, is_running=is_running)
@@ -70,15 +70,15 @@ def _askers(
     return part, figures
 
 
-def _drained(records: list[Record]) -> Iterator[Record]:
-    """The records in order; each leaves the list before the next one."""
+def _draining(records: list[Record]) -> Iterator[Record]:
+    """Yield the records in order, removing each from the list, so that it can be freed."""
     records.reverse()
     while records:
         yield records.pop()
 
 
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:
-    """Sections added by commands, as far as they are about these verdicts."""
+    """Sections that commands added for verdicts with this digest; others are outdated."""
     lines = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
     return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
 
@@ -98,7 +98,7 @@ def _statistics(
 
 
 def _saved(history: History) -> dict[str, int]:
-    """The rounds that `--until` may take, and the runs and about the calls that it made unnecessary."""
+    """The maximum number of rounds of `--until`, and the runs and estimated calls that it saved."""
     left_out, done = history.plans.left_out, len(history.planned) - len(history.missing())
     of_audits = sum(len(line.calls) for line in history.anchors.values())
     calls = round((history.totals.calls.total() - of_audits) / done * left_out) if done else 0
@@ -128,7 +128,7 @@ def _metadata(
         "data_notes": list(last.data_notes),
         **last.versions,
         **last.session_settings,
-        **_seen(history.totals, last.session_settings["concurrency"]),
+        **_reported(history.totals, last.session_settings["concurrency"]),
         "evaluators": _evaluators(records),
         "parameters_changed": [_learned(line) for line in history.learned.values()],
         "limits": _limits(history.limits),
@@ -138,9 +138,9 @@ def _metadata(
 
 
 def verdicts_digest(records: Sequence[Record]) -> str:
-    """SHA-256, hexadecimal, of how each run ended and of its score."""
+    """SHA-256, hexadecimal, of the outcomes and scores of all runs."""
     digest, before = hashlib.sha256(), b"["
-    # Piece by piece: of very many runs the whole list would be what takes most memory of all.
+    # Hashed row by row: with very many runs, the whole list would take the most memory of all.
     for record in sorted(records, key=attrgetter("id")):
         row = json_io.dumps([record.id, record.outcome, record.score, record.percent])
         digest.update(before + row.rstrip(b"\n"))
@@ -149,7 +149,7 @@ def verdicts_digest(records: Sequence[Record]) -> str:
     return digest.hexdigest()
 
 
-def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:
+def _reported(totals: Totals, concurrency: int) -> dict[str, JSON]:
     """Models, fingerprints and upstream providers that endpoints reported, and any change of these."""
     rows = [
         {
@@ -167,7 +167,7 @@ def _seen(totals: Totals, concurrency: int) -> dict[str, JSON]:
 
 
 def _evaluators(records: list[Record]) -> dict[str, JSON]:
-    """How many valid verdicts each evaluator gave, and how often it gave none."""
+    """Counts of each evaluator's valid and missing verdicts."""
     by_evaluator: dict[str, dict[str, int]] = {}
     for record in records:
         for verdict in record.verdicts:
@@ -181,7 +181,7 @@ def _learned(line: LearnedLine) -> dict[str, JSON]:
 
 
 def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
-    """How many calls were in flight at once, and how that changed when endpoints refused some."""
+    """How many calls were in flight at once, and how that was cut when endpoints refused some."""
     cuts = [line for line in lines if line.event == "cut"]
     ends = [line for line in lines if line.event == "end"]
     shown = ("session", "endpoint", "second", "status", "pause", "before", "after", "sustained")
@@ -198,7 +198,7 @@ def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
 
 
 def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
-    """How many calls each endpoint was given at the end, by its number; None where it is not known."""
+    """The last limit on calls in flight of each endpoint, by its number; None if it is not known."""
     levels = {line.endpoint: line.last for line in ends}
     return [levels.get(number) for number in range(max(levels, default=-1) + 1)]
 
@@ -206,11 +206,11 @@ def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
 def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
     endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
-    # For merged shards, the last session of each counts.
+    # In a merged journal, the last session of each shard counts.
     made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - made
     cost = partial(_cost, totals, endpoints=endpoints, price=price, discount=discount)
-    saved = {role: _less(cost(role, has_cache=False), cost(role)) for role in roles}
+    saved = {role: _difference(cost(role, has_cache=False), cost(role)) for role in roles}
     return {
         "calls": {
             "made": made,
@@ -255,7 +255,7 @@ def _cost(
     discount: float,
     has_cache: bool = True,
 ) -> float | None:
-    """USD of all calls in this role; None where a model has no price."""
+    """USD of all calls in this role; None if a model has no price."""
     models = [model for kind, model in totals.tokens if kind == role]
     costs = [
         totals.cost(role, model, endpoints[role], price, discount, has_cache=has_cache) for model in models
@@ -263,7 +263,7 @@ def _cost(
     return None if any(value is None for value in costs) else round(sum(filter(None, costs)), 6)
 
 
-def _less(one: float | None, other: float | None) -> float | None:
+def _difference(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else round(one - other, 6)
 
 

@@ -1,7 +1,6 @@
 """The history of a journal: the state of its sessions, read once, then updated with every line that is added.
 
-Resuming, replaying, aggregating, recovering and estimating all ask it. Knows neither suites nor endpoints,
-and not how lines are written.
+Used to resume, replay, aggregate, recover and estimate sessions. It writes no lines.
 """
 
 from __future__ import annotations
@@ -54,12 +53,12 @@ MOST_NUMBERS = 5
 class History:
     """The state of the sessions of one journal.
 
-    `refresh` adds lines that were appended to the file, whose calls can be replayed; `add` adds a line that
+    `refresh` adds lines that were appended to the file; their calls can be replayed. `add` adds a line that
     was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
     without a score. `batched` are the ids of the calls that were part of batches. `audit` is the plan of the
-    last audit, `anchors` has its verdicts by name, and `kept_audits` earlier audits by evaluator.
-    `is_headless` says that calls or records precede the first session line with their settings, `is_cut` that
-    the file has lost lines that were read.
+    last audit, `anchors` has its verdicts by name, and `kept_audits` has earlier audits by evaluator.
+    `is_headless` is set if calls or records come before the first session line, so that their settings are
+    lost; `is_cut` if the file has lost lines that were already read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -111,16 +110,16 @@ class History:
         self.is_headless |= not self.sessions and isinstance(line, CallLine | RecordLine)
         if isinstance(line, CallLine):
             if line.id in self.calls:
-                # A line that was doubled must not count twice.
+                # A duplicated line must not count twice.
                 return
             self._replies.put(line.run, line.role, line.request, start)
-        # A record or verdict with a lost call is dropped, so it is repeated.
+        # A record or verdict is ignored if one of its calls is lost; the run is then repeated.
         names = line.calls if isinstance(line, RecordLine | AnchorLine) else ()
         if all(name in self.calls for name in names):
             self._add(start, line)
 
     def add(self, start: int, data: bytes) -> None:
-        """Add a line that was just appended, which has to be valid; called by any thread."""
+        """Add a line that was just appended. Thread-safe. Raises ValueError if the line is not valid."""
         line = lines.decode(data)
         if line is None:
             raise ValueError(f"{self.path}: not a valid journal line: {data[:200]!r}")
@@ -164,7 +163,7 @@ class History:
         self._begun = start
 
     def _add_audit(self, line: AuditLine) -> None:
-        """Plan an audit; verdicts on other texts than those of this plan no longer count."""
+        """Set the plan of the audit, and drop verdicts on anchors with other texts."""
         if self.audit is not None and self.audit.anchors_hash != line.anchors_hash:
             self.anchors.clear()
         self.audit = line
@@ -173,14 +172,14 @@ class History:
         run, has_score = intern(line.run), line.record.score is not None
         self._replies.drop(run, has_score=has_score)
         if self.has_score(run):
-            # A score is final.
+            # The first score is final.
             return
         self._records[run] = start
         (self.unscored.discard if has_score else self.unscored.add)(run)
         self.plans.drop_stale(run)
 
     def move(self, moved: Moved) -> None:
-        """Continue with another file."""
+        """Continue with another file that has the same lines."""
         with self._lock:
             self.path = moved.path
             self.calls.move(moved.path)
@@ -190,7 +189,7 @@ class History:
 
     @property
     def planned(self) -> Mapping[str, str]:
-        """The needed runs of all plans, with their languages."""
+        """The languages of the needed runs of all plans, by run."""
         return self.plans.planned
 
     @property
@@ -270,7 +269,7 @@ class History:
         return run in self._records and run not in self.unscored
 
     def has_ended(self, run: str) -> bool:
-        """Whether a run has a score, or ended without one in the last session."""
+        """Whether a run has a score, or ended without one in the last session. Others are run again."""
         return run in self._records and (run not in self.unscored or self._records[run] > self._begun)
 
     def pending(self, plan: Mapping[str, str]) -> list[str]:
@@ -284,7 +283,7 @@ class History:
     def status(self, *, is_running: bool) -> Status:
         """`complete` if every planned run has a score, `complete_with_unscored` if all have ended.
 
-        `no_scores` where none has one, however the session ended.
+        `no_scores` if no run has a score once the session has ended, even if it was interrupted.
         """
         if all(map(self.has_score, self.planned)):
             return "complete"
@@ -297,7 +296,7 @@ class History:
     # Reading from the file.
 
     def take(self, run: str, role: Role, digest: str) -> Exchange | None:
-        """The next call of this run with this request, if there is one to replay."""
+        """Take the next recorded call of this run with this request; None if there is none left to replay."""
         start = self._replies.take(run, role, digest)
         return None if start is None else self.calls.exchange(start)
 
@@ -344,6 +343,7 @@ class History:
 
 
 def _askers(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """The setting `asker` of several sessions: the union of their forms, and the largest share."""
     if not every:
         return {}
     forms = dict.fromkeys(form for one in every for form in one["forms"])

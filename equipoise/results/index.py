@@ -1,6 +1,6 @@
 """Offsets of a journal's calls in its file, and the conversations, read from there when needed.
 
-Only offsets are held in memory. Does not know which calls count, nor what they cost.
+Only offsets are held in memory.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Calls:
         return self._reader.read(start, CallLine).exchange
 
     def exchanges(self, names: Sequence[str]) -> list[Exchange]:
-        """The known ones of these calls, the subject's first."""
+        """Those of these calls that are known, the subject's first."""
         return [self.exchange(start) for starts in self.starts(names).values() for start in starts.values()]
 
     def transcript(self, start: int) -> Transcript:
@@ -64,7 +64,7 @@ class Calls:
         return self._reader.read(start, RecordLine)
 
     def record(self, line: RecordLine, case: Mapping[str, JSON] | None = None) -> Record:
-        """The record in a journal line, with this copy of its case; its transcripts are read at each use."""
+        """The record in a journal line, with `case` as its case if given. Transcripts are read on use."""
         starts = self.starts(line.calls)
         subject, evaluators = (LazyTranscripts(self, tuple(known.values())) for known in starts.values())
         content = line.record
@@ -75,7 +75,7 @@ class Calls:
             score=content.score,
             percent=content.percent,
             error=content.error,
-            verdicts=tuple(map(_shared, content.verdicts)),
+            verdicts=tuple(map(_with_interned_name, content.verdicts)),
             # Many suites have none: one empty mapping for all of them.
             details=content.details or _NO_DETAILS,
             latency=content.latency,
@@ -87,8 +87,8 @@ class Calls:
         )
 
 
-def _shared(verdict: Verdict) -> Verdict:
-    """A copy of the verdict; those of one evaluator share its name in memory."""
+def _with_interned_name(verdict: Verdict) -> Verdict:
+    """A copy of the verdict whose evaluator's name is interned, to save memory."""
     return Verdict(
         evaluator=intern(verdict.evaluator),
         fields=verdict.fields,

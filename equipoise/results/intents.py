@@ -1,7 +1,7 @@
-"""The intents of batches: what is about to be sent to an endpoint, on disk before it is sent.
+"""The intents of batches, a write-ahead log: what is about to be sent to an endpoint is on disk before.
 
-A file of JSON lines beside the journal, appended to and synced. It says which calls are at which endpoint in
-which batch; replies are in the journal alone. Knows neither endpoints nor what calls ask.
+A file of JSON lines beside the journal, appended to and synced. It records which calls are in which batch at
+which endpoint; replies are in the journal alone.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from equipoise.core.files import opened, shown
 from equipoise.core.types import JSON, Role
 
 ROUNDS = 100_000
-"""Rounds of PBKDF2, as a key may be short."""
+"""Rounds of PBKDF2: slow to guess, because a key may be short."""
 BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
 class _BatchLine(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Any line; its kind says which."""
+    """Fields of every line: the id of the intent, and the time in ISO 8601."""
 
     intent: str
     at: str
 
 
 class IntentLine(_BatchLine, frozen=True, kw_only=True, tag="intent"):
-    """Calls that are about to be uploaded, by their custom ids, all of one model.
+    """The custom ids of calls that are about to be uploaded, all of one model.
 
-    `credential` is a salted digest of the key that submits them, `reserved` the most that they may cost, in
+    `credential` is a salted digest of the key that submits them. `reserved` is their maximum cost in
     nano-dollars, 0 without a limit.
     """
 
@@ -59,7 +59,7 @@ class UploadedLine(_BatchLine, frozen=True, kw_only=True, tag="uploaded"):
 
 
 class CreatingLine(_BatchLine, frozen=True, kw_only=True, tag="creating"):
-    """The batch is about to be created."""
+    """Announces that the batch is about to be created."""
 
 
 class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
@@ -70,9 +70,9 @@ class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
 
 
 class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
-    """The end of a batch, or the lack of one: its last status, or why.
+    """The end of a batch: its last status, or why there is no batch.
 
-    The counts are of its lines; unknown and doubled ones were ignored.
+    The counts are of the lines of its output. Those with an unknown or duplicate id were ignored.
     """
 
     status: str
@@ -90,7 +90,7 @@ _ENCODER = msgspec.json.Encoder()
 
 @dataclass(slots=True)
 class Intent:
-    """One batch, as far as it has come: `began` is when its creation began, ISO 8601."""
+    """The state of one batch; `began` is the time when its creation began, in ISO 8601."""
 
     line: IntentLine
     state: BatchState = "intended"
@@ -102,16 +102,16 @@ class Intent:
 
     @property
     def id(self) -> str:
-        """The id, which is also that in the metadata of the batch."""
+        """The id, which is also in the metadata of the batch."""
         return self.line.intent
 
     @property
     def may_exist(self) -> bool:
-        """Whether there may be a batch that is not over."""
+        """Whether the endpoint may have a batch that is not over."""
         return self.state in ("creating", "created")
 
     def add(self, line: BatchLine) -> None:
-        """Add what a later line says."""
+        """Update the state by a later line."""
         match line:
             case UploadedLine():
                 self.state, self.file = "uploaded", line.file
@@ -125,7 +125,7 @@ class Intent:
 
 @dataclass(slots=True)
 class Intents:
-    """The intents in one file, by id, in their order; created at the first one."""
+    """The intents in one file by id, in order. By call, the last intent, and the number of `attempts`."""
 
     path: Path
     by_id: dict[str, Intent] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Intents:
         return [intent for intent in self.by_id.values() if intent.may_exist]
 
     def add(self, line: BatchLine) -> None:
-        """Add a line that was read or written. The last intent with a call is the one that counts."""
+        """Add a line that was read or written. If several intents have a call, the last one counts."""
         if isinstance(line, IntentLine):
             intent = self.by_id[line.intent] = Intent(line)
             for call in line.calls:
@@ -159,7 +159,7 @@ class Intents:
         key: str,
         reserved: int,
     ) -> Intent:
-        """Write a new intent for calls, by their ids. Raises CannotKeep."""
+        """Write a new intent for the calls with these custom ids. Raises CannotKeep."""
         salt = next((intent.line.salt for intent in self.by_id.values()), "") or secrets.token_hex(16)
         name = secrets.token_hex(16)
         self._write(
@@ -216,7 +216,7 @@ class Intents:
 
 
 def load(path: Path) -> Intents:
-    """Read the intents at a path, of which there are none without a file. Raises UserError."""
+    """Read the intents at a path; empty if there is no file. Raises UserError if it is damaged."""
     intents = Intents(path)
     try:
         for line in _read(path):
@@ -230,7 +230,7 @@ def load(path: Path) -> Intents:
 
 
 def _read(path: Path) -> Iterator[BatchLine]:
-    """The valid lines of a file. A line that a crash has cut announced nothing that was done."""
+    """The valid lines of a file. A line cut by a crash can be ignored: what it announces was not done."""
     with opened(path) as file:
         for number, data in enumerate(file, start=1):
             if not data.strip():
@@ -238,7 +238,7 @@ def _read(path: Path) -> Iterator[BatchLine]:
             try:
                 line: BatchLine = _DECODER.decode(data)
             except (ValueError, RecursionError):
-                # Cut by a crash, or of a later version.
+                # A line cut by a crash, or one of a later version.
                 if not data.rstrip().endswith(b"}") or _is_object(data):
                     continue
                 raise UserError(
@@ -287,9 +287,9 @@ def is_by(intent: Intent, key: str) -> bool:
 
 
 def call_id(nonce: str, run: str, role: str, request: str, number: int) -> str:
-    """The custom_id of a call: the `number`-th of a run with this request, from 0; 40 hexadecimal digits.
+    """The custom_id of a call, 40 hexadecimal digits.
 
-    Equal requests of other runs, and a request that is made again, have other ids.
+    `number` counts, from 0, the calls of a run with equal requests, so that each has its own id.
     """
     parts: Sequence[JSON] = (nonce, run, role, request, str(number))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:40]

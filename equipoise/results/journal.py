@@ -1,8 +1,8 @@
 """The journal: one JSON line per finished call and per record, appended immediately.
 
 One process at a time writes to it. Results are a function of this file alone. Each line ends with the
-checksum of the line before it and its own, so that a line that was damaged, removed, doubled or moved is
-noticed; lines of format 4 have none. What the kinds of lines hold is in `lines`.
+checksum of the line before it and its own, so that damaged, removed, duplicated and moved lines are noticed.
+Lines of format 4 have no checksums. The content of lines is defined in `lines`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ FORMAT = 5
 READABLE = (4, FORMAT)
 _CHECKSUMS = re.compile(rb',"previous":"([0-9a-f]{8}|)"(,"crc32":"([0-9a-f]{8})"\}\s*)\Z')
 _TAIL = 64
-"""How many bytes at the end of a line are enough for its checksums."""
+"""How many bytes at the end of a line are enough to contain its checksums."""
 _MOST_COPIED = 2**20
 """How many bytes are copied at a time."""
 _AT_ONCE = 16384
 """How many bytes are read for one line at first; few lines are longer."""
-_SAID = ("message", "reason")
+_ENDPOINT_TEXTS = ("message", "reason")
 """Fields with texts of endpoints, in lines that are neither calls nor records."""
 
 
 class JournalLine(NamedTuple):
-    """One valid line: its start offset in bytes, its bytes, and what they say."""
+    """One valid line: its start offset in bytes, its bytes, and the decoded entry."""
 
     start: int
     data: bytes
@@ -56,10 +56,10 @@ class JournalLine(NamedTuple):
 
 
 class Scanned(NamedTuple):
-    """A line with its start and end offsets in bytes; its content is None if it is damaged.
+    """A line with its start and end offsets in bytes; `entry` is None if it is damaged.
 
-    `follows` is false if the line before it is not the one that it was written after; `has_checksum` is false
-    in lines of format 4.
+    `follows` is false if the line before it is not the one after which it was written. `has_checksum` is
+    false for lines of format 4.
     """
 
     start: int
@@ -71,13 +71,13 @@ class Scanned(NamedTuple):
 
 
 def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
-    """The line of an entry, with the checksum of the line before it, empty if that has none, and its own."""
+    """The line of an entry with its checksum. `previous` is that of the line before, empty if it has none."""
     body = json_io.dumps({**entry, "previous": previous}).removesuffix(b"}\n")
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 
 
 def resealed(line: bytes, previous: str) -> bytes:
-    """A copy of a valid line behind another, whose checksum is `previous`, empty if it has none."""
+    """A copy of a valid line that follows another one, whose checksum is `previous`, empty if it has none."""
     match = _CHECKSUMS.search(line[-_TAIL:])
     content = line[: -len(match[0])] if match else line.rstrip().removesuffix(b"}")
     body = b'%b,"previous":"%b"' % (content, previous.encode())
@@ -105,7 +105,7 @@ def code(nonce: str, *parts: str) -> str:
 
 
 class Moved(NamedTuple):
-    """A journal was moved, removed or cut while it was written, and continues at another path.
+    """The new path of a journal that was moved, removed or cut while it was written.
 
     The new file is complete unless `is_cut`.
     """
@@ -115,15 +115,15 @@ class Moved(NamedTuple):
 
 
 def _ignore(*event: object) -> None:
-    """The default of `on_line` and `on_move`."""
+    """Do nothing: the default of `on_line` and `on_move`."""
 
 
 class Journal:
     """Appends lines to one file.
 
     `session` is the id of the session that writes. `secrets` are masked in texts of models and endpoints, but
-    not in field names, ids and hashes. `on_line` is called with the offset and the bytes of every line once
-    it is written, `on_move` if the file has vanished.
+    not in field names, ids and hashes. `on_line` is called with the offset and the bytes of every line after
+    it is written, `on_move` if the journal continues in another file.
     """
 
     def __init__(
@@ -142,11 +142,11 @@ class Journal:
         self._calls = 0
         self._moved = ""
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        self._look_at_end(os.fstat(self._file).st_size)
+        self._read_end(os.fstat(self._file).st_size)
         self._first = _first_line(self._file)
 
-    def _look_at_end(self, size: int) -> None:
-        """Note where the next line begins and which one it follows, in a file of this size.
+    def _read_end(self, size: int) -> None:
+        """Set the offset of the next line and the checksum of the last one, in a file of this size.
 
         After a crash the last line may be cut: then it has no line break, which the next one must add.
         """
@@ -157,15 +157,15 @@ class Journal:
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line immediately. Raises CannotKeep if it cannot be written.
 
-        If the file has vanished or was cut since the last line, this line and all later ones go to another
-        file, together with everything that can be saved, and CannotKeep is raised once to say so.
+        If the file has vanished or was cut since the last line, this line and all later ones are written to
+        another file, together with everything that can be saved. CannotKeep is then raised once.
         """
-        for name in content.keys() & _SAID:
+        for name in content.keys() & _ENDPOINT_TEXTS:
             content[name] = self.secrets.mask(content[name])
         self.append_entry({"kind": kind, "session": self.session, **content})
 
     def append_entry(self, entry: dict[str, JSON]) -> None:
-        """Write the content of a line as it is, whatever session it is of. Raises as `append` does."""
+        """Write the content of a line unchanged: unmasked, without a session id. Raises as `append` does."""
         before = self.path
         with self._writing():
             self._move_if_vanished()
@@ -177,7 +177,7 @@ class Journal:
             raise CannotKeep(self._moved)
 
     def check(self) -> None:
-        """Raise CannotKeep if the file has vanished or was cut, now or before."""
+        """Raise CannotKeep if the file has vanished or was cut, since the last line or earlier."""
         with self._writing():
             self._move_if_vanished()
         if self._moved:
@@ -205,16 +205,16 @@ class Journal:
         is_cut = size < self._end
         if size != self._end or self._is_cut:
             # Another journal of this process may have appended to it, or the disk was full.
-            self._look_at_end(size)
+            self._read_end(size)
         if not is_cut and self._is_in_place(status):
             return
         old, file = self.path, self._file
         self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
-        # Without its first line, which a cut may have taken, a journal cannot be resumed.
+        # A journal without its first line cannot be resumed, and a cut may have removed it.
         head = b"" if self._starts_as_before() else self._first
         self._file = _copy(file, size, self.path, head)
         os.close(file)
-        self._look_at_end(os.fstat(self._file).st_size)
+        self._read_end(os.fstat(self._file).st_size)
         self._moved = (
             f"{shown(old)}: the journal was moved, removed or cut while it was written; "
             f"what could be saved is in {shown(self.path)}: rename it to resume from there"
@@ -222,7 +222,7 @@ class Journal:
         self._on_move(Moved(self.path, is_cut))
 
     def _starts_as_before(self) -> bool:
-        """Whether the first line is there; a line may have been appended between a cut and its discovery."""
+        """Whether the file still has its first line: after a cut, another line may already have been appended."""
         return os.pread(self._file, len(self._first), 0) == self._first
 
     def _is_in_place(self, status: os.stat_result) -> bool:
@@ -234,9 +234,9 @@ class Journal:
     def append_call(
         self, run: str, call: Call, digest: str, reply: Reply, batch: str | None = None
     ) -> Exchange:
-        """Append a reply to a masked call, and return the exchange as it was written.
+        """Append a call, which has to be masked, with its reply. Returns the exchange as it was written.
 
-        `batch` is the id of its line in a batch, if it was part of one.
+        `digest` is the call's `request_hash`; `batch` is its custom id if it was part of a batch.
         """
         self._calls += 1
         masked = self.secrets.masked_reply(reply)
@@ -276,13 +276,13 @@ def _first_line(file: int) -> bytes:
 
 
 def _free(path: Path) -> Path:
-    """The path, with a number if the file exists."""
+    """The path, or the first numbered variant of it that does not exist."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
     return next(item for item in chain([path], numbered) if not os.path.lexists(item))
 
 
 def _copy(file: int, size: int, path: Path, head: bytes) -> int:
-    """Create a file with a head and the first bytes of another file, opened to append."""
+    """Create `path` with `head` and the first `size` bytes of another file; returns it open for appending."""
     path.parent.mkdir(parents=True, exist_ok=True)
     target = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
     os.write(target, head)
@@ -293,7 +293,7 @@ def _copy(file: int, size: int, path: Path, head: bytes) -> int:
 
 
 def _tail(file: int, end: int) -> bytes:
-    """The bytes before an offset in which a checksum would be."""
+    """The last bytes before an offset, enough to contain the checksums of a line that ends there."""
     return os.pread(file, min(_TAIL, end), max(0, end - _TAIL))
 
 
@@ -308,10 +308,10 @@ def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
 
 
 def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[Scanned]:
-    """Every non-blank line from a position on; `is_checked` says that lines before it have checksums.
+    """Every non-blank line from a position on; `is_checked` if lines before it have checksums.
 
-    A line is damaged if it is not a valid line, or lacks the checksum that it should have. A last line that
-    may not be written completely yet has its start as its end.
+    A line is damaged if it is not valid, or lacks the checksum that it should have. For a last line that may
+    still be being written, `end` equals `start`.
     """
     with opened(path) as file:
         previous = checksum(_tail(file.fileno(), position)).encode()
@@ -323,7 +323,7 @@ def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator
                 continue
             match = _CHECKSUMS.search(data[-_TAIL:])
             entry = _decode(data, match)
-            # Once a version that writes checksums has written to a journal, every line has one.
+            # After the first line with a checksum, all lines must have one.
             if match is None and (is_checked or _must_be_checked(entry)):
                 entry = None
             is_whole = entry is not None or data.endswith(b"\n")
@@ -344,7 +344,7 @@ def content(line: bytes) -> dict[str, JSON]:
 
 
 def other_format(path: Path) -> str | None:
-    """The format of a journal if it is none of READABLE, otherwise None."""
+    """The format of a journal if it is not one of READABLE, otherwise None."""
     with opened(path) as file:
         first = file.readline()
     with suppress(ValueError):
@@ -398,7 +398,7 @@ class Reader:
 
 
 def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
-    """The content of a line whose checksums `match` has found; None if it is damaged."""
+    """The content of a line; None if it is damaged. `match` is that of `_CHECKSUMS`, None if it has none."""
     if match is not None and match[3] != b"%08x" % zlib.crc32(data[: -len(match[2])]):
         return None
     return lines.decode(data)

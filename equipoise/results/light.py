@@ -1,7 +1,7 @@
-"""Reads results without their transcripts, which are most of a file, in a fraction of the memory.
+"""Reads results without their transcripts, which make up most of a file, in a fraction of the memory.
 
-Sessions write results indented, so that a transcript is a block of lines. A file that another tool has
-reformatted is read as a whole. Knows no suite.
+Sessions write indented JSON, in which a transcript is a block of lines that can be skipped. A file that
+another tool has reformatted is read completely.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OPENS = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\
 _CLOSES = {b"[": b"]", b"{": b"}"}
 _RESULTS = b'  "results": '
 _DEPTH = 3
-"""How deep the pieces of results are split: down to a question."""
+"""The depth to which results are split into pieces: that of a question."""
 
 
 def load(path: Path) -> tuple[JSON, str]:
@@ -35,7 +35,7 @@ def load(path: Path) -> tuple[JSON, str]:
 
 
 def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]) -> Iterator[bytes]:
-    """The lines, with nothing in the blocks of transcripts. A cut in a wrong place leaves no valid JSON."""
+    """The lines, with empty transcripts. If the file has another layout, the output is not valid JSON."""
     end = b""
     for line in lines:
         update(line)
@@ -51,7 +51,7 @@ def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]
 
 
 def has_results(path: Path, results: JSON) -> bool:
-    """Whether a file has these results, byte for byte as a session writes them. Raises OSError."""
+    """Whether the part `results` of a file equals these, byte for byte as written. Raises OSError."""
     with opened(path) as file:
         position = 0
         for line in file:

@@ -1,6 +1,6 @@
-"""The lines of a journal as typed values: a class for each kind, and the one decoder.
+"""The lines of a journal as typed values: a class for each kind of line, and the decoder.
 
-What a later version adds, fields or kinds of lines, is passed over. Knows no file.
+Fields and kinds of lines that a later version adds are ignored.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from equipoise.core.records import Outcome, Verdict
 from equipoise.core.types import JSON, Call, Cue, Exchange, Message, Reply, Role, Transcript
 
 Number = int | float
-"""A number that is written again as it was read: 4 is not 4.0."""
+"""A number whose type is preserved when it is written again: 4 does not become 4.0."""
 PositiveCount = Annotated[int, Meta(ge=1)]
 
 
 class Selected(TypedDict, total=False):
-    """The tests that a session selected, and how many it left out."""
+    """The pytest expressions by which a session selected tests, and how many it deselected."""
 
     keyword: str | None
     mark: str | None
@@ -29,15 +29,15 @@ class Selected(TypedDict, total=False):
 
 
 class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Any line; its kind says which."""
+    """The base of all lines; the JSON key `kind` has the tag of the subclass."""
 
 
 class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     """The beginning of a session: its planned runs with their languages, its settings and its nonce.
 
     `data_files` are the digests of the files that the questions were read from, by name. `ranks` are the
-    places of a shard's runs among those of all shards. A line that joins shards has their
-    last sessions as `shards`, and the nonces of all their sessions. Only sessions of a suite plan runs.
+    positions of a shard's runs among those of all shards. In a merged journal, `shards` has the id of each
+    shard's last session, and `nonces` those of all their sessions by id. Only sessions of a suite plan runs.
     """
 
     session: str
@@ -65,7 +65,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
 class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
     """A call of a run and its reply; `request` is the hash of the request.
 
-    `batch` is the id of its line if it was part of a batch.
+    `batch` is its custom id if it was part of a batch.
     """
 
     session: str
@@ -93,7 +93,7 @@ class CallLine(_Line, frozen=True, kw_only=True, tag="call"):
 
 
 class FailedLine(_Line, frozen=True, kw_only=True, tag="failed"):
-    """A call that got no reply, after this many retries."""
+    """A call that failed after this many retries."""
 
     session: str
     run: str = ""
@@ -115,11 +115,11 @@ class LearnedLine(_Line, frozen=True, kw_only=True, tag="learned"):
 
 
 class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
-    """A cut of an endpoint's concurrency limit, or its levels at the `end` of a session.
+    """A cut of an endpoint's concurrency limit, or the range of that limit at the `end` of a session.
 
-    A cut has `before`, `after` and how many calls in flight the endpoint had `sustained`, which journals of
-    format 4 call `borne`; `second` counts from the beginning of the session, `pause` is in seconds. The end
-    has the other levels.
+    A cut has the limits `before` and `after`, and `sustained`, the number of calls in flight that the
+    endpoint had accepted; journals of format 4 call it `borne`. `second` counts from the beginning of the session,
+    `pause` is in seconds. An end has `lowest`, `highest`, `last` and the number `refused`.
     """
 
     session: str
@@ -161,7 +161,7 @@ class LookLine(_Line, frozen=True, kw_only=True, tag="look"):
     verdicts: dict[str, str] | UnsetType = UNSET
 
     def to_json(self) -> dict[str, JSON]:
-        """The fields that it was written with."""
+        """The fields as they were written; unset ones are left out."""
         content: dict[str, JSON] = msgspec.to_builtins(self)
         return content
 
@@ -211,7 +211,7 @@ class AuditLine(_Line, frozen=True, kw_only=True, tag="audit"):
 
 
 class JudgedContent(Struct, frozen=True, kw_only=True):
-    """One number of a verdict on an anchor, None if it was invalid, beside what is known of the anchor."""
+    """One score of a verdict on an anchor, None if it was invalid, with the properties of the anchor."""
 
     topic: str
     language: str
@@ -227,7 +227,7 @@ class JudgedContent(Struct, frozen=True, kw_only=True):
 class AnchorLine(_Line, frozen=True, kw_only=True, tag="anchor"):
     """An evaluator's verdict on an anchor, and the model, fingerprint and provider that answered.
 
-    `run` is the verdict's name, `at` when it was given; `judged` are rows as JudgedContent describes them.
+    `run` is the verdict's name, `at` its time in ISO 8601. `judged` has rows like JudgedContent.
     """
 
     session: str
@@ -268,7 +268,7 @@ class AnsweredContent(Struct, frozen=True, kw_only=True):
 
 
 class AuditContent(Struct, frozen=True, kw_only=True):
-    """One evaluator's audit, as it is kept for later sessions."""
+    """One evaluator's audit, as it is saved for later sessions."""
 
     evaluator: str
     finished: str
@@ -287,7 +287,7 @@ class AuditContent(Struct, frozen=True, kw_only=True):
 
 
 class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
-    """An earlier audit of an evaluator, with the fields of AuditContent, as its file has it."""
+    """An earlier audit of an evaluator, copied from its file; it has the fields of AuditContent."""
 
     session: str
     audit: dict[str, Any]
@@ -297,7 +297,7 @@ class KeptAuditLine(_Line, frozen=True, kw_only=True, tag="kept_audit"):
 
 
 class SectionLine(_Line, frozen=True, kw_only=True, tag="section"):
-    """A section that a command added to the results of these verdicts."""
+    """A section that a command added to the results with this digest of verdicts."""
 
     name: str
     verdicts_sha256: str
@@ -336,16 +336,16 @@ _DECODER = msgspec.json.Decoder(KnownLine)
 
 
 def decode(data: bytes) -> AnyLine | None:
-    """The line in these bytes; None if it is not a valid one."""
+    """The line in these bytes; None if it is not valid."""
     try:
         line: AnyLine = _DECODER.decode(data)
         return line
     except (ValueError, RecursionError):
-        # Also a lone surrogate, which a model may write, or a line of another kind.
-        return _converted(data)
+        # msgspec rejects lone surrogates, which models may write, and unknown kinds of lines.
+        return _decode_leniently(data)
 
 
-def _converted(data: bytes) -> AnyLine | None:
+def _decode_leniently(data: bytes) -> AnyLine | None:
     try:
         content = json_io.loads(data)
         kind: Any = KnownLine if content["kind"] in _KINDS else OtherLine

@@ -1,7 +1,7 @@
-"""Joins the journals of a suite's shards into one, as one session would have written it.
+"""Merges the journals of a suite's shards into one, like that of a single session.
 
-Every line of the shards is taken over but those that begin their sessions: results are a function of the
-joined journal as of any other. Calls nothing, and leaves the shards' own files as they are.
+It copies every line of the shards except their session lines, which a new one replaces. It makes no calls,
+and does not change the shards' files.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from equipoise.results.lines import SessionLine
 from equipoise.results.store import ARCHIVE, Files, Lock
 
 _DIFFERS = ("shard", "endpoints")
-"""Settings in which shards may differ: each may have a server of its own."""
+"""Settings in which shards may differ: each may have its own server."""
 _SAME = ("equipoise_version", "git_commit")
-"""Versions that the shards must share: others, such as Python's, affect no figure."""
+"""Versions that the shards must share. Others, such as Python's, affect no figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedShard:
-    """One shard and what its journal holds."""
+    """One shard and the history of its journal."""
 
     shard: Shard
     history: History
@@ -43,12 +43,12 @@ class LoadedShard:
 
     @property
     def last(self) -> SessionLine:
-        """The line that began its last session."""
+        """The line of its last session."""
         return self.history.sessions[-1]
 
     @property
     def settings(self) -> Mapping[str, JSON]:
-        """The settings that all shards of one result share."""
+        """The settings and versions that all shards of one result must share."""
         own = {name: value for name, value in self.history.settings.items() if name not in _DIFFERS}
         return {**own, **{name: self.last.versions.get(name) for name in _SAME}}
 
@@ -64,13 +64,13 @@ class LoadedShard:
 def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
     """The shards below these folders, by suite and model, each in the order of its number.
 
-    Other journals are left aside. Raises UserError if there are none.
+    Other journals are ignored. Raises UserError if there are no shards.
     """
     shards: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
-        part = _read(path)
-        shards[part.last.suite, part.last.settings["subject_model"]].append(part)
+        shard = _read(path)
+        shards[shard.last.suite, shard.last.settings["subject_model"]].append(shard)
     if not shards:
         names = ", ".join(map(shown, folders))
         raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
@@ -95,11 +95,11 @@ def _read(path: Path) -> LoadedShard:
     return LoadedShard(shard=Shard.parse(loaded.settings["shard"]), history=loaded)
 
 
-# What cannot be joined.
+# Shards that cannot be merged.
 
 
 def refuse_unfit(parts: Sequence[LoadedShard]) -> None:
-    """Raise UserError unless these are all shards of one result, each once and with every run ended."""
+    """Raise UserError unless these are all shards of one result, each once, and all runs have ended."""
     _refuse_mismatched(parts)
     _refuse_doubled(parts)
     _refuse_missing(parts)
@@ -156,21 +156,21 @@ def _title(parts: Sequence[LoadedShard]) -> str:
     return f"{last.suite}, {last.settings['subject_model']}"
 
 
-# Joining.
+# Merging.
 
 
 def join(parts: Sequence[LoadedShard], files: Files) -> History:
-    """Write the joined journal of these shards, and return what it holds. Raises UserError.
+    """Write the merged journal of these shards, and return its history. Raises UserError.
 
-    An earlier one is replaced, but never one to which a session has added runs.
+    An earlier merged journal is replaced, but not if a session has added runs to it.
     """
     refuse_unfit(parts)
     files.check()
-    _refuse_own_runs(files, parts)
+    _refuse_other_journal(files, parts)
     try:
         with ExitStack() as steps:
             for part in parts:
-                # Where a shard's folder is read-only, no session can be at work there either.
+                # In a read-only folder there can be no lock, and no running session either.
                 with suppress(OSError):
                     steps.callback(Lock(Files(results=part.path, journal=part.path)).release)
             _write(parts, files.journal)
@@ -179,7 +179,7 @@ def join(parts: Sequence[LoadedShard], files: Files) -> History:
     return history.load(files.journal)
 
 
-def _refuse_own_runs(files: Files, parts: Collection[LoadedShard]) -> None:
+def _refuse_other_journal(files: Files, parts: Collection[LoadedShard]) -> None:
     if files.journal.resolve() in {part.path.resolve() for part in parts}:
         raise UserError(f"{shown(files.journal)}: the journal of a shard; name another file with --output")
     if files.journal.exists():
@@ -204,7 +204,7 @@ def _write(parts: Sequence[LoadedShard], path: Path) -> None:
 
 
 def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
-    """The line that one session would have begun with."""
+    """The session line of the merged journal: that of a single session, with `shards` and `nonces`."""
     first, last = parts[0].last, max(parts, key=lambda part: part.last.started).last
     ranks = dict(chain.from_iterable(part.history.plans.ranks.items() for part in parts))
     languages = dict(chain.from_iterable(part.history.planned.items() for part in parts))
@@ -233,6 +233,6 @@ def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
 
 
 def _endpoints(parts: Sequence[LoadedShard]) -> dict[str, str]:
-    """The URLs by role; several in the order of the shards where these had servers of their own."""
+    """The URLs by role; those of several servers are joined, in the order of the shards."""
     endpoints = [part.history.settings["endpoints"] for part in parts]
     return {role: ", ".join(dict.fromkeys(urls[role] for urls in endpoints)) for role in endpoints[0]}

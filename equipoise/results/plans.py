@@ -1,7 +1,4 @@
-"""The runs that the sessions of a journal have planned, and the rounds of them that `--until` needed.
-
-Does not know how any run ended.
-"""
+"""The runs that the sessions of a journal have planned, and the rounds of them that `--until` needed."""
 
 from __future__ import annotations
 
@@ -16,10 +13,10 @@ T = TypeVar("T")
 
 
 class Plans:
-    """The plans of all sessions as one, in the order of the largest.
+    """The union of the plans of all sessions, in the order of the largest plan.
 
-    `planned` maps the needed runs to their languages; `ranks` are the places of a shard's runs among those of
-    all shards; `looks` are by round.
+    `planned` maps the needed runs to their languages. `ranks` are the positions of a shard's runs among those
+    of all shards. `looks` has the decisions of `--until` by round.
     """
 
     def __init__(self) -> None:
@@ -30,7 +27,7 @@ class Plans:
 
     def add(self, session: SessionLine) -> None:
         """Add a session's plan."""
-        # The texts are the same in every plan, record and test.
+        # Interned, because every plan, record and test has the same strings.
         plan = {intern(run): intern(language) for run, language in session.plan.items()}
         self.ranks.update(zip(plan, session.ranks, strict=False))
         first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
@@ -38,12 +35,12 @@ class Plans:
         self.planned = self.needed(self._every)
 
     def look(self, look: LookLine) -> None:
-        """Add a look, which may make later rounds unnecessary."""
+        """Add the decision of `--until` after a round, which may make later rounds unnecessary."""
         self.looks[look.round] = look
         self.planned = self.needed(self._every)
 
     def drop_stale(self, run: str) -> None:
-        """Drop the looks that a run's new record makes stale."""
+        """Drop the looks after this run's round or later, because its new record makes them stale."""
         stale = [number for number in self.looks if number >= round_of(run)] if self.looks else []
         for number in stale:
             del self.looks[number]

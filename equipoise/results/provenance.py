@@ -1,4 +1,4 @@
-"""Provenance of a result: versions of the software and the state of the checkout. Knows no settings."""
+"""Provenance of a result: versions of the software and the state of the checkout."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGES = (
 
 
 def versions(root: Path) -> dict[str, JSON]:
-    """Versions of Equipoise, Python and the packages that matter, and the git commit of `root`."""
+    """Versions of Equipoise, Python and PACKAGES, and the git commit of the folder `root`."""
     return {
         "equipoise_version": __version__,
         "python_version": platform.python_version(),

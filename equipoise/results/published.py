@@ -1,6 +1,6 @@
-"""Results files that published benchmarks wrote: read in our shape, or completed in theirs.
+"""Results files of published benchmarks: converted to our format, or completed in their own.
 
-Knows no format: a suite offers that of its benchmark as the module `published` of its package.
+Each format is defined by the suite of its benchmark, in the module `published` of its package.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equipoise.results import store, versions
 
 
 class ResultsFormat(Protocol):
-    """A module that reads the results files of the published benchmark."""
+    """A module that reads the results files of a published benchmark."""
 
     BENCHMARK: str
     """The name of the published benchmark."""
@@ -30,19 +30,19 @@ class ResultsFormat(Protocol):
         """Whether data are results of the published benchmark, old or current."""
 
     def is_old(self, data: Mapping[str, JSON]) -> bool:
-        """Whether they are in the old format, and have to be completed first."""
+        """Whether they are in the old format, and have to be converted by `complete` first."""
 
     def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
-        """Results in the current format, and how often each field was added. Raises ValueError."""
+        """Results in its current format, and how often each field was added. Raises ValueError."""
 
     def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The results in our format. Raises ValueError naming the place."""
+        """The results in our format. Raises ValueError naming the field."""
 
 
 def adapted(path: Path, data: JSON) -> JSON:
-    """Results in the current format, converted if a published benchmark or an earlier version wrote them.
+    """Results in our current format, converted if a published benchmark or an earlier version wrote them.
 
-    Raises UserError.
+    Other data are returned unchanged. Raises UserError.
     """
     if is_ours(data):
         return versions.upgraded(data)
@@ -65,7 +65,7 @@ def _format(data: JSON) -> ResultsFormat | None:
 
 
 def is_ours(data: JSON) -> bool:
-    """Whether Equipoise wrote these results, in whatever version."""
+    """Whether any version of Equipoise wrote these results."""
     metadata = data.get("metadata") if isinstance(data, dict) else None
     return isinstance(metadata, dict) and "schema_version" in metadata
 
@@ -78,8 +78,8 @@ def _formats() -> Iterator[ResultsFormat]:
 
 
 def convert(source: Path, target: Path) -> list[str]:
-    """Complete published results and write them to a new file; returns what was added. Raises UserError."""
-    _refuse_taken(source, target)
+    """Complete published results and write them to a new file. Returns messages. Raises UserError."""
+    _refuse_existing(source, target)
     try:
         data = _read(source)
         if (published := _format(data)) is None:
@@ -92,11 +92,11 @@ def convert(source: Path, target: Path) -> list[str]:
         raise UserError(f"{source}: is nested too deeply to be results") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror})") from None
-    return [*_added(added), f"written to {shown(target)}"]
+    return [*_messages(added), f"written to {shown(target)}"]
 
 
-def _refuse_taken(source: Path, target: Path) -> None:
-    """Refuse an output that exists, or is the input under another name."""
+def _refuse_existing(source: Path, target: Path) -> None:
+    """Raise UserError if the output exists, or is the input under another name."""
     try:
         is_same = target.samefile(source)
     except OSError:
@@ -107,7 +107,7 @@ def _refuse_taken(source: Path, target: Path) -> None:
         raise UserError(f"{target}: exists already; name another with -o, or remove it")
 
 
-def _added(added: Counter[str]) -> Iterator[str]:
+def _messages(added: Counter[str]) -> Iterator[str]:
     yield from (f"added {name}: {count}" for name, count in added.items())
     if not added:
         yield "nothing was missing"
@@ -124,7 +124,7 @@ def _why_unknown(data: JSON) -> str:
 
 
 def _read(path: Path) -> JSON:
-    """Read JSON with the order of keys and the numbers unchanged. Raises UserError or ValueError."""
+    """Read JSON, rejecting duplicate keys and numbers that are not finite. Raises UserError or ValueError."""
     try:
         return json.loads(
             read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float

@@ -1,4 +1,4 @@
-"""Rebuilds the results JSON from a journal, however its session ended. Needs no endpoint."""
+"""Rebuilds the results JSON from a journal, however its session ended, without an endpoint."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from equipoise.results.store import Files, Lock
 from equipoise.suites import AnySuite
 
 Conclude = Callable[[Mapping[str, JSON]], dict[str, JSON]]
-"""Makes further parts of results from the others."""
+"""Returns further parts of the results, made from the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """The results of a journal, their table, their path, and warnings for the user."""
+    """The results of a journal, the rows of their table, their path, and warnings for the user."""
 
     data: dict[str, JSON]
     rows: Sequence[Sequence[str]]
@@ -55,7 +55,7 @@ def _recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recove
     files = Files(results=output or path.with_name(f"{path.name.removesuffix('.jsonl')}.json"), journal=path)
     files.check()
     with ExitStack() as steps:
-        # Where the journal's folder cannot be written to, no session can be at work there either.
+        # In a read-only folder there can be no lock, and no running session either.
         with suppress(OSError):
             steps.callback(Lock(files).release)
         history = History(path)
@@ -66,15 +66,15 @@ def _recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recove
 def results_of(
     suite: AnySuite, history: History, files: Files, roots: tuple[Path, ...], conclude: Conclude = _nothing
 ) -> Recovered:
-    """Write the results JSON of a journal that was read, with what `conclude` adds. Raises UserError."""
-    rubric = suite.rubric(_rubric(suite, history, roots))
+    """Write the results JSON of this history, with the parts that `conclude` adds. Raises UserError."""
+    rubric = suite.rubric(_rubric_path(suite, history, roots))
     try:
         data = build.build(suite, rubric, history)
         data |= conclude(data)
         rows, warnings = suite.table(data["summary"]), _warnings(rubric, history)
         store.write_json(files.results, data)
     except DAMAGE as error:
-        # Not every suite's own part of a line can be checked beforehand.
+        # The parts of lines that belong to a suite are not checked when they are read.
         raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 
@@ -100,7 +100,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Path:
+def _rubric_path(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Path:
     if suite.rubric_in_data:
         return suites.rubric_path(suite, history.settings.get("dataset"), roots[0])
     paths = [root / "rubric" / f"{suite.name}.toml" for root in roots]

@@ -1,6 +1,7 @@
-"""Evaluates the runs of a journal again from their calls, as `verified` results have to come out the same.
+"""Evaluates the runs of a journal again from their recorded calls.
 
-Needs no endpoint and no data, as cases are in the records, but the rubric. Knows no suite.
+Results are `verified` only if this reproduces them. It needs only the rubric: cases come from the records,
+replies from the calls.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from equipoise.suites.shared_options import LABEL_SAMPLES
 
 
 def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
-    """The runs whose records differ from those made again from their calls, in the order of the plan.
+    """The names of the runs whose records are not reproduced from their calls, in the order of the plan.
 
     Raises UserError or OSError if a file that the runs were made with cannot be read.
     """
-    # In a thread of its own, as the caller, such as a notebook, may run an event loop.
+    # In a separate thread, because the caller may already run an event loop, as a notebook does.
     with ThreadPoolExecutor(1) as executor:
-        return executor.submit(asyncio.run, _changed(suite, rubric, history)).result()
+        return executor.submit(asyncio.run, _find_changed(suite, rubric, history)).result()
 
 
-async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
+async def _find_changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
     sessions = _sessions(history)
     kind = _kind_of_case(suite)
-    changed = []
+    names = []
     for line in history.record_lines():
         replies = _Replies(history.calls.exchanges(line.calls))
         session, nonce = sessions[line.session]
@@ -49,13 +50,13 @@ async def _changed(suite: AnySuite, rubric: Rubric, history: History) -> list[st
             score = await suite.evaluate(_case(kind, line.record.case), rubric, subject, panel)
         except CallFailed as failure:
             score = Score(outcome="error", value=None, error=str(failure))
-        if not _agrees(line.record, score, is_short=replies.is_short):
-            changed.append(line.run)
-    return changed
+        if not _agrees(line.record, score, lacks_reply=replies.lacks_reply):
+            names.append(line.run)
+    return names
 
 
 def _sessions(history: History) -> dict[str, tuple[SessionLine, str]]:
-    """The line and the nonce of each session by its id; shards are in the one line that joined them."""
+    """The line and nonce of each session by its id. A merged journal has one line with a nonce per shard."""
     sessions: dict[str, tuple[SessionLine, str]] = {}
     for line in history.sessions:
         sessions[line.session] = (line, line.nonce)
@@ -71,70 +72,72 @@ def _kind_of_case(suite: AnySuite) -> type[Case]:
 
 
 class _Replies:
-    """The replies in a run's calls: the nth call with the same request gets the nth reply.
+    """Answers calls with the replies of a run: the nth call with the same request gets the nth reply.
 
-    `is_short` says that a call had none: in the session it failed or was declined.
+    `lacks_reply` is set when a call has none: in the session it failed or was declined.
     """
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self._left: dict[tuple[Role, str], list[Reply]] = defaultdict(list)
         for exchange in exchanges:
             self._left[exchange.call.role, journal.request_hash(exchange.call)].append(exchange.reply)
-        self.is_short = False
+        self.lacks_reply = False
 
     async def __call__(self, call: Call) -> Reply:
         left = self._left[call.role, journal.request_hash(call)]
         if not left:
-            self.is_short = True
+            self.lacks_reply = True
             raise CallFailed("the journal has no reply to this request", is_declined=True)
         return left.pop(0)
 
 
 def _case(kind: type[Case], data: Mapping[str, JSON]) -> Case:
-    """The case that `Case.to_json` wrote."""
-    return kind(**{name: _immutable(value) for name, value in data.items()})
+    """The case with the fields that `Case.to_json` wrote."""
+    return kind(**{name: _with_tuples(value) for name, value in data.items()})
 
 
-def _immutable(value: JSON) -> JSON:
+def _with_tuples(value: JSON) -> JSON:
+    """The value with tuples in place of its lists, as in the fields of cases."""
     if isinstance(value, dict):
-        return {name: _immutable(item) for name, item in value.items()}
-    return tuple(map(_immutable, value)) if isinstance(value, list) else value
+        return {name: _with_tuples(item) for name, item in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
 
 
 def _models(ask: Ask, run: str, session: SessionLine, nonce: str, asker: Cue | None) -> tuple[Subject, Panel]:
-    """The models of a run with the settings of its session."""
-    settings, about = session.settings, session.session_settings
+    """The subject and the panel of a run with the settings of its session; `ask` answers their calls."""
+    settings, session_settings = session.settings, session.session_settings
     evaluators = [
         Evaluator(
             name,
             _sampling(settings, "evaluator"),
             ask,
-            attempts=about["evaluator_attempts"],
+            attempts=session_settings["evaluator_attempts"],
             code=partial(journal.code, nonce, run),
             label_samples=settings.get(LABEL_SAMPLES.name, LABEL_SAMPLES.default),
         )
         for name in settings["evaluator_models"]
     ]
     subject = Subject(settings["subject_model"], _sampling(settings, "subject"), ask, asker)
-    return subject, Panel(evaluators, keeps_going=about["keep_going"])
+    return subject, Panel(evaluators, keeps_going=session_settings["keep_going"])
 
 
 def _sampling(settings: Mapping[str, JSON], role: Role) -> Sampling:
     return Sampling(**settings[f"{role}_sampling"], system_prompt=settings[f"{role}_system_prompt"])
 
 
-def _agrees(record: RecordContent, score: Score, *, is_short: bool) -> bool:
-    """Whether a score is what the record says.
+def _agrees(record: RecordContent, score: Score, *, lacks_reply: bool) -> bool:
+    """Whether a score is the record's.
 
-    If calls are missing, as they failed, the record may be of an error, and its details may say how they did.
+    If a call lacks its reply because it failed, the record may be an error, and its details may differ.
     """
-    if is_short and record.outcome == "error":
+    if lacks_reply and record.outcome == "error":
         return True
     written: list[JSON] = [record.outcome, record.score, record.percent, _fields(record.verdicts)]
     made: list[JSON] = [score.outcome, score.value, score.percent, _fields(score.verdicts)]
-    if not is_short:
+    if not lacks_reply:
         written.append(record.details)
         made.append(score.details)
+    # Through JSON, as the record was: tuples become lists.
     return bool(json_io.loads(json_io.dumps(made)) == written)
 
 

@@ -1,6 +1,6 @@
-"""Kept replies that a run takes instead of calls when it is asked again.
+"""Recorded replies that a run uses in place of calls when it is run again.
 
-Knows only requests by their hashes and calls by their offsets, neither the file nor why a run is asked again.
+Requests are identified by their hashes, calls by their offsets in the journal.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ class Replies:
         self._by_run: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def put(self, run: str, role: str, digest: str, start: int) -> None:
-        """Add the reply to a request with this hash, by the offset of its call."""
+        """Add the offset of a call whose request has this hash."""
         self._by_run.setdefault((run, role), []).append((digest, start))
 
     def take(self, run: str, role: str, digest: str) -> int | None:
-        """Remove and return the offset of the run's next call with this request, if there is one."""
+        """Remove and return the offset of the run's next call with this request; None if none is left."""
         replies = self._by_run.get((run, role), [])
         index = next((index for index, (known, _) in enumerate(replies) if known == digest), None)
         return None if index is None else replies.pop(index)[1]
 
     def drop(self, run: str, *, has_score: bool) -> None:
-        """Drop the replies of a run that has ended; the subject's only if it has a score."""
+        """Drop the evaluators' replies in a run that has ended, and the subject's if it has a score."""
         self._by_run.pop((run, "evaluator"), None)
         if has_score:
             self._by_run.pop((run, "subject"), None)

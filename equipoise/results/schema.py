@@ -1,6 +1,6 @@
 """The JSON Schema of results, the same for all suites; made from the types of `document`.
 
-The published one, `docs/results.schema.json`, is what `whole` returns.
+`docs/results.schema.json` is the output of `whole`.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
 DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError)
-"""The exceptions that reading damaged results raises."""
+"""Exceptions that may be raised when damaged results are read."""
 MOST_SHOWN = 20
-"""The longest list of problems; one mistake often has thousands."""
+"""Maximum number of problems in a list: one mistake often causes thousands."""
 LONGEST = 160
-"""Characters of a problem that are shown: it quotes the value, which may be a whole transcript."""
+"""Maximum length of a problem in characters: it quotes the value, which may be a whole transcript."""
 
 
 def whole() -> dict[str, JSON]:
-    """The schema, in draft 2020-12; the options of suites are among the metadata."""
+    """The complete schema, in draft 2020-12; the metadata have the options of all suites."""
     import msgspec
 
     schema = msgspec.json.schema(document.Document)
@@ -48,7 +48,7 @@ def whole() -> dict[str, JSON]:
 
 
 def _plain(part: JSON) -> JSON:
-    """A copy with a list of types for alternatives that are bare types, so that problems name them."""
+    """A copy with a list of types in place of `anyOf` over bare types, so that problems name these types."""
     if isinstance(part, list):
         return [_plain(item) for item in part]
     if not isinstance(part, dict):
@@ -60,7 +60,7 @@ def _plain(part: JSON) -> JSON:
 
 
 def _in_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
-    """The part with its keys in the order in which the type declares and results have them."""
+    """The part with its keys in the order of the type's declaration, which is that of results."""
     declared = get_type_hints(getattr(document, name))
     properties: Mapping[str, JSON] = part["properties"]
     in_order = {key: properties[key] for key in declared}
@@ -73,7 +73,7 @@ def _options() -> dict[str, JSON]:
 
 
 def problems(data: JSON) -> list[str]:
-    """Problems of results JSON by the schema: a JSON pointer (RFC 6901) and a description each."""
+    """Violations of the schema in results JSON, each a JSON pointer (RFC 6901) and a description."""
     return list(_problems(data))
 
 
@@ -85,14 +85,14 @@ def _problems(data: JSON) -> Iterator[str]:
 
 @cache
 def _validator(known: tuple[str, ...]) -> Draft202012Validator:
-    """The validator of the schema with the options of these suites, which are all that are known."""
+    """The validator of the schema. `known` are the names of all suites, the key of the cache."""
     import jsonschema_rs
 
     return jsonschema_rs.Draft202012Validator(whole())
 
 
 def first_problem(path: Path) -> str | None:
-    """The first problem of the results in a file; None without one, or if they are of another version."""
+    """The first problem of the results in a file; None if valid, unreadable or of another version."""
     try:
         data = json_io.loads(read_bytes(path))
         if data["metadata"]["schema_version"] != versions.CURRENT:
@@ -104,10 +104,10 @@ def first_problem(path: Path) -> str | None:
 
 @contextmanager
 def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
-    """Raise UserError naming the damaged field if reading the results in these files fails in the block.
+    """Raise UserError naming the damaged field if the block fails while reading the results in these files.
 
-    Where the schema finds nothing, as in results of earlier versions, the message is `otherwise`; without one
-    the failure is a bug.
+    `otherwise` is the message if no field violates the schema, as in results of earlier versions. Without it
+    such a failure is a bug, and the exception is raised again.
     """
     try:
         yield
@@ -121,12 +121,12 @@ def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
 
 
 def in_words(error: Exception) -> str:
-    """Description of the error with which reading damaged results failed."""
+    """Description of an exception of DAMAGE."""
     return f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 
 def read(path: Path) -> JSON:
-    """The results in a file of the current version; None if it holds none. Raises UserError."""
+    """The results in a file; None if it has none. Raises UserError if they are of another version."""
     if path.suffix != ".json" or not path.is_file():
         return None
     try:

@@ -1,6 +1,6 @@
-"""Sections that commands add to finished results: kept in the file, and in its journal if that is there.
+"""Sections that commands add to finished results: written to the file, and to its journal if it exists.
 
-So results that are built from the journal again have them, as long as the verdicts are the same.
+Results that are rebuilt from the journal thus have them, as long as the verdicts are the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAMES = ("backtranslation", "people")
 
 @contextmanager
 def adding(path: Path) -> Iterator[None]:
-    """Lock the results until their section is written. Raises UserError if a session is at work on them."""
+    """Lock the results while their section is made and written. Raises UserError if a session uses them."""
     held = store.lock(store.files(path.parent, path, "", ""))
     try:
         yield
@@ -30,7 +30,7 @@ def adding(path: Path) -> Iterator[None]:
 
 
 def refuse_other_version(path: Path, data: Mapping[str, JSON]) -> None:
-    """Raise UserError for results that cannot be written again as they are."""
+    """Raise UserError for results that cannot be extended: of another version or tool, or still running."""
     metadata = data["metadata"]
     if metadata.get("schema_version") != versions.CURRENT or "recomputed_from" in metadata:
         raise UserError(f"{path}: an earlier version or another tool wrote it, so nothing can be added to it")

@@ -1,4 +1,4 @@
-"""The files of a session: their names, lock and archive. Writes atomically; knows no content."""
+"""The files of a session: their names, lock and archive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from equipoise.core.files import replacing, resolved, shown
 from equipoise.core.types import JSON, Shard
 
 ARCHIVE = "archive"
-"""The folder of earlier results, below that of later ones."""
+"""The folder of earlier results, below that of the current ones."""
 SHARDS = "shards"
 """The folder of shards below that of results."""
 JOURNAL_START = b'{"kind":"session"'
@@ -25,24 +25,24 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 100
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
 """Device names on Windows, which are reserved with any extension."""
-_MARKED = re.compile(r"-[0-9a-f]{8}$")
-"""Ends as a name that had to be changed does: such a model is marked too, so no two names meet."""
+_WITH_DIGEST = re.compile(r"-[0-9a-f]{8}$")
+"""The ending of a name with a digest. A model with such a name gets a digest, too: no two names collide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Files:
-    """The results of one model on one suite, and the journal they are made of."""
+    """The paths of the results of one model on one suite, and of the journal they are made from."""
 
     results: Path
     journal: Path
 
     @property
     def batches(self) -> Path:
-        """The intents of the session's batches."""
+        """Path of the intents of the session's batches."""
         return batches_of(self.journal)
 
     def check(self) -> None:
-        """Raise UserError if the results cannot be written, or a foreign file is in their place."""
+        """Raise UserError if the results cannot be written, or a path is that of a file of another kind."""
         try:
             self._check()
         except OSError as error:
@@ -50,7 +50,7 @@ class Files:
 
     def _check(self) -> None:
         for path in (self.results, self.journal):
-            # Links in a circle do not exist, and yet nothing can be written there.
+            # Raises OSError for circular links: they do not `exist`, but nothing can be written there.
             with suppress(FileNotFoundError, NotADirectoryError):
                 path.stat()
         if self.journal.exists() and not _is_journal(self.journal):
@@ -69,7 +69,7 @@ class Files:
             raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
     def archive(self, stamp: str) -> Path:
-        """Move the files to archive/ under the stamp; returns the new path of the results, if any."""
+        """Move the files to archive/, with the stamp in their names. Returns the new path of the last of them."""
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
@@ -109,7 +109,7 @@ class Lock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if files.journal.is_file():
-                # It may have another name, a hard link, with a lock file of its own.
+                # A hard link to it has another name, and so another lock file.
                 self._journal = os.open(files.journal, os.O_RDWR)
                 fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -141,7 +141,7 @@ def lock(files: Files) -> Lock:
 
 
 def _free(folder: Path, name: str) -> Path:
-    """A path in the folder, without suffix, that no archived file has yet."""
+    """A path in the folder, without suffix, that no archived file uses."""
     candidate, number = folder / name, 1
     while list(folder.glob(f"{glob.escape(candidate.name)}.json*")):
         number += 1
@@ -150,9 +150,9 @@ def _free(folder: Path, name: str) -> Path:
 
 
 def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shard | None = None) -> Files:
-    """The files for a model and suite: `output` where given, else in the folder by name.
+    """The files for a model and suite: at `output` if given, otherwise in the folder by name.
 
-    Those of a shard are below it in SHARDS, where no report or export of the folder takes them for results.
+    Those of a shard are in the subfolder SHARDS, so that reports and exports of the folder do not read them.
     Symbolic links are followed, so that sessions on the same files have the same lock and journal.
     """
     name = f"{file_name(model)}.{suite}"
@@ -167,12 +167,12 @@ def _journal_of(results: Path) -> Path:
 
 
 def batches_of(journal: Path) -> Path:
-    """The intents of a journal's batches, beside it."""
+    """Path of the intents of a journal's batches, beside it."""
     return journal.with_name(f"{journal.name.removesuffix('.jsonl')}.batches")
 
 
 def journal_of(results: Path) -> Path:
-    """The journal of results to be read: beside the file, or beside the link to it, whichever exists."""
+    """Path of the journal of existing results: beside the file, or beside the link that was named."""
     named, beside = _journal_of(results), files(results.parent, results, "", "").journal
     return named if named.exists() and not beside.exists() else beside
 
@@ -181,11 +181,11 @@ def file_name(model: str) -> str:
     """A model's name as a unique file name that is safe on every platform."""
     name = _UNSAFE.sub("_", model).lstrip(".")
     is_plain = name == model and len(name) <= _LONGEST_NAME
-    if is_plain and not _MARKED.search(name) and not _RESERVED.match(name):
+    if is_plain and not _WITH_DIGEST.search(name) and not _RESERVED.match(name):
         return name
     digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()
-    marked = f"{name[:_LONGEST_NAME]}-{digest[:8]}"
-    return f"_{marked}" if _RESERVED.match(marked) else marked
+    with_digest = f"{name[:_LONGEST_NAME]}-{digest[:8]}"
+    return f"_{with_digest}" if _RESERVED.match(with_digest) else with_digest
 
 
 def write_json(path: Path, data: JSON) -> None:

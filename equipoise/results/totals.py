@@ -1,7 +1,4 @@
-"""Totals of a journal's calls: calls, tokens, retries, and the models that answered.
-
-Knows no prices, and not which runs the calls were for.
-"""
+"""Totals of a journal's calls: calls, tokens, cost, retries, and the models that answered."""
 
 from __future__ import annotations
 
@@ -20,12 +17,15 @@ from equipoise.results import journal
 from equipoise.results.lines import AnchorLine, CallLine, FailedLine, RecordLine, SessionLine
 
 Answering = tuple[str, str, str | None, str | None, str | None]
-"""A role, a model, and the model, fingerprint and provider that its endpoint reported."""
+"""Role and model of a call, and the model, fingerprint and provider that its endpoint reported."""
 
 
 @dataclass(slots=True)
 class ModelCalls:
-    """How many calls were answered by one model, and which run and which call of all the first was."""
+    """The number of calls that a model answered, the run of the first, and the ordinals of first and last.
+
+    Ordinals start at 1 and count all calls of the journal. The fields are keys of the results.
+    """
 
     calls: int
     first_run: str
@@ -37,10 +37,10 @@ class ModelCalls:
 class Totals:
     """The totals of a journal's calls.
 
-    `calls` are counted by session, `tokens` by role and model; `estimated` counts calls without reported
-    tokens by role; `repeats` are the retries because an answer might have been a copy; `seen` has the models,
-    fingerprints and providers that endpoints reported, `number` the number of calls in all. Of calls and
-    tokens, `batched` and `batched_tokens` were part of batches.
+    `calls` are counted by session, `tokens` by role and model. `estimated` counts calls without reported
+    tokens, by role. `repeats` counts retries made because an answer might have been a copy. `seen` has the
+    models, fingerprints and providers that endpoints reported. `number` is the number of all calls. `batched`
+    and `batched_tokens` are the calls and tokens that were part of batches.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -67,23 +67,23 @@ class Totals:
         self.estimated[role] += not reply.is_metered
         self.number += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
-        if (calls := self.seen.get(key)) is None:
+        if (entry := self.seen.get(key)) is None:
             self.seen[key] = ModelCalls(1, line.run, self.number, self.number)
         else:
-            calls.calls += 1
-            calls.last_call = self.number
+            entry.calls += 1
+            entry.last_call = self.number
 
     def _count(self, counts: Counter[str], line: CallLine) -> None:
         for kind, amount in usage(line).to_json().items():
             counts[kind] += amount
 
     def fail(self, line: FailedLine) -> None:
-        """Add a call without a reply."""
+        """Add a failed call, which has no reply."""
         self.failed += 1
         self.retries += line.retries
 
     def copy(self) -> Totals:
-        """An independent copy."""
+        """A deep copy."""
         return Totals(
             calls=Counter(self.calls),
             failed=self.failed,
@@ -107,15 +107,15 @@ class Totals:
         *,
         has_cache: bool = True,
     ) -> float | None:
-        """USD of a model's calls in a role; None if it has no price. `discount` is that of batches.
+        """Cost in USD of a model's calls in a role; None if it has no price.
 
-        Without `has_cache`, what they would have cost if no prompt had come from a cache.
+        `discount` is that of batches in percent. Without `has_cache`, cached tokens have the full price.
         """
         every = dict(self.tokens[role, model])
         batched = Counter(self.batched_tokens.get((role, model), {}))
         if not has_cache:
             every["cached"] = batched["cached"] = 0
-        # Not the operator, which would drop kinds of which there are none.
+        # Not `Counter - Counter`, which drops kinds whose count is 0.
         others = {kind: count - batched[kind] for kind, count in every.items()}
         if not batched:
             return prices.cost(model, base_url, others, price)
@@ -131,15 +131,15 @@ def _copied(counts: Mapping[tuple[str, str], Counter[str]]) -> dict[tuple[str, s
 
 
 def usage(line: CallLine) -> Usage:
-    """The tokens of a call; estimated where its endpoint did not count them."""
+    """The tokens of a call; estimated if its endpoint did not count them."""
     reply = line.reply
     if reply.usage is not None and reply.is_metered:
-        # Nearly all calls: the call itself is not needed.
+        # Nearly all calls. Avoids decoding `line.exchange`.
         return reply.usage
     return usage_of(line.exchange.call, reply)
 
 
-class Used(NamedTuple):
+class CallUsage(NamedTuple):
     """Usage of one call; `seconds` is the latency of the attempt that succeeded."""
 
     role: Role
@@ -149,11 +149,11 @@ class Used(NamedTuple):
     seconds: float
 
 
-def used(
+def iter_usage(
     path: Path, suite: str, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
-) -> Iterator[Used]:
-    """Usage of each call in a suite's runs that a line of this kind has ended."""
-    uses: list[Used] = []
+) -> Iterator[CallUsage]:
+    """Usage of each call of a suite in the journal `path`, of runs that have an `ended_by` line."""
+    calls: list[CallUsage] = []
     ended: set[str] = set()
     is_ours = False
     for _, _, line in journal.read(path):
@@ -162,5 +162,5 @@ def used(
         elif isinstance(line, ended_by):
             ended.add(line.run)
         elif isinstance(line, CallLine) and is_ours:
-            uses.append(Used(line.role, line.model, line.run, usage(line), line.reply.latency))
-    return (use for use in uses if use.run in ended)
+            calls.append(CallUsage(line.role, line.model, line.run, usage(line), line.reply.latency))
+    return (call for call in calls if call.run in ended)

@@ -119,7 +119,7 @@ def samples(
     """
     models: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
-        for role, model, run, usage, seconds in totals.used(path, suite, ended_by):
+        for role, model, run, usage, seconds in totals.iter_usage(path, suite, ended_by):
             sample, _ = models.get((role, model), (Sample(), ""))
             sample.add((str(path), run), usage, seconds)
             models[role, model] = (sample, path.name)

@@ -1,7 +1,7 @@
-"""Has replies of finished results translated and judged again, in every language of the pair.
+"""Has replies of finished results translated into other languages, and judges originals and translations.
 
-Tells whether a model is less neutral in a language, or its evaluator stricter there. Interrupted, the same
-call goes on from its journal.
+This tells whether a model is less neutral in a language, or its evaluator stricter there. An interrupted
+study is continued from its journal.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ METHOD = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackTranslationPrompts:
-    """The prompts for the translator; `declined` is what it writes if it will not translate."""
+    """The prompts for the translator; `declined` is the reply that they ask for if it will not translate."""
 
     version: str
     declined: str
@@ -53,7 +53,7 @@ class BackTranslationPrompts:
 
 
 def prompts(path: Path) -> BackTranslationPrompts:
-    """The prompts in a TOML file. Raises UserError naming file and key."""
+    """Read the prompts from a TOML file. Raises UserError naming file and key."""
     with reading(path) as (data, _):
         table = take(data, "translation", dict)
         names = {"source", "target", "declined"}
@@ -68,12 +68,12 @@ def prompts(path: Path) -> BackTranslationPrompts:
         )
 
 
-# What is to be judged.
+# The sample.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampledText:
-    """One reply in the language that it is to be judged in, with the question of that language."""
+    """A reply, the `language` in which it is to be judged, and the question in that language."""
 
     reply: ScoredReply
     language: str
@@ -81,7 +81,7 @@ class SampledText:
 
     @property
     def is_translated(self) -> bool:
-        """Whether that is another language than the reply's."""
+        """Whether `language` differs from the reply's, so that a translation is needed."""
         return self.language != self.reply.language
 
     @property
@@ -92,7 +92,7 @@ class SampledText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationSample:
-    """The sample: replies to the same questions in all `languages`, translated into the `targets`."""
+    """Replies to the same questions in all `languages`, each also to be translated into the `targets`."""
 
     languages: Sequence[str]
     targets: Sequence[str]
@@ -102,19 +102,20 @@ class TranslationSample:
 
     @property
     def replies(self) -> int:
-        """How many replies are in the sample."""
+        """The number of replies in the sample."""
         return len(self.texts) - self.translations
 
     @property
     def translations(self) -> int:
-        """How many translations are needed."""
+        """The number of translations that are needed."""
         return sum(text.is_translated for text in self.texts)
 
 
 def design(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
-    """A sample of about `n` replies, stratified by language and area. Raises UserError.
+    """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
-    Questions are drawn by area, and of each one run in every language.
+    Draws questions, stratified by area, and then one run per question and language. Empty `targets` are all
+    languages.
     """
     if side.suite.judge_reply is None:
         title = side.suite.name
@@ -148,8 +149,9 @@ def _texts(
     targets: Sequence[str],
     seed: int,
 ) -> list[SampledText]:
-    """One run in each language, as it is and for each of the other languages."""
+    """One run in each language: the reply itself, and one text to translate for each other target."""
     questions = {language: by_language[language][0].question for language in languages}
+    # One stratum and a sample of one: a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
     return [
         SampledText(reply=reply, language=language, question=questions[language])
@@ -162,21 +164,21 @@ def _texts(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedTranslation:
-    """Each evaluator's score of a translated text on 0..100, or why there is no translation."""
+class JudgedText:
+    """Each evaluator's score of a text on 0..100, or in `failed` why it could not be translated."""
 
     scores: Mapping[str, float]
     failed: str | None = None
 
 
-async def _do(
+async def _translate_and_judge(
     text: SampledText, suite: AnySuite, rubric: Rubric, prompts: BackTranslationPrompts, models: JobModels
-) -> JudgedTranslation:
+) -> JudgedText:
     reply = text.reply.text
     if text.is_translated:
         reply, failed = await _translate(text, prompts, models)
         if failed:
-            return JudgedTranslation(scores={}, failed=failed)
+            return JudgedText(scores={}, failed=failed)
     assert suite.judge_reply is not None
     scores: dict[str, float] = {}
     for evaluator in models.evaluators:
@@ -188,15 +190,15 @@ async def _do(
             continue
         if score is not None:
             scores[evaluator.name] = score
-    return JudgedTranslation(scores=scores)
+    return JudgedText(scores=scores)
 
 
 async def _translate(
     text: SampledText, prompts: BackTranslationPrompts, models: JobModels
 ) -> tuple[str, str | None]:
-    """The translation, or why there is none."""
+    """The translation and None, or an empty text and why there is none."""
     source, target = text.reply.language, text.language
-    named = {"source": _called(source), "target": _called(target), "declined": prompts.declined}
+    named = {"source": _language_name(source), "target": _language_name(target), "declined": prompts.declined}
     request = prompts.user.substitute(text=text.reply.text, code=models.code("translation")).strip()
     messages: tuple[Message, ...] = (
         Message(role="system", content=prompts.system.substitute(named).strip()),
@@ -224,8 +226,8 @@ async def _translate(
     return "", "; ".join(wrong)
 
 
-def _called(language: str) -> str:
-    """The language's English name, where CLDR has one, and its code."""
+def _language_name(language: str) -> str:
+    """The language's English name and its code; the code alone if CLDR has no name."""
     from babel import Locale, UnknownLocaleError
 
     try:
@@ -235,7 +237,7 @@ def _called(language: str) -> str:
     return f"{name} [{language}]" if name else language
 
 
-# The whole.
+# The study.
 
 
 def backtranslate(
@@ -250,21 +252,20 @@ def backtranslate(
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[dict[str, JSON], CounterSnapshot]:
-    """Judge a sample in every language, and add what that says to the results at `path`. Raises UserError.
+    """Translate and judge a sample, and add the section `backtranslation` to the results at `path`.
 
-    Returns the section of the results, and what was asked.
+    Returns the section and the counts of the calls that were made. Raises UserError.
     """
     log = journal_of(path)
-    wanted = [
-        Job(name=text.name, do=partial(_do, text, side.suite, rubric, prompts)) for text in chosen.texts
+    jobs = [
+        Job(name=text.name, do=partial(_translate_and_judge, text, side.suite, rubric, prompts))
+        for text in chosen.texts
     ]
     with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
-        hidden = Secrets(settings.secrets)
+        secrets = Secrets(settings.secrets)
         results = [
-            JudgedTranslation(scores={}, failed=hidden.mask(str(item)))
-            if isinstance(item, CallFailed)
-            else item
-            for item in session.run(wanted, on_done)
+            JudgedText(scores={}, failed=secrets.mask(str(item))) if isinstance(item, CallFailed) else item
+            for item in session.run(jobs, on_done)
         ]
         section = _section(chosen, results, settings, rubric, prompts)
         section["cost_usd"] = session.cost
@@ -279,13 +280,13 @@ def journal_of(path: Path) -> Path:
 
 def _section(
     chosen: TranslationSample,
-    results: Sequence[JudgedTranslation],
+    results: Sequence[JudgedText],
     settings: Settings,
     rubric: Rubric,
     prompts: BackTranslationPrompts,
 ) -> dict[str, JSON]:
-    pairs = [*zip(chosen.texts, results, strict=True)]
-    why = Counter(item.failed for text, item in pairs if text.is_translated and item.failed)
+    judged_texts = [*zip(chosen.texts, results, strict=True)]
+    why = Counter(item.failed for text, item in judged_texts if text.is_translated and item.failed)
     section: dict[str, JSON] = plain(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -304,22 +305,22 @@ def _section(
             "method": METHOD,
             "unit": "percentage points",
             "confidence": 0.95,
-            "evaluators": [_of_evaluator(name, chosen, pairs) for name in settings.evaluator_models],
-            "texts": [_text(text, item) for text, item in pairs],
+            "evaluators": [_of_evaluator(name, chosen, judged_texts) for name in settings.evaluator_models],
+            "texts": [_text(text, item) for text, item in judged_texts],
         }
     )
     return section
 
 
 def _of_evaluator(
-    name: str, chosen: TranslationSample, pairs: Sequence[tuple[SampledText, JudgedTranslation]]
+    name: str, chosen: TranslationSample, judged_texts: Sequence[tuple[SampledText, JudgedText]]
 ) -> dict[str, JSON]:
     by_question: dict[str, dict[tuple[str, str], float]] = {}
-    for text, item in pairs:
+    for text, item in judged_texts:
         if name in item.scores:
             cell = (text.reply.language, text.language)
             by_question.setdefault(text.reply.cluster, {})[cell] = item.scores[name]
-    judged = [item for text, item in pairs if not (text.is_translated and item.failed)]
+    judged = [item for text, item in judged_texts if not (text.is_translated and item.failed)]
     return {
         "evaluator": name,
         "verdicts": sum(name in item.scores for item in judged),
@@ -328,5 +329,5 @@ def _of_evaluator(
     }
 
 
-def _text(text: SampledText, item: JudgedTranslation) -> dict[str, JSON]:
+def _text(text: SampledText, item: JudgedText) -> dict[str, JSON]:
     return {"reply": text.reply.id, "judged_in": text.language, "failed": item.failed, "scores": item.scores}

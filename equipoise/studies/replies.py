@@ -1,4 +1,4 @@
-"""The replies in results that have a score, with what was asked and how evaluators judged them."""
+"""The replies in results that have a score, with their questions and the evaluators' scores."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from equipoise.core.types import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredReply:
-    """One scored run. `id` is that of the page's reviews: language, case and number of the run.
+    """One scored run. `id` is language, case and number of the run, as in reviews on the page.
 
-    `cluster` is the question, the same in all languages; `percent` the score in percent or in the unit of the
-    headline; `verdicts` the score of each evaluator that gave one.
+    `cluster` identifies the question in all languages. `percent` is the score in percent or in the unit of
+    the headline. `verdicts` has the score of each evaluator that gave one.
     """
 
     id: str
@@ -28,7 +28,7 @@ class ScoredReply:
 
     @property
     def text(self) -> str:
-        """Text of the reply; of several turns, the whole conversation."""
+        """Text of the reply, or the whole conversation if it has several turns."""
         return "\n\n".join(filter(None, map(self._conversation, self.conversations)))
 
     def _conversation(self, name: str) -> str:
