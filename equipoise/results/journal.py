@@ -222,7 +222,7 @@ class Journal:
         self._on_move(Moved(self.path, is_cut))
 
     def _starts_as_before(self) -> bool:
-        """Whether the file still has its first line: after a cut, another line may already have been appended."""
+        """Whether the file still has its first line. After a cut, other lines may have been appended."""
         return os.pread(self._file, len(self._first), 0) == self._first
 
     def _is_in_place(self, status: os.stat_result) -> bool:

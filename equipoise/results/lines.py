@@ -118,8 +118,8 @@ class LimitLine(_Line, frozen=True, kw_only=True, tag="limit"):
     """A cut of an endpoint's concurrency limit, or the range of that limit at the `end` of a session.
 
     A cut has the limits `before` and `after`, and `sustained`, the number of calls in flight that the
-    endpoint had accepted; journals of format 4 call it `borne`. `second` counts from the beginning of the session,
-    `pause` is in seconds. An end has `lowest`, `highest`, `last` and the number `refused`.
+    endpoint had accepted; journals of format 4 call it `borne`. `second` counts from the beginning of the
+    session, `pause` is in seconds. An end has `lowest`, `highest`, `last` and the number `refused`.
     """
 
     session: str

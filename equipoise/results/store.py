@@ -69,7 +69,7 @@ class Files:
             raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
     def archive(self, stamp: str) -> Path:
-        """Move the files to archive/, with the stamp in their names. Returns the new path of the last of them."""
+        """Move the files to archive/, with the stamp in their names. Returns the new path of the results."""
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
