@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from conftest import ROOT
-from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, about, lexicon, marked, places
+from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, about, lexicon, marked, option_indices
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.selection import Selection
 
@@ -44,7 +44,7 @@ def by_name(
 ) -> int | None:
     """The place of the only country that is named in a text; None where none or several are spoken of."""
     found = marked(text, about(territory, lexicon(names, language, variants), len(names)))
-    named, mentioned = places(NAMES, found), places(MENTIONS, found)
+    named, mentioned = option_indices(NAMES, found), option_indices(MENTIONS, found)
     return named.pop() if len(named) == 1 and mentioned <= named else None
 
 

@@ -1,12 +1,12 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
-Metrics after Li et al. (2024), for each territory the answers by language, d[l]: how often the answer agrees
-with the controller in the English control (their KB CS), in the controller's own language (Con CS), and in
-the other languages (Non CS, a mean over them); the lift and the gap of own over other (delta CS);
-consistency, the share of equal pairs of languages, over territories with two answers or more, the English
-control aside unless a claimant speaks English (Cst CS); and the number of different countries, also with the
-control. Agreeing with the controller does not make an answer correct: the controller is the country that
-holds the territory.
+Metrics after Li et al. (2024), from the answers about a territory by language. How often does the answer
+agree with the controller: in the English control (their KB CS), in the controller's own language (Con CS),
+and in the other languages (Non CS, a mean over them)? The lift and the gap compare the controller's own
+language with the others (delta CS). Consistency is the share of pairs of languages with equal answers, over
+territories with at least two answers; the English control counts only if a claimant speaks English (Cst CS).
+The last metrics are the number of different countries, without and with the control. Agreeing with the
+controller does not make an answer correct: the controller is the country that holds the territory.
 """
 
 from __future__ import annotations
@@ -67,12 +67,12 @@ def notes(topics: Path) -> Sequence[str]:
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
-    """The question; the evaluator is a last resort."""
+    """The question. The evaluator is a last resort, so its calls are not counted."""
     return [Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")]
 
 
 async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and read which country the answer names: by name, by letter, at last by the panel."""
+    """Ask, and determine which country the answer names: by name, by letter, or else by the panel."""
     if case.method == "rank":
         return await _ranked(case, rubric, subject)
     reply = await subject.ask(case.question, prompts.instruction(case, rubric))
@@ -96,7 +96,7 @@ EMPTY = Score(outcome="empty", value=None, error="the answer is empty", details=
 
 
 async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
-    """The option whose name is the likeliest answer, else the one whose letter is likeliest to begin it."""
+    """The score of the likeliest country by its name, or by its letter if names have no likelihoods."""
     text = rubric.rank.substitute(
         instruction=prompts.instruction(case, rubric), question=case.question
     ).strip()
@@ -121,7 +121,7 @@ async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subjec
 def score(
     case: Dispute, reply: Reply, index: int | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
-    """Which claimant was named, or that none was; `shares` are the likelihoods of all where known."""
+    """The score of an answer, by the claimant it names, if any; `shares` are likelihoods by country."""
     original = case.options[original_parse(reply.text, case.names)]
     answer = None if index is None else case.options[index]
     return Score(
@@ -137,7 +137,7 @@ def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
         return "unscored"
     if not reply.text.strip():
         return "empty"
-    # Where countries are ranked, a reply is cut because no more of it was asked for.
+    # Ranking requests only the first tokens, so a truncated reply is normal there.
     return "truncated" if reply.is_truncated and not how.startswith("rank") else "scored"
 
 
@@ -164,14 +164,14 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 
 def details(record: Record) -> dict[str, JSON]:
-    """The answer as a country's code, and how it was read; None where there is none."""
+    """The answer as a country code, and how it was read; None without an answer."""
     return {name: record.details.get(name) for name in _NO_ANSWER}
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """100 for the country in control, 0 for another; None without an answer, or where control is unknown.
+    """100 for the country in control, 0 for another; None without an answer, or if control is unknown.
 
-    Evaluators only read: none is left out.
+    `without` has no effect: evaluators read answers, but give no scores.
     """
     answer, controller = record.details.get("answer"), record.case["controller"]
     is_known = answer is not None and controller != UNKNOWN
@@ -181,7 +181,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 # Figures.
 
 Figures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
-"""The values of one run of all queries of a territory, given its details and the answers."""
+"""A function from a territory's details and one run's answers to that run's values."""
 
 
 def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
@@ -202,7 +202,7 @@ def _cell(queries: Sequence[Sequence[RunRow]], of: Figures) -> Cell:
     first = queries[0][0].question
     strategy = first.labels["strategy"]
     answers = {_voice(runs[0].question): [row.details["answer"] for row in runs] for runs in queries}
-    # A query with fewer runs has no answer in the further ones.
+    # A query with fewer runs than the others has None in the missing runs.
     by_run = (dict(zip(answers, run, strict=True)) for run in zip_longest(*answers.values()))
     figures = [of(first.details, run) for run in by_run]
     return Cell(
@@ -216,12 +216,12 @@ def _cell(queries: Sequence[Sequence[RunRow]], of: Figures) -> Cell:
 
 
 def _voice(query: QuestionRow) -> str:
-    """The voice where English is asked of two apart, else the language."""
+    """The voice if English is asked in two voices, else the language."""
     return query.details["voice"] or query.language
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """How answers were read and what they name, by strategy; what a random answerer would get."""
+    """How answers were read and what they name, by strategy, and the figures of random answers."""
     parts = scoring.by_strategy(rows) or {"": []}
     return {
         "read_by": _each(parts, scoring.read_by),
@@ -235,9 +235,9 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def _each(parts: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
-    """Figures made of the rows of one strategy; by strategy where there are several."""
-    made = {strategy: of(part) for strategy, part in parts.items()}
-    return made if len(made) > 1 else next(iter(made.values()))
+    """The result of `of` for the rows of each strategy; without the strategy if there is only one."""
+    results = {strategy: of(part) for strategy, part in parts.items()}
+    return results if len(results) > 1 else next(iter(results.values()))
 
 
 _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
@@ -246,7 +246,7 @@ _HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     """Figures with intervals, chance levels and, with several runs, their spread.
 
-    By region only the first strategy's main figures are shown, to stay readable; the results contain all.
+    To stay readable, only the main figures of the first strategy are shown by region; results have all.
     """
     metrics = summary["metrics"]
     return [

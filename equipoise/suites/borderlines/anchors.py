@@ -1,4 +1,4 @@
-"""Reads anchors of the reading of answers: those that name a country in other words, or name none."""
+"""Anchors that test how evaluators read answers: replies that name a country in other words, or none."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 
 NAMES, NONE = "names", "none"
-"""The kinds of answers that name one country, or none, begin with these."""
+"""Prefixes of the kinds of anchors: answers that name one country, and answers that name none."""
 MIRRORS: Mirrors = ()
 FILE = "answers.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
 
 def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
-    """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and place."""
+    """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and entry."""
     path = folder / FILE
     with errors_in(path):
         cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
@@ -68,7 +68,10 @@ def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
 
 
 async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """100 where an evaluator finds the country that is named, or that none is. Raises CallFailed."""
+    """100 if the evaluator reads the anchor's country, or none if it names none; else 0. Raises CallFailed.
+
+    None without a valid verdict.
+    """
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
     choices = await chosen(case, rubric, panel, anchor.material["reply"])
     if all(choice.probabilities is None for choice in choices):
@@ -79,7 +82,7 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of answers that name one country in other words, or none: 100 where that was found."""
+    """The checks of answers that name one country in other words, or none; a correct reading scores 100."""
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong, with_levels
 

@@ -1,6 +1,7 @@
-"""Finds the countries and the letters that a text names, whatever their spelling and their case. Pure.
+"""Finds the countries and the letters that a text names, in any spelling and grammatical case. Pure.
 
-What is found is marked by one character for each country or letter, so that readers work on one short text.
+Each match is replaced by a single character that marks its country or letter, so that readers work on one
+short text.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ _LONE = re.compile(r"(?:(?<=^)|(?<=[:\uff1a\u3002]))[ \t\"'(\[]*([A-G])[ \t\"')\
 INFLECTING = frozenset(
     ["az", "bs", "el", "hr", "hy", "ka", "ky", "mn", "ru", "sl", "sq", "sr", "tg", "tr", "uk", "uz"]
 )
-"""Languages whose names change their endings with the grammatical case."""
+"""Languages in which names change their endings with the grammatical case."""
 _ARTICLE, _TO_THE = "\u0627\u0644", "\u0644\u0644"
 _VOWELS = "aeiouəıöüаеёиоуыэюяіїєαεηιουωάέήίόύώ\u10d0\u10d4\u10d8\u10dd\u10e3"
 HINT, NOBODY = "~", "-"
-"""Marks before a variant: it tells that a country is spoken of, or it covers a name and speaks of none."""
-UNPARTED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
-"""Languages that write no spaces between words: names are searched for anywhere."""
+"""Prefixes of variants. HINT: the variant shows that a country is mentioned, but does not name it. NOBODY: it
+contains a country's name, but means no country."""
+UNSPACED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
+"""Languages without spaces between words: names are searched for anywhere."""
 _SPELLINGS = str.maketrans(
     {**dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"), "\u81fa": "\u53f0"}
 )
@@ -39,31 +41,35 @@ _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
 _BETWEEN = re.compile(
     r"(?<=\w)\*{0,3}[#>|~][*#>|~]*(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])"
 )
-"""Markup that parts two words."""
-_NAMED, _HINTED, _LETTERED, NEUTRAL, ELSEWHERE = 0xE000, 0xE010, 0xE020, "\ue030", "\ue031"
-"""The first of the characters that mark names, hints and letters; the mark of what speaks of no country, and
-that of another place than the one asked about."""
+"""Markup between two words."""
+_NAMED, _HINTED, _LETTERED, NEUTRAL, OTHER_PLACE = 0xE000, 0xE010, 0xE020, "\ue030", "\ue031"
+"""The first of the characters that mark names, hints and letters; the mark of text that means no country,
+and the mark of another place than the one asked about."""
 NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]"
-"""Patterns of the marks of names, of names and hints, and of letters."""
+"""Patterns that match the marks of names, of names and hints, and of letters."""
 
 
 class Name(NamedTuple):
-    """A name to look for, its option (None for none), and whether it names the option or hints at it."""
+    """A name to look for.
+
+    `option` is the index of its option. A name that `counts` names the option, any other only hints at it. If
+    `option` is None, a name that `counts` is another place, any other means no country.
+    """
 
     text: str
-    place: int | None
+    option: int | None
     counts: bool
     language: str
 
 
-def place(mark: str) -> int:
-    """The index of the country or letter that a mark stands for."""
+def option_index(mark: str) -> int:
+    """The index of the option that a mark of a country or letter refers to."""
     return ord(mark) % 16
 
 
-def places(pattern: str, text: str) -> set[int]:
-    """The indexes of all countries or letters whose marks match the pattern."""
-    return {place(mark) for mark in re.findall(pattern, text)}
+def option_indices(pattern: str, text: str) -> set[int]:
+    """The indices of the options whose marks in the text match the pattern."""
+    return {option_index(mark) for mark in re.findall(pattern, text)}
 
 
 # Names.
@@ -73,12 +79,12 @@ def places(pattern: str, text: str) -> set[int]:
 def lexicon(
     names: tuple[str, ...], language: str, variants: tuple[tuple[str, ...], ...] = ()
 ) -> tuple[Name, ...]:
-    """The names to look for; the longest are found first, and what they cover counts for no other.
+    """The names to look for: those of the options as shown, then their `variants`.
 
-    So "People's Republic of China" does not say "Republic of China". `variants` are further names of each.
-    One with `~` before it (an adjective, say) does not name its country, but shows that it is spoken of. One
-    with `-` before it covers a name that means no country ("South China Sea"). In languages that inflect the
-    end of each word may be another.
+    Longer names are matched first, so that "People's Republic of China" does not match "Republic of China". A
+    variant that begins with `~`, such as an adjective, hints at its country without naming it. A variant that
+    begins with `-` contains a country's name, but means no country ("South China Sea"). In inflecting
+    languages, each word may have another ending.
     """
     shown = [Name(name, index, True, language) for index, name in enumerate(names)]
     return (
@@ -94,15 +100,15 @@ def _variant(variant: str, index: int, language: str) -> Name:
 
 
 def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
-    """Names that count in a reply about the territory, whose own name says nothing.
+    """The names to look for in a reply about the territory, whose own name means no country.
 
-    Where it is called as a country nothing is read by name and its name is the territory's, where as a
-    variant only the names as shown are read, which are the first `count`.
+    The first `count` of the `known` names are those of the options as shown. If the territory's name contains
+    one of these, no name counts. If it contains only a variant, only the names as shown count.
     """
     if not territory:
         return [*known]
     name = plain(territory)
-    matches = {word for word in known if word.place is not None and _finds(word, name)}
+    matches = {word for word in known if word.option is not None and _finds(word, name)}
     shown = 0 if matches & {*known[:count]} else count if matches else len(known)
     counted = [word._replace(counts=word.counts and n < shown) for n, word in enumerate(known)]
     first = count if shown else 0
@@ -110,7 +116,7 @@ def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
 
 
 def other_place(name: str, language: str) -> Name:
-    """Names by which a text is known to speak of this place."""
+    """A name that shows that a text is about another place."""
     return Name(name, None, True, language)
 
 
@@ -119,16 +125,16 @@ def _finds(word: Name, text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; lines stay.
+    """The text, Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; lines stay.
 
-    Markup and characters used as marks are removed.
+    Markup is removed, and so are the characters that serve as marks.
     """
     text = nfkc(text.translate(_SPELLINGS))
     return _MARKUP.sub("", _BETWEEN.sub(", ", text))
 
 
 def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = "") -> str:
-    """The text with one character for each name, hint, and, where any are wanted, letter.
+    """The text with a mark in place of each name and hint, and of each letter unless `letters` is 0.
 
     A letter that is a part of the territory's name ("Area C") is not marked.
     """
@@ -138,23 +144,26 @@ def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = 
     for pattern in (_LONE, _OPTION) if letters else ():
         rest = pattern.sub(lambda match: f"{chr(_LETTERED + LETTERS.index(match[1]))} ", rest)
     has_case = rest != rest.lower()
-    # Abbreviations of two letters first, then the longest.
+    # Abbreviations of two letters come first, then the longest names.
     for word in sorted(known, key=lambda word: (not _is_short(word.text), -len(word.text))):
         rest = _pattern(word.text, word.language).sub(partial(_mark, word, has_case), rest)
     return rest
 
 
 def _mark(word: Name, has_case: bool, match: re.Match[str]) -> str:
-    if word.place is None:
-        return ELSEWHERE if word.counts else NEUTRAL
+    if word.option is None:
+        return OTHER_PLACE if word.counts else NEUTRAL
     # In a text with capitals "argentina" is an adjective.
     is_adjective = has_case and match[0].islower() and word.text[0].isupper() and " " not in word.text
     is_name = word.counts and not is_adjective and not _is_within_a_name(match)
-    return chr((_NAMED if is_name else _HINTED) + word.place)
+    return chr((_NAMED if is_name else _HINTED) + word.option)
 
 
 def _is_within_a_name(match: re.Match[str]) -> bool:
-    """Whether a capital begins the next word, or the one before within a sentence: "Sudan People's Party"."""
+    """Whether the match is part of a longer name, such as "Sudan People's Party".
+
+    It is if the next word begins with a capital, or the word before it within the sentence does.
+    """
     text, start, end = match.string, match.start(), match.end()
     goes_on = text[end : end + 1] in (" ", "-") and text[end + 1 : end + 2].isupper()
     before = _CAPITAL_BEFORE.search(text, max(start - _LONGEST_WORD, 0), start)
@@ -173,22 +182,26 @@ def _pattern(name: str, language: str) -> re.Pattern[str]:
 
 
 def _whole(name: str, language: str) -> str:
-    """The name as a whole where its script parts words with blanks; anywhere where it does not."""
+    """The pattern of a name: whole words if its script has spaces between words, else anywhere."""
     if language in INFLECTING:
         return r"(?<!\w)" + r"\s+".join(_stems(name)) + r"(?!\w)"
     spaced = re.escape(name).replace(r"\ ", r"\s+")
     if language == "ar" and name.startswith(_ARTICLE):
-        # Behind "to" the article melts into it.
+        # The article fuses with a preceding "to".
         return f"(?:{_ARTICLE}|{_TO_THE}){spaced.removeprefix(_ARTICLE)}"
-    start, end = (r"(?<!\w)" if _parts_words(name[0]) else "", r"(?!\w)" if _parts_words(name[-1]) else "")
+    start, end = (
+        r"(?<!\w)" if _separates_words(name[0]) else "",
+        r"(?!\w)" if _separates_words(name[-1]) else "",
+    )
     return f"{start}{spaced}{end}"
 
 
 def _stems(name: str) -> Iterator[str]:
-    """Each word with any ending, also behind an apostrophe, and what is derived from it.
+    """The pattern of each word with any ending, also after an apostrophe.
 
-    A last vowel falls; of a name of several words two, as adjectives have them. Up to three letters are an
-    abbreviation, or a word between others: these have an ending behind an apostrophe only.
+    Final vowels are dropped from the stem: one, or up to two in names of several words, which contain
+    adjectives. Words of up to three letters are abbreviations or particles, and take an ending only after an
+    apostrophe.
     """
     words = name.split()
     for word in words:
@@ -198,7 +211,7 @@ def _stems(name: str) -> Iterator[str]:
         yield re.escape(stem) + (r"\w{0,8}(?:'\w{0,8})?" if len(word) > 3 else r"(?:'\w{0,8})?")
 
 
-def _parts_words(character: str) -> bool:
+def _separates_words(character: str) -> bool:
     return unicodedata.name(character, "").startswith(("LATIN", "GREEK", "CYRILLIC", "DIGIT"))
 
 

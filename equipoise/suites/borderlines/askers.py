@@ -1,4 +1,4 @@
-"""Askers of borderlines: citizens of two of a territory's claimants. The country named is the answer."""
+"""Askers of borderlines: citizens of two of a territory's claimants. The answer is the country named."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
 
 CountryNames = Mapping[tuple[str, str], Mapping[str, str]]
-"""Names of a country as they stand in the slots, by language and code."""
+"""For each language and country code: the form of the country's name for each slot."""
 Forms = dict[tuple[str, str], list[Row]]
 """Rows of texts by language and form."""
 
 
 def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
-    """The cues of territories with two claimants or more; of several, two are dealt by the seed.
+    """The cues of all territories, for two claimants of each; the seed chooses the two.
 
     Raises UserError naming file and line.
     """
@@ -51,7 +51,7 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
 
 
 def _filled(forms: Forms, names: CountryNames, language: str, form: Form, side: str) -> dict[int, str]:
-    """The texts of a form by number, with the names of a claimant in their slots."""
+    """The texts of a form by number, with a claimant's name in their slots."""
     own = names.get((language, side))
     if own is None:
         return {}
@@ -60,7 +60,7 @@ def _filled(forms: Forms, names: CountryNames, language: str, form: Form, side: 
 
 
 def read_names(path: Path) -> CountryNames:
-    """The names of countries in the slots. Raises UserError naming file and line."""
+    """The names of countries for the slots. Raises UserError naming file and line."""
     names: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, NAME_COLUMNS):
         key = row["language"], row["code"]
@@ -71,15 +71,15 @@ def read_names(path: Path) -> CountryNames:
 
 
 def sides(case: Dispute, seed: int) -> tuple[str, str]:
-    """Two claimants, the same in all languages, in an order that is dealt as well."""
+    """Two claimants in order, the same in all languages; the seed determines which, and the order."""
     pairs = [pair for one in combinations(case.claimants, 2) for pair in (one, one[::-1])]
-    turn = hashlib.sha256(f"{seed}/{case.territory}".encode()).digest()
-    first, second = pairs[int.from_bytes(turn[:8]) % len(pairs)]
+    digest = hashlib.sha256(f"{seed}/{case.territory}".encode()).digest()
+    first, second = pairs[int.from_bytes(digest[:8]) % len(pairs)]
     return first, second
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:
-    """100 where the first claimant is named, 0 where the second is, 50 where a third is."""
+    """100 if the first claimant is named, 0 if the second is, 50 if another is; None without an answer."""
     named = row.details.get("answer")
     return {"": None if named is None else {sides[0]: 100.0, sides[1]: 0.0}.get(named, 50.0)}
 

@@ -17,8 +17,7 @@ from equipoise.suites.borderlines.published_tables import LOCALES
 def country_names(folder: Path) -> str:
     """The content of country_names.csv: every claimant in every language in which it may be named.
 
-    A name comes from country_overrides.csv if it is there, else from CLDR. Raises UserError if neither has
-    it.
+    A name in country_overrides.csv takes precedence over CLDR's. Raises UserError if neither has the name.
     """
     overrides = {
         (row["code"], row["language"]): row["name"]
@@ -34,7 +33,10 @@ def country_names(folder: Path) -> str:
 
 
 def needed(folder: Path) -> set[tuple[str, str]]:
-    """The pairs of country and language to name: all claimants, in each one's language and in English."""
+    """The pairs of country and language that need a name.
+
+    All claimants of a territory need one in the language of each of them, and in English.
+    """
     speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRIES)}
     languages = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
     territories = rows(folder / "territories.csv", TERRITORIES)

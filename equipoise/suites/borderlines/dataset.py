@@ -24,22 +24,23 @@ NAMES = ["slug", "language", "name"]
 COUNTRIES = ["code", "language"]
 COUNTRY_NAMES = ["code", "language", "name"]
 FIRST_COUNTRIES = [*COUNTRIES, "religion"]
-"""The columns of the first edition, whose religions are not read."""
+"""The columns of countries.csv in the first edition; its religions are ignored."""
 DEMOGRAPHICS = ["code", "religion", "language", "source"]
 DISPUTES = ["slug", "dispute"]
 TEMPLATES = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
-"""Our own tables, whose names of countries serve the first edition and the published questions, too."""
+"""Our own tables. Their country names are also used for the first edition and the published questions."""
 FIRST_EDITION = "own-v1"
 UNKNOWN = "unknown"
 CONTROL = "en"
-"""The language of the control, in which every territory is asked about."""
+"""The language of the control question, which every territory has."""
 VOICES = ("control", "claimant")
-"""Voices of questions in English, if control and an English-speaking claimant differ in instructions."""
+"""The voices of a question in English, if the control and an English-speaking claimant get different
+instructions."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _LOADED = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
-"""English words in a name that say what is in dispute."""
+"""English words that take a position in the dispute, so that a name must not have them."""
 LETTERS = "ABCDEFG"
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
 STRATEGY = Option(
@@ -83,17 +84,19 @@ OPTION_ORDER = Option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute(Case):
-    """One territory asked about in one language.
+    """One question about one territory in one language.
 
-    `claimants` are codes in the table's order, `options` the same in the order shown, with `names` in this
-    language and `variants` of each, and `elsewhere` all names of each in the other languages that a reply may
-    be in; `name` is the territory's, `dispute` the one that it is a part of, and `others` are the names of
-    other places that one of the claimants claims, in this language and in English; `controller` is a code or
-    `unknown`. `speaks` maps each claimant to the language in which it is asked, `asked` are all languages in
-    which a claimant is asked about the territory. `english` are the names of the options in English,
-    `religions` and `languages` those of many of the people of each. `strategy` names the instruction,
-    `method` is how the answer is asked for (generate, rank) and `parse` how it is read (own, original).
-    `voice` is one of `VOICES` where English is asked of both apart.
+    `claimants` are country codes in the table's order; `options` are the same codes in the order shown.
+    `names` and `variants` are the names of the options in this language, `elsewhere` all their names in the
+    other languages that a reply may be in, and `english` their names in English.
+
+    `name` is the territory's own name, `dispute` the dispute that it belongs to, and `controller` a country
+    code or `unknown`. `others` are the names of other places that one of the claimants claims, in this
+    language and in English. `speaks` maps each claimant to the language used for it; `asked` are all these
+    languages with a question. `religions` and `languages` are those of many people of each claimant.
+
+    `strategy` names the instruction, `method` is how the answer is obtained (generate, rank), and `parse` how
+    it is read (own, original). `voice` is one of `VOICES` if English is asked in both voices, else empty.
     """
 
     territory: str
@@ -142,16 +145,20 @@ def disputes(selection: Selection) -> list[Dispute]:
 
     Raises UserError naming file and line.
     """
-    cases = _published(selection) if (selection.topics / published_tables.FILE).is_file() else _own(selection)
+    cases = (
+        _published_queries(selection)
+        if (selection.topics / published_tables.FILE).is_file()
+        else _own_queries(selection)
+    )
     method, parse = selection.option(METHOD), selection.option(PARSE)
     queries = [replace(case, method=method, parse=parse) for case in cases]
     wanted = selection.option(STRATEGY)
     strategies = STRATEGIES if wanted == "all" else (wanted,)
-    return [one for strategy in strategies for case in queries for one in _by(strategy, case)]
+    return [one for strategy in strategies for case in queries for one in _under_strategy(strategy, case)]
 
 
-def _by(strategy: str, case: Dispute) -> Iterator[Dispute]:
-    """The query under a strategy: twice where the control is asked as another than the claimant."""
+def _under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
+    """The query under a strategy; two queries if English is asked in both voices."""
     query = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
     if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
         yield replace(query, voice="control")
@@ -161,16 +168,16 @@ def _by(strategy: str, case: Dispute) -> Iterator[Dispute]:
 
 
 def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]:
-    """The languages asked for, by our codes; none means all. Raises UserError for one that is not known."""
+    """The selected languages, by our codes; empty means all. Raises UserError for an unknown one."""
     wanted = {ALIASES.get(language, language) for language in selection.languages}
     if unknown := sorted(wanted - {*known}):
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics / file}")
     return wanted
 
 
-def _own(selection: Selection) -> list[Dispute]:
+def _own_queries(selection: Selection) -> list[Dispute]:
     tables = _read(selection)
-    _refuse_holes(selection.topics, tables)
+    _require_complete(selection.topics, tables)
     wanted = _wanted(selection, tables.templates, "templates.csv")
     return [
         case
@@ -180,8 +187,8 @@ def _own(selection: Selection) -> list[Dispute]:
     ]
 
 
-def _published(selection: Selection) -> Iterator[Dispute]:
-    """The published queries; countries go by their English names and stand in order, as they do there."""
+def _published_queries(selection: Selection) -> Iterator[Dispute]:
+    """The published queries. As there, countries have their English names as codes, in the given order."""
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
@@ -267,7 +274,7 @@ def _pairs(path: Path, columns: list[str]) -> dict[str, str]:
 
 
 def _shared(folder: Path) -> Path:
-    """The folder of the tables that are about countries, not about questions: the first edition has none."""
+    """The folder of tables about countries; the first edition has none, and uses those of OWN."""
     return OWN if folder.name == FIRST_EDITION else folder
 
 
@@ -280,7 +287,7 @@ def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
     return variants
 
 
-def _refuse_holes(folder: Path, tables: _Tables) -> None:
+def _require_complete(folder: Path, tables: _Tables) -> None:
     """Raise UserError if the tables lack something that a question needs."""
     if CONTROL not in tables.templates:
         raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
@@ -298,7 +305,7 @@ def _refuse_holes(folder: Path, tables: _Tables) -> None:
 
 def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     claimants = tuple(row["claimants"].split(";"))
-    _refuse_odd(row, claimants, tables)
+    _check_territory(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
     others = _others(row, tables)
@@ -311,7 +318,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             id=f"{language}-{row['slug']}",
             language=language,
             area=row["region"].lower().replace(" ", "_"),
-            # In English the slug says it, in words that hide no code of a language: he is in Heights.
+            # For -k. In English the slug is enough; the name could match a language code: "he" in Heights.
             keywords=() if language == CONTROL else (territory,),
             territory=row["slug"],
             dispute=tables.disputes.get(row["slug"], row["slug"]),
@@ -367,7 +374,7 @@ def _all_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
     yield from tables.variants.get(key, ())
 
 
-def _refuse_odd(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
+def _check_territory(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
     if not 2 <= len(set(claimants)) == len(claimants) <= len(LETTERS):
         raise UserError(f"{row.where}: needs two to {len(LETTERS)} different claimants")
     for code in claimants:

@@ -1,4 +1,4 @@
-"""Which country an answer names: read from the text, or by the panel where that is in doubt."""
+"""Determines which country an answer names: from the text, or by the panel if the text is ambiguous."""
 
 from __future__ import annotations
 
@@ -18,33 +18,38 @@ LATIN = frozenset(
         *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
     ]
 )
-"""Languages in Latin letters."""
+"""Languages written in Latin letters."""
 NONE = "N"
 TIED = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
 
 
 def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text gives, and how: by name, or by letter; None where it is in doubt.
+    """The index of the option that a text names, None if that is ambiguous; and how: `name` or `letter`.
 
     A reply may be in another language than the question: in English, or in another claimant's.
     """
     known = [*lexicon(case.names, case.language, case.variants)]
     for language, names in case.elsewhere.items():
         known += lexicon((), language, names)
-    words = [(language, rubric.words[language]) for language in _read_in(case) if language in rubric.words]
+    words = [
+        (language, rubric.words[language]) for language in _reply_languages(case) if language in rubric.words
+    ]
     others = [(name, language) for language, names in case.others.items() for name in names]
     return reader.read(text, known, len(case.names), case.name, words, others)
 
 
-def _read_in(case: Dispute) -> list[str]:
-    """The languages whose words are looked for; words in Latin letters may mean something else elsewhere."""
+def _reply_languages(case: Dispute) -> list[str]:
+    """The languages whose words are searched for in a reply.
+
+    Other languages in Latin letters are left out, because their words may mean something else in this one.
+    """
     others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
     return [*dict.fromkeys((case.language, CONTROL, *others))]
 
 
 async def chosen(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
-    """Every evaluator's choice among the options and none of them. Raises CallFailed."""
+    """Every evaluator's choice among the options and NONE. Raises CallFailed."""
     prompt = replace(rubric.prompts["reading"], options=_options(case, rubric))
     return await panel.choose(prompt, question=case.question, reply=text)
 
@@ -55,7 +60,7 @@ def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
 
 
 def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
-    """The index of the option that the panel finds likeliest; None where that is none, or not one alone."""
+    """The index of the option that is likeliest to the panel; None for NONE, or in a tie."""
     known = [choice.probabilities for choice in choices if choice.probabilities is not None]
     if not known:
         return None
@@ -65,7 +70,7 @@ def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
 
 
 def _likeliest(shares: Mapping[str, float]) -> int | None:
-    """The index of the label with most; None for none of them, and where several have as much."""
+    """The index of the label with the largest share; None for NONE, or in a tie."""
     most = max(shares.values())
     best = [label for label, share in shares.items() if share >= most - TIED]
     return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])

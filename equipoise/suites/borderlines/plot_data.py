@@ -13,14 +13,15 @@ from equipoise.suites.borderlines.scoring import by_strategy
 from equipoise.suites.plots import Plot
 
 MOST = 40
+"""The maximum number of territories in the matrix."""
 Runs = Sequence[RunRow]
 """The runs of one query."""
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The matrix of territories against languages; shares of the controller by language.
+    """The matrix of territories and languages, and how often the controller is named, by language.
 
-    Of several strategies the first is shown, as in the table.
+    With several strategies, only the first is shown, as in the table.
     """
     parts = by_strategy(rows) or {"": []}
     strategy, first = next(iter(parts.items()))

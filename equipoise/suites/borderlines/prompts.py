@@ -1,4 +1,4 @@
-"""Prompts about a territory, loaded from the rubric and filled in. Knows no model and no score."""
+"""Prompts about a territory, loaded from the rubric and filled in."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, STRATEGIES, D
 from equipoise.suites.borderlines.words import ANY, COUNTRY, KINDS, PHRASES, Words
 
 SCALE = Scale(low=1, high=len(LETTERS), levels={})
-"""A score is the place of the claimant that was named, from 1."""
+"""A score is the position of the named claimant in the table, from 1."""
 _WITH_THE = re.compile(
     r"^(United|People's|Republic|Federated|Kingdom|State)\b|\b(Republic|Emirates|Kingdom|States|Islands|Union)\b"
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
@@ -27,10 +27,10 @@ _KNOWN = {"citizen", "claimants"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BorderRubric(ChoiceRubric):
-    """The question put to an evaluator as a last resort, and what the subject is told, by strategy.
+    """The prompts: for an evaluator, as a last resort, and for the subject, by strategy.
 
-    `rank` is the text behind which each name is tried, where names are ranked by their probabilities.
-    `words` are those by which a reply is read, by language.
+    `rank` is the text to which each name is appended to rank names by likelihood. `words` are the words used
+    to read replies, by language.
     """
 
     strategies: Mapping[str, Template]
@@ -86,9 +86,10 @@ def instruction(case: Dispute, rubric: BorderRubric) -> str:
 
 
 def _citizen(case: Dispute) -> str:
-    """Citizen of the first claimant, in the table's order, whose language this is; else a resident.
+    """The person whom the subject plays: a citizen of the claimant with this language, else a resident.
 
-    In English that is the claimant only where it is asked beside the control.
+    If several claimants speak it, the first in the table. In English it is a resident, except in the
+    claimant's voice.
     """
     speakers = [code for code in case.claimants if case.speaks[code] == case.language]
     names = dict(zip(case.options, case.english, strict=True))

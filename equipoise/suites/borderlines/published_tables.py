@@ -1,4 +1,4 @@
-"""Reads the published BorderLines tables as they are, defects included, into the same cases as our own."""
+"""Reads the published BorderLines tables as they are, including their defects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FILE = "disputed_territories.csv"
 COUNTRIES = "countries_info.json"
 ALIASES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
 LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
-"""Languages that CLDR calls otherwise."""
+"""The codes of languages for which CLDR has another code."""
 SURINAME = "Suriname"
-"""Its entry has a damaged key in the published file; its language is Dutch."""
+"""The country whose key is damaged in the published file; its language is Dutch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedQuery:
-    """One published query: its territory's row, its language, the text, and the names shown, in order."""
+    """One published query: its territory's row, language, text, claimants, and their names as shown."""
 
     row: Mapping[str, str]
     claimants: tuple[str, ...]
@@ -36,7 +36,7 @@ class PublishedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """The tables: queries, and for each country its language (one code for each) and its religion."""
+    """The content of the tables: queries, and the language code and religion of each country."""
 
     queries: Sequence[PublishedQuery]
     speaks: Mapping[str, str]
@@ -45,7 +45,7 @@ class Published:
 
 
 class PublishedNames:
-    """Names by which an answer to a published question is recognised: those of our own tables, and CLDR's."""
+    """The names that identify countries in answers to published questions: from our own tables and CLDR."""
 
     def __init__(self, names: Iterable[Row], variants: Iterable[Row]) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
@@ -64,7 +64,7 @@ class PublishedNames:
         }
 
     def of(self, country: str, language: str) -> tuple[str, ...]:
-        """Names of a country, which the published tables call by its English name; empty if not known."""
+        """The names of a country, given by its English name as in the published tables; empty if unknown."""
         code = self._codes.get(country.casefold(), "")
         usual = filter(None, [_cldr(language).get(code)])
         return tuple(dict.fromkeys((*usual, *self._names.get((code, language), ()))))
@@ -79,7 +79,7 @@ def _cldr(language: str) -> Mapping[str, str]:
 
 
 def read(folder: Path) -> Published:
-    """Queries of all territories in turn, claimants' languages first, English last. Raises UserError."""
+    """The published tables. Queries go by territory, with English last. Raises UserError."""
     rows = list(csv.DictReader(io.StringIO(read_text(folder / FILE), newline="")))
     countries = _countries(folder / COUNTRIES)
     speaks = {name: _code(about["Lang_Code"]) for name, about in countries.items()}
@@ -126,7 +126,7 @@ def _code(code: str) -> str:
 def _countries(path: Path) -> dict[str, dict[str, JSON]]:
     data = _json(read_text(path), str(path))
     countries = {name: about for name, about in data.items() if "Lang_Code" in about}
-    # The key of this one was hit by a search and replace.
+    # A search and replace has damaged this key in the published file.
     countries.setdefault(SURINAME, {"Lang_Code": "nl", "Lang_Name": "Dutch", "Religion": "Christianity"})
     return countries
 
@@ -138,7 +138,7 @@ def _codes(folder: Path) -> list[str]:
 
 
 Lines = Mapping[int, tuple[str, tuple[str, ...]]]
-"""Question and names of the claimants, in their order, by the number of a territory's row."""
+"""For the row number of each territory: the question, and the claimants' names in order."""
 
 
 def _translated(folder: Path, code: str) -> Lines:
@@ -161,7 +161,7 @@ def _lines(path: Path) -> list[str]:
 
 def _names(line: str, where: str) -> tuple[str, ...]:
     names = _json(line, where)
-    # Some of the published files hold the list as a text in JSON.
+    # Some of the published files contain the list as JSON inside a JSON string.
     return tuple(_json(names, where) if isinstance(names, str) else names)
 
 

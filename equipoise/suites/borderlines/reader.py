@@ -1,8 +1,8 @@
-"""Reads which of several countries a reply gives as its answer, without a judge. Pure.
+"""Reads which of several countries a reply gives as its answer, without an evaluator. Pure.
 
-A wrong reading is a false claim about a country, and there is a judge: so only what can hardly be understood
-in another way is read. A denial, a claim, history, "our country", a refusal, two of the options,
-or a letter that contradicts a name never decide alone.
+A wrong reading would be a false claim about a country, and evaluators can read what is unclear. So only
+replies that are hardly ambiguous are read. A denial, a claim, history, "our country", a refusal, two of the
+options, or a letter that contradicts a name never decides alone.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from functools import cache
 from itertools import pairwise
 
 from equipoise.suites.borderlines.answer_parser import (
-    ELSEWHERE,
     LETTER,
     MENTIONS,
     NAMES,
     NEUTRAL,
+    OTHER_PLACE,
     Name,
     about,
     marked,
+    option_index,
+    option_indices,
     other_place,
-    place,
-    places,
 )
 from equipoise.suites.borderlines.sentences import END, START, Clause, Sentence, sentences, strays
 from equipoise.suites.borderlines.words import (
@@ -35,13 +35,14 @@ from equipoise.suites.borderlines.words import (
 )
 
 LONGEST = 10_000
-"""Characters of the longest reply that is read; a longer one says more than which country it is."""
+"""The length in characters above which a reply is not read: it says more than which country it is."""
 _LEAD = r"[^\w\ue000-\ue030]{0,20}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{0,30}[:\uff1a]\s*)?"
 _HEAD = re.compile(rf"{START}{_LEAD}(?:\w{{1,4}}['\s])?({NAMES}){END}", re.MULTILINE)
 _BARELY = re.compile(rf"{GAP}(?:[A-G]|{LETTER}){GAP}")
 _GIVEN = re.compile(rf"{GAP}{LETTER}{GAP}(?:\w{{1,4}}['\s])?(?:{MENTIONS}|{NEUTRAL}){GAP}")
 _CONTRADICTED = re.compile(rf"({LETTER}){GAP}(?:\w{{1,4}}['\s])?({MENTIONS})")
 GivenOption = tuple[int | None, str]
+"""The index of an option, None if ambiguous; and how it was read: `name` or `letter`."""
 
 
 def read(
@@ -52,32 +53,32 @@ def read(
     words: ByLanguage,
     others: Sequence[tuple[str, str]] = (),
 ) -> GivenOption:
-    """The index of the option that a reply gives, and how: by name, or by letter; None where it is in doubt.
+    """The option that a reply gives, and how it was read.
 
-    `known` are the names to look for, of which the first `count` are those of the options as shown. `words`
-    go by language: those of the question's, and of others in which a reply may be. `others` are the names of
-    other places, each with its language.
+    `known` are the names to look for; the first `count` are those of the options as shown. `words` are the
+    words of each language that the reply may be in. `others` are the names of other places, each with its
+    language.
     """
     if len(text) > LONGEST:
         return None, "name"
     vocabulary = _vocabulary(tuple(words))
-    places_apart = [other_place(*other) for other in others]
-    text = marked(text, [*about(territory, known, count), *places_apart], count, territory)
+    other_places = [other_place(*other) for other in others]
+    text = marked(text, [*about(territory, known, count), *other_places], count, territory)
     if len(text) > LONGEST or vocabulary.has(flat(text), "withheld") or strays(text):
         return None, "name"
-    text = text.replace(ELSEWHERE, NEUTRAL)
+    text = text.replace(OTHER_PLACE, NEUTRAL)
     reply = _Reply(vocabulary.without_certain(text), vocabulary, count)
     answer = _lettered(reply) if reply.letters else _named(reply)
     if answer is None or answer >= count or (not reply.concludes(answer) and reply.is_contested(answer)):
         return None, "letter" if reply.letters else "name"
-    return answer, "name" if not reply.letters or {answer} == places(NAMES, reply.text) else "letter"
+    return answer, "name" if not reply.letters or {answer} == option_indices(NAMES, reply.text) else "letter"
 
 
 _vocabulary = cache(Vocabulary)
 
 
 class _Reply:
-    """A reply with marks for names and letters, its sentences, and whom it calls the owner."""
+    """A reply with marks for names and letters: its sentences, and the countries that it calls the owner."""
 
     def __init__(self, text: str, vocabulary: Vocabulary, count: int) -> None:
         self.text = text
@@ -85,19 +86,19 @@ class _Reply:
         self.sentences, self.questions = sentences(text, vocabulary, count)
         self.parts = [(sentence, part) for sentence in self.sentences for part in sentence.parts]
         self.letters = {letter for _, part in self.parts if part.is_given for letter in part.letters}
-        self.mentions = places(MENTIONS, text)
+        self.mentions = option_indices(MENTIONS, text)
         of_law = [(sentence, part) for sentence, part in self.parts if sentence.is_of_law(part)]
         self.owners = self._stated(of_law, "belongs") | self._preferred
         self.is_ours = vocabulary.has(flat(text), "ours")
 
     @property
     def holders(self) -> set[int]:
-        """The countries that hold the territory, that it is a part of in fact, or that are linked with it."""
+        """The countries that, by the reply, hold the territory, own it in fact, or are linked with it."""
         in_fact = [(sentence, part) for sentence, part in self.parts if sentence.is_whole]
         return self._stated(in_fact, "belongs") | self._stated(self.parts, "holds", "links")
 
     def _stated(self, parts: Sequence[tuple[Sentence, Clause]], *kinds: Phrases) -> set[int]:
-        """The countries that stand in a phrase of these kinds where nothing casts doubt on it."""
+        """The countries in a phrase of one of these kinds, in parts on which nothing casts doubt."""
         return {
             country
             for sentence, part in parts
@@ -109,7 +110,7 @@ class _Reply:
 
     @property
     def _preferred(self) -> set[int]:
-        """The countries that are named in the place of another: "not Chile but Peru"."""
+        """The countries that are named instead of another: "not Chile but Peru"."""
         return {
             country
             for sentence in self.sentences
@@ -121,9 +122,9 @@ class _Reply:
 
     @property
     def last(self) -> frozenset[int]:
-        """The countries of the last sentence that tells without doubt more than who holds the territory.
+        """The countries of the last sentence that says, without doubt, more than who holds the territory.
 
-        A reply may begin with the other side's case.
+        The last one counts, because a reply may begin with the other side's case.
         """
         mentions = (
             frozenset[int]().union(*(part.mentions for part in sentence.parts if self._tells_more(part)))
@@ -139,7 +140,7 @@ class _Reply:
         return self.vocabulary.has(part.flat, "answers")
 
     def is_answer(self, letter: int) -> bool:
-        """Whether it stands with its own country, or alone, or is called the answer."""
+        """Whether the letter stands with its country, stands alone, or is called the answer."""
         return any(
             sentence.affirms(part, letter)
             and (
@@ -153,7 +154,7 @@ class _Reply:
         )
 
     def concludes(self, letter: int) -> bool:
-        """Whether the last that it says is that the letter is its answer."""
+        """Whether the reply ends by calling the letter its answer."""
         *_, (sentence, part) = self.parts
         is_last = letter in part.letters and part.mentions <= {letter} and not part.is_doubtful
         is_called = self._is_called(sentence, len(sentence.parts) - 1)
@@ -164,7 +165,7 @@ class _Reply:
         return any(map(self.calls, sentence.parts[max(number - 1, 0) : number + 1]))
 
     def is_contested(self, answer: int) -> bool:
-        """Whether it speaks for another option, too, or takes its answer back."""
+        """Whether the reply also supports another option, or takes its answer back."""
         others = (sentence.given - {answer} for sentence in self.questions)
         return (
             self.vocabulary.has(flat(self.text), "contrary")
@@ -177,10 +178,10 @@ class _Reply:
         return any(self._speaks_against(answer, sentence, part) for part in sentence.parts)
 
     def _speaks_against(self, answer: int, sentence: Sentence, part: Clause) -> bool:
-        """Whether the part does not only tell that another country holds it, or something of its reasons.
+        """Whether the part supports another country, rather than just say that it holds the territory.
 
-        It does more in the answer's own sentence, behind a "but", in a few words, or where it says whose the
-        territory is, and which answer it is.
+        It does in the same sentence as the answer, after a "but", in very few words, or if it says who owns
+        the territory or what the answer is.
         """
         others = part.mentions - {answer}
         if not others or not part.is_asserted or others <= self.vocabulary.countries(part.flat, "holds"):
@@ -191,7 +192,7 @@ class _Reply:
 
 
 def _lettered(reply: _Reply) -> int | None:
-    """The only letter, if it is given with its name, called the answer, or nothing contradicts it."""
+    """The only letter, if it stands with its country, is called the answer, or is not contradicted."""
     if len(reply.letters) > 1 or any(letter != name for letter, name in _pairs(reply.text)):
         return None
     (letter,) = reply.letters
@@ -207,15 +208,15 @@ def _lettered(reply: _Reply) -> int | None:
 
 
 def _pairs(text: str) -> list[tuple[int, int]]:
-    """The letters and names that stand together."""
-    return [(place(letter), place(name)) for letter, name in _CONTRADICTED.findall(text)]
+    """The indices of each letter and name that stand together."""
+    return [(option_index(letter), option_index(name)) for letter, name in _CONTRADICTED.findall(text)]
 
 
 def _named(reply: _Reply) -> int | None:
-    """The country that the reply begins with, the owner it names, or the holder if it is the only one."""
+    """The country that the reply begins with; else the owner it names; else the holder if it is alone."""
     if reply.is_ours or not reply.sentences:
         return None
-    heads = places(NAMES, " ".join(_HEAD.findall(reply.text)))
+    heads = option_indices(NAMES, " ".join(_HEAD.findall(reply.text)))
     if len(heads) == 1 and _HEAD.match(reply.text) and reply.owners <= heads:
         (head,) = heads
         first = reply.sentences[0]

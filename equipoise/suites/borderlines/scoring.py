@@ -19,10 +19,11 @@ from equipoise.suites.borderlines.dataset import CONTROL, STRATEGIES, UNKNOWN, V
 
 
 def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """Figures of one run of all queries of a territory, in percent, but for `kb` (1 or 0) and countries.
+    """The figures of a territory in one run, from the answers to all its queries.
 
-    `about` are the details of a query about the territory, `answers` go by language; None where there was
-    none. Those of the control and of a claimant who was asked in English beside it go by voice.
+    They are in percent, except `kb` (1 or 0) and the numbers of countries. `about` are the details of a query
+    about the territory. `answers` are by language, None without an answer; if English was asked in two
+    voices, those answers are by voice.
     """
     controller = about["controller"]
     is_known = controller != UNKNOWN
@@ -44,7 +45,7 @@ def figures(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dic
 def _answers(
     about: Mapping[str, JSON], answers: Mapping[str, str | None]
 ) -> tuple[dict[str, str], str | None]:
-    """Answers in the languages of the claimants, and in the control."""
+    """The answers by language of the claimants, and the answer to the control."""
     is_apart = bool(answers.keys() & {*VOICES})
     merged = {**answers, CONTROL: answers.get("claimant")} if is_apart else answers
     by_language = {language: answer for language in about["asked"] if (answer := merged.get(language))}
@@ -52,9 +53,9 @@ def _answers(
 
 
 def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
-    """Average of picking one of the claimants by chance, wherever `figures` has a figure.
+    """The expected figures if claimants are chosen at random, for every figure that `figures` has.
 
-    Of k claimants in m languages k (1 - (1 - 1/k)^m) different ones are named.
+    With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different ones on average.
     """
     k = len(about["claimants"])
     # A controller that is not a claimant is never named.
@@ -65,18 +66,18 @@ def expected(about: Mapping[str, JSON], answers: Mapping[str, str | None]) -> di
         **{"kb": hit, "con": 100 * hit, "non": 100 * hit},
         **dict.fromkeys(("alike", "alike_unknown"), 100 / k),
         "distinct": k * (1 - (1 - 1 / k) ** len(by_language)),
-        # Where English is asked once its answer is the control's as well.
+        # If English is asked only once, the claimant's answer is the control's as well.
         "with_control": k * (1 - (1 - 1 / k) ** len({*by_language, "control" if is_apart else CONTROL})),
     }
     return {name: None if value is None else chance[name] for name, value in figures(about, answers).items()}
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """All figures for each strategy, then each of them by region; some by dispute, if the cells are."""
+    """All metrics for each strategy; the first four by dispute, if there are such cells; all by region."""
     territories = [cell.labels for cell in cells if DISPUTES not in cell.labels]
     strategies = list(dict.fromkeys(labels["strategy"] for labels in territories)) or ["vanilla"]
     has_disputes = len(territories) < len(cells)
-    groups = [(_of(strategy), f"{strategy}." * (len(strategies) > 1)) for strategy in strategies]
+    groups = [(_metrics_of(strategy), f"{strategy}." * (len(strategies) > 1)) for strategy in strategies]
     whole = [replace(metric, name=f"{prefix}{metric.name}") for listed, prefix in groups for metric in listed]
     by_dispute = [
         _by_dispute(metric, prefix) for listed, prefix in groups for metric in listed[:4] if has_disputes
@@ -90,10 +91,10 @@ def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
 
 
 DISPUTES, BY_DISPUTE = "disputes", "_by_dispute"
-"""The label of cells that are disputes, which holds their strategy; the end of their metrics' names."""
+"""The label of cells for disputes, whose value is the strategy, and the suffix of their metrics' names."""
 
 
-def _of(strategy: str) -> list[Metric]:
+def _metrics_of(strategy: str) -> list[Metric]:
     where = {"strategy": strategy}
     return [
         Metric(name="agrees_with_controller", of="kb", kind="rate", where=where),
@@ -127,7 +128,7 @@ def _by_dispute(metric: Metric, prefix: str) -> Metric:
 def by_dispute(cells: Sequence[Cell]) -> list[Cell]:
     """A cell for each dispute and strategy: the mean of its territories in each run, in percent.
 
-    So each dispute counts once, however many territories it has.
+    A dispute counts once, regardless of how many territories it has.
     """
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
@@ -145,7 +146,7 @@ def _of_dispute(strategy: str, dispute: str, parts: Sequence[Cell]) -> Cell:
     }
     return Cell(
         id=f"{strategy}/by_dispute/{dispute}",
-        # A dispute may be called as one of its territories, which is another cluster.
+        # The prefix keeps this apart from the cluster of a territory with the same name.
         cluster=f"by_dispute/{dispute}",
         stratum=strategy,
         labels={DISPUTES: strategy},
@@ -160,12 +161,12 @@ def _of_runs(name: str) -> Callable[[Cell], Sequence[float | None]]:
 
 
 def by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
-    """Average of picking a country by chance, by metric, over cells whose values are `expected`."""
-    return {metric.name: _together(metric, metric.chosen(cells)) for metric in metrics(cells)}
+    """The expected value of each metric under random answers, from cells made by `expected`."""
+    return {metric.name: _pooled(metric, metric.chosen(cells)) for metric in metrics(cells)}
 
 
-def _together(metric: Metric, cells: Sequence[Cell]) -> float | None:
-    """The figure without an interval."""
+def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
+    """The value of a metric over these cells, without an interval."""
     if metric.kind == "rate":
         return mean([metric.percent * value for cell in cells for value in _known(cell, metric.of)])
     first = _mean_of_means(cells, metric.of)
@@ -193,7 +194,7 @@ _BY_REGION = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_oth
 
 
 def for_a_table(names: Sequence[str]) -> list[str]:
-    """The metrics that a table has room for: all as a whole, and of the first strategy some by region."""
+    """The names of the metrics in the table: all overall ones, and some by region for the first strategy."""
     ours = names[0].rpartition(".")[0] if names else ""
     by_region = tuple(f"{ours}.{name}.".lstrip(".") for name in _BY_REGION)
     whole = [name for name in names if name.removeprefix(_prefix(name)).count(".") == 0]
@@ -228,15 +229,15 @@ def read_by(rows: Sequence[RunRow]) -> dict[str, int]:
 
 
 def as_the_original_reads(rows: Sequence[RunRow]) -> float | None:
-    """How often the original's parser reads the same country, in percent."""
+    """The share of answers in which the original's parser reads the same country, in percent."""
     return mean([100.0 * (row.details["answer"] == row.details["original"]) for row in _answered(rows)])
 
 
 def by_language(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """For each language how many answers there are, and how often they name the controller.
+    """For each language, the number of answers, and how often they name the controller.
 
-    `controller` is that share in percent, of `n` answers about `territories` whose controller is known.
-    Claimants that are asked in English beside the control stand by themselves, as `en-claimant`.
+    `controller` is the share in percent of the `n` answers about `territories` with a known controller. If
+    English is asked in two voices, the claimant's answers are under `en-claimant`.
     """
     languages: dict[str, list[RunRow]] = {}
     for row in rows:
@@ -256,7 +257,7 @@ def _controlled(answered: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def of_disputes(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """For each dispute how many answers there are, and how often they name the territory's controller."""
+    """For each dispute, the number of answers, and how often they name the territory's controller."""
     disputes: dict[str, list[RunRow]] = {}
     for row in _answered(rows):
         disputes.setdefault(row.question.labels["dispute"], []).append(row)
@@ -264,9 +265,9 @@ def of_disputes(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def by_claimant(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """For each country in percent how often it is named, in its own language and in others.
+    """For each country, how often it is named in its own language and in others, in percent.
 
-    A control that was asked beside the claimant is not the claimant's own.
+    If English is asked in two voices, the control does not count as the claimant's own language.
     """
     named: dict[str, dict[str, list[tuple[str, bool]]]] = {}
     for row in _answered(rows):
@@ -283,11 +284,11 @@ def by_claimant(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _share(name: str, hits: Sequence[tuple[str, bool]]) -> dict[str, JSON]:
-    """Share of hits over territories, in percent, with its 95 % interval.
+    """The share of hits in percent, with its 95 % confidence interval.
 
-    `n` counts hits and misses, `territories` what they are clustered by.
+    `n` counts hits and misses. They are clustered by territory; `territories` is the number of these.
     """
-    # Numpy comes with it.
+    # Imported here, because it imports numpy.
     from equipoise.stats.intervals import clustered_rate
 
     counted, right = Counter(slug for slug, _ in hits), Counter(slug for slug, hit in hits if hit)
@@ -304,9 +305,10 @@ RunAnswers = dict[str, list[str | None]]
 def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
     """Differences between the answers in the claimants' languages, run by run.
 
-    `language_pairs` has the share in percent of answers in which two languages were told the same, the lowest
-    first; `territories` those with the most different countries in a run on average, with the answers of all
-    runs in every language, and in the English control, which counts only where a claimant speaks English.
+    `language_pairs` has the percentage of equal answers for each two languages, the lowest first.
+    `territories` are those that name the most different countries per run on average. Each has the answers of
+    all runs in every language, and those to the English control, which counts as a language only if a
+    claimant speaks English.
     """
     by_territory, control = _answers_by_territory(rows)
     pairs: dict[tuple[str, str], list[tuple[str, bool]]] = {}
@@ -329,7 +331,7 @@ def disagreements(rows: Sequence[RunRow], most: int = 10) -> dict[str, JSON]:
 
 
 def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers], RunAnswers]:
-    """Answers by territory in the languages that count, and those to the control."""
+    """The answers by territory and claimants' language, and the answers to the control by territory."""
     by_territory: dict[str, RunAnswers] = {}
     control: RunAnswers = {}
     for runs in by_question(rows):
@@ -343,6 +345,6 @@ def _answers_by_territory(rows: Sequence[RunRow]) -> tuple[dict[str, RunAnswers]
 
 
 def _countries(answers: RunAnswers) -> float:
-    """How many different countries a run names on average, of the runs that name any."""
+    """The mean number of different countries that a run names, over the runs that name any."""
     runs = [{*filter(None, run)} for run in zip_longest(*answers.values())]
     return mean([float(len(named)) for named in runs if named]) or 0.0

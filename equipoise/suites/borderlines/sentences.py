@@ -1,4 +1,4 @@
-"""The sentences of a reply and their parts: what each speaks of, and whether it affirms it. Pure."""
+"""The sentences of a reply and their parts: the countries that each mentions and affirms. Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from equipoise.suites.borderlines.answer_parser import ELSEWHERE, LETTER, MENTIONS, NEUTRAL, places
+from equipoise.suites.borderlines.answer_parser import LETTER, MENTIONS, NEUTRAL, OTHER_PLACE, option_indices
 from equipoise.suites.borderlines.dataset import LETTERS
 from equipoise.suites.borderlines.words import Vocabulary, flat
 
 _WIDE = r"\u0589\u0964\u104b\u1362\u17d4\u3002\uff01"
-"""Stops behind which no space is needed."""
+"""Full stops of scripts that need no space after them."""
 START = rf"(?:^|(?<=[.!?\u061f\u06d4]\s)|(?<=[{_WIDE}\uff1f]))"
 END = rf"[\"'\u201d\u00bb]*\s*(?!\.\.|\u2026)(?:$|[.!\n(\u06d4{_WIDE}\u2013\u2014]|-\s)"
-"""The beginning of a sentence, and the end of a name that stands there alone."""
+"""Patterns of the beginning of a sentence, and of the end of a name that is a sentence by itself."""
 _SENTENCE_END = re.compile(rf"(?<=[.!?\u061f\u06d4])\s+|(?<=[{_WIDE}\uff1f])|\n")
 _PART_END = re.compile(
     r"[,;:\u060c\u061b\u055d\u1363-\u1366\u104a\u17d6\u3001\uff0c\uff1b\uff1a()\[\]\u00b7\u2013\u2014]|\s-\s"
@@ -33,17 +33,19 @@ _BARE = re.compile(
     rf"|{_NO_WORD_BEFORE}([A-G]){_NO_WORD_BEHIND}(?!\s+[a-z\u00e0-\u024f])"
     rf"|{_NO_WORD_BEFORE}([A-G])(?=(?:\W{{1,3}}[^\W\d_]{{1,6}}){{1,3}}\W{{1,3}}(?:[A-G]{_NO_WORD_BEHIND}|{LETTER}))"
 )
-"""A letter without a mark; "A dispute" has none, "A and B" has two."""
+"""A letter without a bracket or the like; "A dispute" has none, "A and B" has two."""
 _FEW_WORDS, _FEW_LETTERS = 4, 14
-"""The longest part that hardly does more than to name a country; letters count where words are not parted."""
+"""The length of a short part, in words, or in characters without spaces between words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clause:
     """A part of a sentence: its words, the countries and letters in it, and what it does with them.
 
-    It is denied, or told (a claim, a view, history, an army), or conceded; `adds` to a denial what is "not
-    only" so. It may open with a contrast, or tell facts as against the law.
+    `is_denied`: it contains a denial; one that `adds` ("not only") denies nothing. `is_told`: it reports a
+    claim, a view or history, or is about a body such as an army. `is_conceded`: it is a concession
+    ("although"). `is_factual`: it states facts as opposed to law. `is_contrast`: it begins with a contrast
+    ("but").
     """
 
     text: str
@@ -59,33 +61,33 @@ class Clause:
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it affirms nothing."""
+        """Whether it is denied, told or conceded, so that it affirms nothing."""
         return self.is_denied or self.is_told or self.is_conceded
 
     @property
     def is_asserted(self) -> bool:
-        """Whether it may speak for the countries in it, if only as a concession."""
+        """Whether it may support the countries in it, even if only as a concession."""
         return self.is_given and not self.is_told
 
     @property
     def is_given(self) -> bool:
-        """Whether a letter in it is one that the reply gives, if only as a claim."""
+        """Whether its letters are given by the reply, even if only as a claim."""
         return self.adds or not self.is_denied
 
     @property
     def is_short(self) -> bool:
-        """Whether it hardly does more than to name a country."""
+        """Whether it is too short to do more than name a country."""
         words = len(self.flat.split())
         return words <= _FEW_WORDS and (words > 1 or len(self.flat) <= _FEW_LETTERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """The parts of a sentence, the countries that it casts doubt on, and those that it speaks for.
+    """The parts of a sentence, the countries that it casts doubt on, and those that it supports.
 
-    It is clear if each of its doubtful parts and each side of a contrast says which country it speaks of, and
-    factual if a part without a country makes all of it so ("In practice, ..."). It is whole if each of its
-    parts tells facts or speaks of a country.
+    `is_clear`: each doubtful part, and each side of a contrast, mentions its country. `is_factual`: a part
+    without a country makes the whole sentence factual ("In practice, ..."). `is_whole`: each part is factual
+    or mentions a country.
     """
 
     parts: Sequence[Clause]
@@ -98,22 +100,22 @@ class Sentence:
 
     @property
     def given(self) -> frozenset[int]:
-        """The countries of its parts and letters that it does not deny."""
+        """The countries and letters that it does not deny."""
         return frozenset[int]().union(*(part.mentions | part.letters for part in self.parts if part.is_given))
 
     def affirms(self, part: Clause, country: int) -> bool:
-        """Whether nothing in the sentence casts doubt on what this part says of a country."""
+        """Whether this part, and the sentence around it, cast no doubt on the country."""
         return self.is_clear and not part.is_doubtful and country not in self.doubted
 
     def is_of_law(self, part: Clause) -> bool:
-        """Whether this part does not only tell facts as against the law."""
+        """Whether this part is more than a statement of facts as opposed to law."""
         return not (self.is_factual or part.is_factual)
 
 
 def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sentence], list[Sentence]]:
-    """The sentences of a text with marks that quote and ask nothing, and those that ask.
+    """The statements and the questions in a text with marks; quotations are left out.
 
-    A question of several countries before the first sentence is that of the prompt, and left out.
+    A question about several countries before the first statement repeats the prompt, and is left out.
     """
     own = _QUOTED.sub(lambda match: match[0] if _is_bare(match[0]) else NEUTRAL, text)
     stated: list[Sentence] = []
@@ -126,23 +128,23 @@ def sentences(text: str, vocabulary: Vocabulary, count: int) -> tuple[list[Sente
 
 
 def strays(text: str) -> bool:
-    """Whether a sentence of a text with marks names another place, and not the one asked about."""
-    return any(ELSEWHERE in part and NEUTRAL not in part for part in _SENTENCE_END.split(text))
+    """Whether a sentence of a text with marks names another place, but not the one asked about."""
+    return any(OTHER_PLACE in part and NEUTRAL not in part for part in _SENTENCE_END.split(text))
 
 
 def letters(text: str, count: int = len(LETTERS)) -> frozenset[int]:
-    """The letters in a text; of those without a mark only the ones of so many options."""
+    """The indices of the letters in a text; letters without a mark count only below `count`."""
     bare = {LETTERS.index(letter) for match in _BARE.findall(text) for letter in match if letter}
-    return frozenset(places(LETTER, text) | {letter for letter in bare if letter < count})
+    return frozenset(option_indices(LETTER, text) | {letter for letter in bare if letter < count})
 
 
 def _is_bare(quoted: str) -> bool:
-    """Whether nothing is quoted but a name or a letter."""
+    """Whether the quotation consists of just a name or a letter."""
     return not re.search(r"[^\W\d_]{2}", re.sub(f"{MENTIONS}|{LETTER}", "", quoted))
 
 
 def _asks(sentence: str) -> bool:
-    """Whether a question mark stands behind its last word."""
+    """Whether a question mark follows the last word."""
     behind = _NO_WORD.match(sentence[::-1])
     return behind is not None and not _QUESTION_MARKS.isdisjoint(behind[0])
 
@@ -166,7 +168,7 @@ def _sentence(text: str, vocabulary: Vocabulary, count: int) -> Sentence:
 def _part(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> Clause:
     words = flat(text)
     loose = flat(text.replace("'", " "))
-    mentions = frozenset(places(MENTIONS, text))
+    mentions = frozenset(option_indices(MENTIONS, text))
     return Clause(
         text=text,
         flat=loose,

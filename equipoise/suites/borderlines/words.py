@@ -1,4 +1,4 @@
-"""The words by which a reply is read, by language, and where they stand in a text. Pure."""
+"""The words used to read a reply, by language, and the search for them in a text. Pure."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias, get_args
 
-from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, NEUTRAL, UNPARTED, places
+from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, NEUTRAL, UNSPACED, option_indices
 
 ANY, COUNTRY, FURTHER = "*", "{}", ".."
 GAP = r"[^\w\ue000-\ue030]*"
-"""Pattern of the characters between words and marks."""
+"""Pattern of any characters between words and marks."""
 Phrases: TypeAlias = Literal["belongs", "holds", "links"]
 WordKind: TypeAlias = Literal[
     "certain",
@@ -37,17 +37,22 @@ WordKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The words of a language by which the reader knows what a reply does with a name.
+    """The words of a language that show what a reply does with a name.
 
-    `certain` are phrases that only look like a denial. In a part of a sentence with `denials`, `doubts` or
-    `bodies` (an army is not its country) nothing is affirmed, with `withheld` there is no answer, and `ours`
-    is a country without its name. `turns`, `contrasts` ("but") and `concedes` ("although") begin a new part;
-    one of `concedes` behind `..` ends its own. What is conceded, or told of `facts` as against the law, does
-    not decide. Behind `instead` stands what is right where a country is denied: "not Chile but Peru"; with
-    `besides` it stands beside it. With one of `sides` before a name with a capital a sentence tells a view,
-    which `contrary` takes back. `belongs` say whose a territory is, `holds` who holds it, `links` less than
-    either, and with `answers` the letter of the answer stands. A `*` at an end of a word stands for anything
-    there, a `..` in a phrase for up to two further words.
+    - `certain`: phrases that only look like a denial.
+    - `denials`, `doubts`, `bodies` (an army is not its country): a part with one of them affirms nothing.
+    - `withheld`: the reply gives no answer. `ours`: a country without its name ("our country").
+    - `turns`, `contrasts` ("but"), `concedes` ("although"): they begin a new part, except that one of
+      `concedes` that begins with `..` ends its part. What is conceded does not decide.
+    - `facts`: the part states facts as opposed to law, which do not decide.
+    - `instead`: it precedes the right country after a denied one ("not Chile but Peru").
+    - `besides`: it adds a country to the one before ("not only").
+    - `sides`: before a capitalised name, it begins a sentence that reports a view. `contrary`: it takes the
+      answer back.
+    - `belongs`, `holds`, `links`: phrases that say who owns the territory, who holds it, or less than that.
+    - `answers`: they call something the answer.
+
+    A `*` at either end of a word matches any characters there, a `..` in a phrase up to two more words.
     """
 
     certain: Sequence[str] = ()
@@ -79,12 +84,12 @@ class Vocabulary:
     """The words of all languages that a reply may be in."""
 
     def __init__(self, words: ByLanguage) -> None:
-        self._words = [(item, language in UNPARTED) for language, item in words]
+        self._words = [(item, language in UNSPACED) for language, item in words]
         self._anywhere = {kind: self._patterns(kind, _any_of) for kind in KINDS}
         self._phrases = {kind: self._patterns(kind, _phrases) for kind in PHRASES}
         self._turning = [
-            _as_written((*item.instead, *item.turns, *item.contrasts, *_openers(item)), is_unparted)
-            for item, is_unparted in self._words
+            _as_written((*item.instead, *item.turns, *item.contrasts, *_openers(item)), is_unspaced)
+            for item, is_unspaced in self._words
         ]
         self._contrasts = self._patterns("contrasts", _beginning)
         self._instead = self._patterns("instead", _contrast)
@@ -93,17 +98,17 @@ class Vocabulary:
     def _patterns(
         self, kind: WordKind, of: Callable[[tuple[str, ...], bool], re.Pattern[str]]
     ) -> list[re.Pattern[str]]:
-        listed = ((tuple(getattr(item, kind)), is_unparted) for item, is_unparted in self._words)
-        return [of(words, is_unparted) for words, is_unparted in listed if words]
+        listed = ((tuple(getattr(item, kind)), is_unspaced) for item, is_unspaced in self._words)
+        return [of(words, is_unspaced) for words, is_unspaced in listed if words]
 
     def has(self, flat: str, *kinds: WordKind) -> bool:
-        """Whether a word of one of the kinds stands in a flat text; anywhere where words are not parted."""
+        """Whether a flat text contains a word of one of these kinds; as a substring in unspaced scripts."""
         return any(pattern.search(flat) for kind in kinds for pattern in self._anywhere[kind])
 
     def without_certain(self, text: str) -> str:
         """The text without the phrases that only look like a denial."""
-        for item, is_unparted in self._words:
-            text = _as_written(tuple(item.certain), is_unparted).sub("", text) if item.certain else text
+        for item, is_unspaced in self._words:
+            text = _as_written(tuple(item.certain), is_unspaced).sub("", text) if item.certain else text
         return text
 
     def turned(self, sentence: str) -> str:
@@ -117,23 +122,27 @@ class Vocabulary:
         return any(pattern.match(flat) for pattern in self._contrasts)
 
     def replaces(self, flat: str) -> set[int]:
-        """The country behind a word of contrast with which the text begins, and little more."""
+        """The country named after an `instead` word, if the text consists of little more than these two."""
         matches = (pattern.fullmatch(flat) for pattern in self._instead)
-        return {country for match in matches if match for country in places(MENTIONS, match[0])}
+        return {country for match in matches if match for country in option_indices(MENTIONS, match[0])}
 
     def tells_a_view(self, sentence: str) -> bool:
-        """Whether it begins with the place whose view it tells: "For Lima it is Peruvian"."""
+        """Whether the sentence begins by saying whose view it reports: "For Lima it is Peruvian"."""
         firsts = (pattern.match(sentence) for pattern in self._sides)
         return any(first and (first[1].isupper() or re.match(MENTIONS, first[1])) for first in firsts)
 
     def countries(self, flat: str, *kinds: Phrases) -> set[int]:
-        """The countries that stand in a phrase of one of the kinds, by a name or by a hint."""
-        return places(MENTIONS, self._in_phrases(flat, kinds))
+        """The countries in phrases of these kinds, by name or by hint."""
+        return option_indices(MENTIONS, self._in_phrases(flat, kinds))
 
     def named(self, flat: str, kind: Phrases) -> set[int]:
-        """The countries that are named in a phrase of this kind; none where one is only hinted at."""
+        """The countries named in phrases of this kind; empty if another country is only hinted at."""
         marks = self._in_phrases(flat, (kind,))
-        return places(NAMES, marks) if places(NAMES, marks) == places(MENTIONS, marks) else set()
+        return (
+            option_indices(NAMES, marks)
+            if option_indices(NAMES, marks) == option_indices(MENTIONS, marks)
+            else set()
+        )
 
     def _in_phrases(self, flat: str, kinds: Sequence[Phrases]) -> str:
         patterns = (pattern for kind in kinds for pattern in self._phrases[kind])
@@ -141,13 +150,13 @@ class Vocabulary:
 
 
 def flat(text: str) -> str:
-    """The words of a text in small letters, each between single spaces."""
+    """The words of a text in lower case, each between single spaces."""
     words = (word.strip("'") for word in _small(text).split())
     return f" {' '.join(filter(None, words))} "
 
 
 def _small(text: str) -> str:
-    """Small letters, marks, digits and apostrophes; one blank for whatever else is between them."""
+    """The text in lower case, with a single space for anything but letters, marks, digits and apostrophes."""
     return " ".join("".join(map(_letter_or_space, text.casefold())).split())
 
 
@@ -161,32 +170,32 @@ def _letter_or_space(letter: str) -> str:
 
 
 def _openers(words: Words) -> Iterator[str]:
-    """The words of concession that stand at the beginning of what is conceded."""
+    """The words of concession that begin a part."""
     return (word for word in words.concedes if not word.startswith(FURTHER))
 
 
 @cache
-def _as_written(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
-    """One of the words in a text that is not flat."""
+def _as_written(words: tuple[str, ...], is_unspaced: bool) -> re.Pattern[str]:
+    """A pattern that matches any of the words in a text that is not flat."""
     if not words:
         return re.compile(r"(?!)")
     either = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
-    return re.compile(either if is_unparted else rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
+    return re.compile(either if is_unspaced else rf"(?<!\w)(?:{either})(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _any_of(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
-    return re.compile("|".join(_word(word.removeprefix(FURTHER), is_unparted) for word in words))
+def _any_of(words: tuple[str, ...], is_unspaced: bool) -> re.Pattern[str]:
+    return re.compile("|".join(_word(word.removeprefix(FURTHER), is_unspaced) for word in words))
 
 
 @cache
-def _beginning(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
-    return re.compile("|".join((" ?" if is_unparted else "") + _word(word, is_unparted) for word in words))
+def _beginning(words: tuple[str, ...], is_unspaced: bool) -> re.Pattern[str]:
+    return re.compile("|".join((" ?" if is_unspaced else "") + _word(word, is_unspaced) for word in words))
 
 
-def _word(word: str, is_unparted: bool) -> str:
-    """The word, or words, with any beginning or ending where a star is."""
-    if is_unparted:
+def _word(word: str, is_unspaced: bool) -> str:
+    """The pattern of one or more words, with any beginning or ending in place of a star."""
+    if is_unspaced:
         return re.escape(_small(word))
     parts = (
         (r"\S*" if part.startswith(ANY) else "")
@@ -199,16 +208,16 @@ def _word(word: str, is_unparted: bool) -> str:
 
 @cache
 def _side(words: tuple[str, ...]) -> re.Pattern[str]:
-    """One of the words, with what the next one begins with."""
+    """The pattern of one of the words and the first character of the next word, which is a group."""
     return re.compile(rf"{GAP}(?:{'|'.join(map(re.escape, words))})\s+(.)", re.IGNORECASE)
 
 
 @cache
-def _phrases(phrases: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
-    return re.compile("|".join(map(_unparted_phrase if is_unparted else _phrase, phrases)))
+def _phrases(phrases: tuple[str, ...], is_unspaced: bool) -> re.Pattern[str]:
+    return re.compile("|".join(map(_unspaced_phrase if is_unspaced else _phrase, phrases)))
 
 
-def _unparted_phrase(phrase: str) -> str:
+def _unspaced_phrase(phrase: str) -> str:
     before, after = (
         [re.escape(_small(part)) for part in side.split(FURTHER)] for side in phrase.split(COUNTRY)
     )
@@ -229,9 +238,9 @@ def _phrase(phrase: str) -> str:
 
 
 @cache
-def _contrast(words: tuple[str, ...], is_unparted: bool) -> re.Pattern[str]:
-    """One of the words, its country, and little more."""
+def _contrast(words: tuple[str, ...], is_unspaced: bool) -> re.Pattern[str]:
+    """The pattern of one of the words, the country after it, and little more."""
     either = "|".join(re.escape(_small(word)) for word in words)
-    if is_unparted:
+    if is_unspaced:
         return re.compile(rf" ?(?:{either})[^\ue000-\ue030]{{0,4}}{MENTIONS}[^\ue000-\ue030]{{0,6}}")
     return re.compile(rf" (?:{either}) (?:\w{{1,5}} ){{0,2}}[^\W\d_]{{0,3}}{MENTIONS}[^\W\d_]*(?: \w+)? ")
