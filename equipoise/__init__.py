@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TypeAlias
 
+    from equipoise.comparison.api import Gate
     from equipoise.comparison.compare import Comparison
-    from equipoise.comparison.scripts import Gate
     from equipoise.report.results import Results
 
     Source: TypeAlias = str | PathLike[str] | Results
@@ -69,9 +69,9 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 
     Raises UserError that names what differs if the two are not comparable.
     """
-    from equipoise.comparison import scripts
+    from equipoise.comparison import api
 
-    return scripts.compare(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
+    return api.compare(_path(baseline), _path(candidate), allows_mismatch=allow_mismatch)
 
 
 def gate(
@@ -81,10 +81,10 @@ def gate(
 
     Raises UserError.
     """
-    from equipoise.comparison import scripts
+    from equipoise.comparison import api
 
     texts = [rules] if isinstance(rules, str) else rules
-    return scripts.gate(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
+    return api.gate(_path(baseline), _path(candidate), texts, allows_mismatch=allow_mismatch)
 
 
 def _path(source: Source) -> Path:

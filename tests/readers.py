@@ -551,9 +551,9 @@ def _packed(text: str) -> None:
 
 
 def _family(text: str) -> None:
-    from equipoise.comparison.board import family
+    from equipoise.comparison.board import split_version
 
-    family(text)
+    split_version(text)
 
 
 def _page(text: str) -> None:

@@ -1,14 +1,11 @@
-"""Many models side by side: tables of results that can be compared, and nothing else in one table.
-
-Renders nothing.
-"""
+"""Tables of many models. Only results that can be compared are in the same table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise as neighbours
+from itertools import pairwise
 from typing import NamedTuple
 
 from equipoise.comparison.entry import AUDIT, CASES, DATA, RUBRIC, Entry
@@ -16,14 +13,19 @@ from equipoise.core.types import JSON
 from equipoise.stats.pairwise import Pairs, Ranking, all_pairs, ranking
 from equipoise.suites import AnySuite
 
-_MARKS, _MOST_NUMBERS, _MOST_DIGITS = "-_.:@ ", 6, 8
-"""Characters before the numbers of a release, the most numbers, and the most digits of each."""
+_SEPARATORS = "-_.:@ "
+"""Characters that separate the numbers of a version from the name and from each other."""
+_MOST_NUMBERS = 6
+"""Most numbers in a version."""
+_MOST_DIGITS = 8
+"""Most digits of one number in a version."""
 
 
 class ModelDifference(NamedTuple):
-    """How much higher one model scores than another on what both were asked, with its 95 % interval.
+    """How much higher one model scores than another on the cases that both were asked, with a 95 % interval.
 
-    `is_apart` is by Holm's test over all pairs of the table, or for a release and the one before by itself.
+    `is_apart` says whether the two differ: in a table by Holm's test over all its pairs, in a trend by the
+    interval of this pair alone.
     """
 
     value: float | None
@@ -34,7 +36,10 @@ class ModelDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trend:
-    """Releases of one family, or one model measured several times; `changes` are from the one before."""
+    """Releases of one family, or one model measured several times, oldest first.
+
+    `changes` has for each release its difference from the one before, None for the first.
+    """
 
     family: str
     releases: Sequence[Entry]
@@ -43,10 +48,10 @@ class Trend:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Results that agree in all that matters, each model once, by its latest results, the best first.
+    """Results that can be compared with each other: the latest of each model, best first.
 
-    Where neither end of the scale is better, the highest is first. `earlier` are other results of its models;
-    `reasons` say in a few words each what keeps it from the first table of its suite.
+    Where neither end of the scale is better, the highest score is first. `earlier` are older results of the
+    same models. Each of `reasons` is a setting in which the table differs from the first table of its suite.
     """
 
     entries: Sequence[Entry]
@@ -55,12 +60,12 @@ class Table:
 
     @property
     def first(self) -> Entry:
-        """Any entry, for what all share."""
+        """The first entry, for reading the settings that all entries share."""
         return self.entries[0]
 
     @cached_property
     def scored(self) -> Sequence[Entry]:
-        """Entries that have a headline, which are the first ones."""
+        """Entries with a headline figure. They come before those without one."""
         return [item for item in self.entries if item.value is not None]
 
     @cached_property
@@ -72,13 +77,13 @@ class Table:
 
     @cached_property
     def ranking(self) -> Ranking:
-        """The ranks that the models with a headline may have, and their groups."""
+        """The range of ranks of each model with a headline figure, and the groups of models."""
         if self._pairs is None:
             return Ranking([1] * len(self.scored), [1] * len(self.scored), [1] * len(self.scored))
         return ranking(self._pairs.apart)
 
     def alike(self, row: int) -> list[int]:
-        """The rows of all models that cannot be told apart from this one."""
+        """Indices of all models that do not differ significantly from the one in this row."""
         if self._pairs is None:
             return []
         return [n for n, is_apart in enumerate(self._pairs.apart[row].tolist()) if not is_apart and n != row]
@@ -88,54 +93,58 @@ class Table:
         assert self._pairs is not None, "there is one model only"
         assert above < below, "the later row is compared with the earlier one"
         value, low, high = (
-            _known(part[above, below]) for part in (self._pairs.value, self._pairs.low, self._pairs.high)
+            _known(matrix[above, below]) for matrix in (self._pairs.value, self._pairs.low, self._pairs.high)
         )
-        return ModelDifference(*_turned(value, low, high), bool(self._pairs.apart[above, below]))
+        return ModelDifference(*_negated(value, low, high), bool(self._pairs.apart[above, below]))
 
     @cached_property
     def trends(self) -> list[Trend]:
-        """Headlines over time of each family with several results, oldest release first."""
+        """The headline figure over time of each family with several results, oldest release first."""
         families: dict[str, list[Entry]] = {}
         for item in (*self.entries, *self.earlier):
-            families.setdefault(family(item.model)[0], []).append(item)
+            families.setdefault(split_version(item.model)[0], []).append(item)
         return [_trend(name, items) for name, items in sorted(families.items()) if len(items) > 1]
 
 
 def _known(value: float) -> float | None:
+    """The number, with None in place of NaN."""
     return None if value != value else float(value)
 
 
-def _turned(
+def _negated(
     value: float | None, low: float | None, high: float | None
 ) -> tuple[float | None, float | None, float | None]:
-    turned = [None if part is None else 0.0 - part for part in (value, high, low)]
-    return turned[0], turned[1], turned[2]
+    """The negative of a value with its interval, whose bounds change places."""
+    # 0.0 - x and not -x, which would make -0.0 of 0.0.
+    negative = [None if number is None else 0.0 - number for number in (value, high, low)]
+    return negative[0], negative[1], negative[2]
 
 
 def _trend(name: str, items: Iterable[Entry]) -> Trend:
-    releases = sorted(items, key=lambda item: (family(item.model)[1], item.started, item.place))
-    changes = [None, *(_change(older, newer) for older, newer in neighbours(releases))]
+    releases = sorted(items, key=lambda item: (split_version(item.model)[1], item.started, item.place))
+    changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
     return Trend(family=name, releases=releases, changes=changes)
 
 
 def _change(older: Entry, newer: Entry) -> ModelDifference:
-    """Change of the headline, as `trend` has it."""
+    """The change of the headline figure, computed as in `comparison.trend.trend`."""
     if newer.metric is None:
         return ModelDifference(None, None, None, is_apart=False)
     pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
-    value, low, high = (_known(part[0, 1]) for part in (pairs.value, pairs.low, pairs.high))
+    value, low, high = (_known(matrix[0, 1]) for matrix in (pairs.value, pairs.low, pairs.high))
     is_apart = low is not None and high is not None and not low <= 0 <= high
     return ModelDifference(value, low, high, is_apart=is_apart)
 
 
-def family(model: str) -> tuple[str, tuple[int, ...]]:
-    """A model's name without the versions and dates at its end, and their numbers, by which releases sort.
+def split_version(model: str) -> tuple[str, tuple[int, ...]]:
+    """A model's family and version: its name without numbers at the end, and these numbers.
 
-    So `gpt-x-1.5` and `gpt-x-2026-01-31` are of one family; `qwen3:8b` is of its own.
+    So `gpt-x-1.5` and `gpt-x-2026-01-31` are of the family `gpt-x`. `qwen3:8b` has no version: `8b` is not a
+    number. Releases of one family are sorted by version.
     """
     numbers: list[int] = []
     while len(numbers) < _MOST_NUMBERS:
-        cut = max(map(model.rfind, _MARKS))
+        cut = max(map(model.rfind, _SEPARATORS))
         last = model[cut + 1 :].lower().removeprefix("v")
         if cut < 1 or not (last.isascii() and last.isdigit() and len(last) <= _MOST_DIGITS):
             break
@@ -146,7 +155,7 @@ def family(model: str) -> tuple[str, tuple[int, ...]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The tables of one suite, the one with the most models first."""
+    """The tables of one suite, the one with the most models first. `kind` is that of its entries."""
 
     kind: str
     suite: AnySuite
@@ -155,23 +164,23 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """The tables of all suites; `left_out` names results that were given twice."""
+    """The tables of all suites. `left_out` has a message for each file whose results were there already."""
 
     sections: Sequence[Section]
     left_out: Sequence[str] = ()
 
     @property
     def models(self) -> list[str]:
-        """Every model once."""
+        """The name of each model, once."""
         tables = (table for section in self.sections for table in section.tables)
         return list(dict.fromkeys(item.model for table in tables for item in table.entries))
 
 
 def board(entries: Sequence[Entry]) -> Board:
-    """The entries in tables: two are in one exactly if they share suite, cases and all settings that matter.
+    """The board of these entries. Two are in the same table if they share suite, cases and settings.
 
-    These are what `compare` insists on, both what must agree and what may be studied, and whether the
-    evaluators were audited.
+    The settings are those in which `compare` requires agreement, the options whose effect it can study, and
+    the state of the evaluators' audits.
     """
     kinds: dict[str, dict[str, list[Entry]]] = {}
     taken: dict[str, Entry] = {}
@@ -182,25 +191,26 @@ def board(entries: Sequence[Entry]) -> Board:
             continue
         kinds.setdefault(item.kind, {}).setdefault(item.key, []).append(item)
     return Board(
-        sections=[_section(name, [*tables.values()]) for name, tables in kinds.items()], left_out=left_out
+        sections=[_section(kind, [*tables.values()]) for kind, tables in kinds.items()], left_out=left_out
     )
 
 
-def _section(name: str, groups: Sequence[Sequence[Entry]]) -> Section:
+def _section(kind: str, groups: Sequence[Sequence[Entry]]) -> Section:
     tables = sorted(map(_latest, groups), key=lambda table: -len(table[0]))
-    main = tables[0][0][0]
+    first_table, _ = tables[0]
+    first = first_table[0]
     return Section(
-        kind=name,
-        suite=main.suite,
+        kind=kind,
+        suite=first.suite,
         tables=[
-            Table(entries=entries, earlier=earlier, reasons=reasons(main, entries[0]) if index else ())
+            Table(entries=entries, earlier=earlier, reasons=reasons(first, entries[0]) if index else ())
             for index, (entries, earlier) in enumerate(tables)
         ],
     )
 
 
 def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The latest results of each model, in the order of their scores, and the others."""
+    """The latest results of each model, best first, and all older ones."""
     latest: dict[str, Entry] = {}
     for item in sorted(group, key=lambda item: (item.started, item.place)):
         latest[item.model] = item
@@ -210,7 +220,7 @@ def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
 
 
 def reasons(first: Entry, other: Entry) -> list[str]:
-    """Reasons that keep one entry out of the table of another."""
+    """Why one entry cannot be in the table of another: a phrase for each setting that differs."""
     differences = [
         _reason(name, first.settings.get(name), value)
         for name, value in other.settings.items()

@@ -26,17 +26,17 @@ _MUST_AGREE: Mapping[str, str] = {
     "subject_system_prompt": "subject's system prompt",
 }
 _SAMPLING = ("temperature", "top_p", "top_k")
-"""Without one of these, or with another name for it, replies are drawn in another way."""
+"""Parameters that decide how replies are sampled. Results are comparable only if all were sent alike."""
 
 
 def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_study: bool = False) -> list[str]:
-    """Why two results' metadata say that they are not comparable, each in a few words.
+    """A phrase for each setting in the metadata of two results that makes them incomparable.
 
-    In a study the options may differ whose effect a suite tells.
+    In a study, options whose effect the suite can report may differ.
     """
     labels = must_agree(after["suite"], is_study=is_study)
     if before.get("data_hash") == after.get("data_hash"):
-        # The same data may have had another name.
+        # If the data are the same, the name of the dataset does not matter.
         labels.pop(DATASET.name, None)
     return [
         f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
@@ -46,16 +46,16 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
 
 
 def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
-    """The keys of metadata in which results of a suite must agree to be compared, and what each is called."""
+    """The label of each metadata key in which results of a suite must agree to be comparable, by key."""
     kinds = ("must",) if is_study else ("must", "study")
     options = suites.load(suite).options if suite in suites.names() else ()
     return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in kinds}}
 
 
 def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """Which sampling parameters an endpoint changed for one of two results only, each in a few words.
+    """A phrase for each sampling parameter that an endpoint changed for only one of two results.
 
-    This is known only when a session has asked: its settings are those of the baseline all the same.
+    Such changes are not in the settings; they are known only after the first calls.
     """
     older, newer = sampling_changed(before), sampling_changed(after)
     return [
@@ -66,9 +66,9 @@ def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
 
 
 def sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
-    """Sampling parameters that an endpoint changed: role and model, parameter, action."""
+    """The sampling parameters that an endpoint changed, as tuples (role and model, parameter, action)."""
     return {
-        # Subjects have different names where releases are compared, evaluators have the same.
+        # Without the subject's name, which differs between the two releases of a comparison.
         ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))
         for row in metadata.get("parameters_changed", ())
         if row["parameter"] in _SAMPLING
@@ -80,30 +80,30 @@ def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
 
 
 def setting(key: str, metadata: Mapping[str, JSON]) -> JSON:
-    """The value of one of these keys, with evaluators sorted: their order does not matter."""
+    """The value of a metadata key. Evaluators are sorted, as their order does not matter."""
     value = metadata.get(key)
     return sorted(value) if key == "evaluator_models" and value else value
 
 
 def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
-    """Why a baseline cannot be restricted to the candidate's cells, in a few words: it lacks some."""
+    """A phrase about cells of the candidate that the baseline lacks; empty if it has them all."""
     known = {cell.id for cell in before}
-    lone = [cell.id for cell in after if cell.id not in known]
-    more = f" and {len(lone) - 1} more" if len(lone) > 1 else ""
-    return [f"only the candidate has {lone[0]}{more}"] if lone else []
+    unknown = [cell.id for cell in after if cell.id not in known]
+    more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+    return [f"only the candidate has {unknown[0]}{more}"] if unknown else []
 
 
 def why_unfit(side: Side, most: float = MOST_UNSCORED) -> str | None:
-    """Why results cannot be a baseline for any candidate, in a few words.
+    """Why results cannot serve as a baseline, in a few words; None if they can.
 
-    If all runs are done, `most` percent of them may have no score.
+    Every run must be done. Up to `most` percent of them may lack a score.
     """
     status, runs = side.metadata.get("status"), side.counts
     if status == "complete":
         return None
     if runs.planned == runs.left + runs.unscored:
         return "no run of the baseline has a score"
-    # Earlier versions called it interrupted whatever the reason.
+    # Earlier versions wrote "interrupted" whatever the reason.
     is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
     if not (is_done and runs.missing):
         return f"the baseline is {status}: not every run has a score"
@@ -119,7 +119,7 @@ def _shown(value: JSON) -> str:
 
 
 def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """Differences that do not make two results incomparable: which models answered, and how."""
+    """A phrase for each difference that two comparable results may have, such as another model version."""
     learned = [
         {
             (row["role"], *_change(row))
@@ -139,7 +139,10 @@ def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
 
 
 def _recomputed(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """Which of the two were not written here; published averages were rounded at each of three steps."""
+    """A remark for each of the two that was recomputed from the files of a published benchmark.
+
+    Published averages were rounded at each of three steps, hence the tolerance of 0.12.
+    """
     return [
         f"the {words}'s figures are recomputed from the runs that the {benchmark} wrote: "
         "within 0.12 points of the averages in its file"

@@ -1,4 +1,4 @@
-"""Compares two results: the difference in every metric, and the cases that changed most. Renders nothing."""
+"""The comparison of two results: the difference in every metric, and the cases that changed most."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from equipoise.stats.shared import shared
 
 MOST_MOVES = 10
 ROUNDING = 1e-9
-"""Tolerance, in percentage points, for sums of the same numbers in another order."""
+"""Tolerance, in percentage points, for floating-point sums taken in another order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricChange:
-    """One metric before and after: `difference` for questions like these, `these` for these questions alone.
+    """One metric in both results, and its difference in each scope.
 
-    `adjusted` is p for questions like these, after Holm, within the metrics of its family.
+    `difference` generalises to all questions like these; `these` is about these questions alone. `adjusted`
+    is the p-value of `difference` after Holm's correction within the metric's family.
     """
 
     metric: Metric
@@ -44,14 +45,17 @@ class MetricChange:
         return self.these if scope == "these" else self.difference
 
     def worsening(self, sign: int) -> float | None:
-        """Amount by which the figure is worse than the baseline's, if a rise (1) or a fall (-1) is worse."""
+        """By how much the figure is worse than the baseline's. `sign` is 1 if a rise is worse, else -1."""
         value = self.difference.value
         return None if value is None else -value if sign < 0 else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceLevels:
-    """The confidence of one interval in each scope, by which all looks so far hold together."""
+    """Confidence level of an interval in each scope.
+
+    If a gate was tested repeatedly during a session, the levels are such that all `looks` hold jointly.
+    """
 
     these: float = 0.95
     population: float = 0.95
@@ -59,10 +63,10 @@ class ConfidenceLevels:
 
 
 def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> ConfidenceLevels:
-    """The levels at a look at a gate, after so many of at most `looks` rounds of the candidate.
+    """The confidence levels of one of at most `looks` looks at a gate, one after each round of runs.
 
-    All looks together hold at `confidence`. A baseline's own runs stay as they are from look to look, and are
-    that part of one round's variance.
+    All looks hold jointly at `confidence`. The baseline's runs are the same at each look: their share of the
+    variance is fixed.
     """
     from equipoise.stats.sequential import look_confidence
 
@@ -75,7 +79,7 @@ def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """The headline of one case before and after, with JSON pointers to its runs in each file."""
+    """The headline figure of one case in both results. `at` has JSON pointers to its runs in each file."""
 
     cell: str
     before: float
@@ -90,7 +94,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
-    """A candidate against a baseline, on the cells that both have."""
+    """A candidate compared with a baseline on the cells that both have.
+
+    `effects` are sentences about options that differ; `fell` and `rose` are the cases that changed most.
+    """
 
     before: Side
     after: Side
@@ -104,12 +111,12 @@ class Comparison:
     levels: ConfidenceLevels = ConfidenceLevels()
 
     def __repr__(self) -> str:
-        # Short: a notebook shows it, and the cells of both would be pages.
+        # Short, for notebooks: with all cells it would be pages long.
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
     def at(self, name: str, confidence: float) -> MetricChange:
-        """The change of one of its metrics, with intervals of another confidence."""
+        """The change of one metric, with intervals at this confidence level."""
         sides = (self.before, self.after)
         is_asker = name in self.after.asking.metrics
         older, newer = common(*(side.asking.cells if is_asker else side.cells for side in sides))
@@ -117,7 +124,7 @@ class Comparison:
         return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
 
     def by_people(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
-        """The change of a metric as people's labels correct it, and as the judge has it.
+        """The change of a metric after correction by people's labels, and the uncorrected difference.
 
         None with too few labels.
         """
@@ -193,9 +200,9 @@ def compare(
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
-    A study is about the options that a suite tells the effect of, which may then differ; `most` percent of
-    the baseline's runs may have no score. Where the candidate's runs ended as soon as a gate was
-    decided, the intervals allow for the looks at it.
+    In a study, options whose effect the suite can report may differ. Up to `most` percent of the baseline's
+    runs may lack a score. If the candidate ended as soon as its gate was decided (`--until gate`), the
+    intervals are corrected for repeated looks.
     """
     mismatches = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
     older, newer = common(before.cells, after.cells)
@@ -239,9 +246,9 @@ def compare(
 def _asker_changes(
     before: Side, after: Side, confidence: ConfidenceLevels
 ) -> tuple[dict[str, MetricChange], list[str]]:
-    """Changes of how far answers move with who asks, and why these are not compared if they are not.
+    """Changes of the metrics about who asks, and a warning if they are not compared.
 
-    A family of its own: what is made of plain runs stays as it is without them.
+    Their p-values are adjusted as a family of their own, so that they do not affect those of plain runs.
     """
     older, newer = before.asking, after.asking
     if not older.cells or not newer.cells:
@@ -257,7 +264,7 @@ def _asker_changes(
 
 
 def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
-    """Effects of each option in which the two differ, where the option states them."""
+    """A sentence on the effect of each option in which the two differ, for options that can report it."""
     older, newer = before.metadata, after.metadata
     effects = (
         option.effect(older.get(option.name), newer.get(option.name), changes)
@@ -275,7 +282,7 @@ def refuse_unlike(
     is_study: bool = False,
     most: float = MOST_UNSCORED,
 ) -> list[str]:
-    """The mismatches that are allowed. Raises UserError for those that are not, and for different suites."""
+    """The mismatches, if they are allowed. Raises UserError if they are not, or if the suites differ."""
     mismatches = reasons(before, after, is_study=is_study, most=most)
     if mismatches and not allows_mismatch:
         raise UserError(
@@ -295,7 +302,7 @@ def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> Confidenc
 
 
 def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
-    """Why the two are not comparable, each reason in a few words."""
+    """Why the two are not comparable, a phrase for each reason."""
     unfit = why_unfit(before, most)
     return [
         *([unfit] if unfit else []),
@@ -306,7 +313,7 @@ def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = 
 
 
 def _incomplete(after: Side) -> list[str]:
-    """Warnings about runs that a candidate lacks: only the rest is compared."""
+    """A warning if runs of the candidate have no score; they are left out of the comparison."""
     runs = after.counts
     if not runs.missing:
         return []
@@ -316,7 +323,7 @@ def _incomplete(after: Side) -> list[str]:
 
 
 def common(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """The cells of each that the other has too, in the candidate's order."""
+    """The cells that both have, from each of the two, in the candidate's order."""
     known = {cell.id: cell for cell in before}
     newer = [cell for cell in after if cell.id in known]
     return [known[cell.id] for cell in newer], newer
@@ -329,8 +336,8 @@ def measured(
     clusters: str,
     confidence: ConfidenceLevels,
 ) -> MetricChange:
-    """The change of one metric on cells that both have; `clusters` is the suite's word for its questions."""
-    # Chosen once: with hundreds of metrics that is most of the work.
+    """The change of one metric on cells that both have. `clusters` is the suite's word for its questions."""
+    # Cells are selected once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
     change = difference(metric, older, newer, confidence=confidence.population)
     was, now = sides(metric, older, newer)
@@ -344,7 +351,10 @@ def measured(
 
 
 def _adjusted(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
-    """Changes with p adjusted within each family: languages, areas, rates; the headline stands alone."""
+    """Changes by name, with p-values adjusted by Holm within each family of metrics.
+
+    Families are languages, areas and rates. The headline, which is first, is a family of its own.
+    """
     families: dict[tuple[str, ...], dict[str, float]] = {}
     for index, change in enumerate(changes):
         if change.difference.p is not None:
@@ -361,13 +371,13 @@ def _family(metric: Metric) -> tuple[str, ...]:
 
 
 def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
-    """The cases that changed most in one direction."""
+    """The cases that rose (sign 1) or fell (-1) most, at most MOST_MOVES of them."""
     largest = [move for move in moves if sign * move.change > ROUNDING]
     return sorted(largest, key=lambda move: -sign * move.change)[:MOST_MOVES]
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
-    """The headline of each case alone, before and after."""
+    """The headline figure of each single case in both results."""
     both = shared(metric, before, after)
     moves = []
     for older, newer in zip(both.before, both.after, strict=True):

@@ -1,4 +1,4 @@
-"""Whether evaluators judge the same anchors as they did before, from the audits of two results."""
+"""Drift of evaluators: how their verdicts on the same anchors changed between two audits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 FEWEST = 6
-"""Fewest topics in which a change that is the same in all counts although it has no interval."""
+"""Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
 _TEXT = ("topic", "language", "kind", "aspect")
 _FIGURE = ("value", "low", "high", "n", "reason")
 TextKey = tuple[JSON, ...]
@@ -25,10 +25,11 @@ TextKey = tuple[JSON, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
-    """How one evaluator's verdicts on the same `texts` moved, in points of 100.
+    """How one evaluator's verdicts on the same texts changed, in points of 100.
 
-    `lean` is by how much its lean changed, `share` its part in the scores of its panel, and `difference` that
-    of the two models in the headline, in its `unit`.
+    `texts` is their number, `before` and `after` are the times of the two audits. `mean` is the change of the
+    mean score and `lean` that of its lean. `share` is the evaluator's weight in its panel, 0 to 1, and
+    `difference` the difference of the two models' headline figures, in `unit`.
     """
 
     evaluator: str
@@ -75,7 +76,7 @@ class Drift:
 
 
 def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
-    """The drift of each evaluator that both results have an audit of, on the same anchors."""
+    """The drift of each evaluator that was audited on the same anchors for both results."""
     panel = after.metadata["evaluator_models"]
     return [
         drift
@@ -106,7 +107,7 @@ def _drift(
 
 
 def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
-    """Whether both are complete audits on the same texts, and not the same audit."""
+    """Whether these are two complete audits on the same texts, and not one audit twice."""
     are_complete = older["state"] == newer["state"] == "complete"
     return (
         are_complete
@@ -116,7 +117,7 @@ def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
 
 
 def _scores(audit: AuditFigures) -> dict[TextKey, float]:
-    """The mean score of the valid verdicts on each text. Verdicts about lean are left out."""
+    """The mean score of the valid verdicts on each text, without verdicts on the aspect LEANING."""
     means = {}
     for row in audit["judged"]:
         if row.get("aspect") == LEANING:
@@ -128,14 +129,16 @@ def _scores(audit: AuditFigures) -> dict[TextKey, float]:
 
 
 def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
-    by_place = defaultdict[tuple[str, str], list[float]](list)
+    """The mean change of each topic in each language."""
+    by_topic = defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, *_), change in moved.items():
-        by_place[topic, language].append(change)
-    for (topic, language), changes in by_place.items():
+        by_topic[topic, language].append(change)
+    for (topic, language), changes in by_topic.items():
         yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
 def _leans(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
+    """The change of lean of each topic in each language: the mean difference between mirrored texts."""
     mirror, differences = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
         other = moved.get((topic, language, mirror.get(kind, ""), aspect))

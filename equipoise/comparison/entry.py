@@ -1,6 +1,6 @@
-"""One model on one suite, as a board of many takes it: its headline and what it scored in each case.
+"""An entry of a board: the results of one model on one suite, with the headline and a score for each case.
 
-Without its runs, so that hundreds of files can be read one after the other.
+It does not keep the runs, so that hundreds of files can be read one after the other.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ _NOTHING: Mapping[str, JSON] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One model on one suite. `settings` are what it must share with the others of its table, by name.
+    """The results of one model on one suite.
 
-    `key` is the same for results that share all of them. `place` counts the results as they were given. The
-    `cost` is in USD, of both roles; None where a price is not known.
+    `settings`, by name, are what all entries of a table share, and `key` is a digest of them. `place` is the
+    index of the results on the command line, and `kind` the suite and, where it has a protocol of its own,
+    the dataset. `cost` is that of both roles in USD, None where a price is unknown.
     """
 
     place: int
@@ -77,18 +78,18 @@ class Entry:
 
     @property
     def value(self) -> float | None:
-        """The headline; None where no run has a score."""
+        """The value of the headline figure; None where no run has a score."""
         value: float | None = self.headline["value"]
         return value
 
     @property
     def started(self) -> str:
-        """When its session began; empty where the results do not say."""
+        """The time at which its session began; empty if unknown."""
         return str(self.metadata.get("started") or "")
 
 
 def entry(side: LoadedResults, index: int = 0) -> Entry:
-    """Entry of a board, of results as empty as those of a session that has just begun, too."""
+    """The board's entry for these results, which may be empty, as when a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
     layout, scores = column(metric or Metric(name="", of=""), side.cells)
@@ -120,7 +121,7 @@ def _cost(metadata: Mapping[str, JSON]) -> float | None:
 
 
 def kind(side: Side) -> str:
-    """The suite, with the dataset if that has a protocol of its own: their headlines are another figure."""
+    """The suite's name, with the dataset's if that has a protocol of its own, and so another headline."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
     return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
@@ -147,7 +148,7 @@ def _settings(side: LoadedResults) -> dict[str, JSON]:
 
 
 def audited(side: Side) -> str:
-    """State of its evaluators' audits: one word for all, or one for each."""
+    """The state of the evaluators' audits, in words: one for all if it is the same, else one for each."""
     known = {name: _state(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
     if len({*known.values()}) > 1:
         return ", ".join(f"{name} {state}" for name, state in known.items())

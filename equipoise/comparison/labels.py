@@ -1,4 +1,4 @@
-"""People's labels in results: the figures that they correct, and the change of one between two results."""
+"""People's labels in results: the figures that they correct, and the change of a corrected figure."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from equipoise.stats.labelled import figures as corrected
 from equipoise.stats.metrics import measure
 from equipoise.stats.paired import Difference
 
-_BELONGS = {
+_MUST_MATCH = {
     "verdicts_sha256": "belong to other verdicts",
     "rubric_hash": "were made for another rubric",
     "evaluator_models": "were drawn when another judge had scored the replies",
 }
-"""Keys in which labels and results must agree, and what a message says if they do not."""
+"""Metadata keys in which labels and results must agree, each with the message if they do not."""
 KEYS = {"score": "scores", "outcome": "outcomes", "lean": "leans"}
-"""Keys of a run's labels in results, by field of the sheet."""
+"""The key of each kind of label in results, by column of the sheet that people fill in."""
 ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
-"""How a reply ended, as people say it."""
+"""The outcomes of a reply that people can choose."""
 
 
 def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Metadata by which labels belong to results."""
-    return {name: metadata.get(name) for name in _BELONGS}
+    """The metadata by which labels are matched to results."""
+    return {name: metadata.get(name) for name in _MUST_MATCH}
 
 
 def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
-    """The labels of a section, as values of single runs."""
+    """The labels in a section of the results JSON, as values of single runs."""
     cells = {cell.id: cell for cell in side.cells}
     return LabelledRuns(
         people=section["people"],
@@ -51,7 +51,7 @@ def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
 
 
 def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
-    """Values by person that the suite makes of a run that its evaluators would judge so."""
+    """The run's values by person, as the suite computes them if the evaluators had judged likewise."""
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
     people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
     return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
@@ -64,7 +64,7 @@ def _label(row: Mapping[str, JSON], person: str) -> Label:
 
 
 def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The judge's figure and the corrected one in both scopes, by metric, for all that labels correct."""
+    """The judge's figure and the corrected one in both scopes, for each metric that labels correct."""
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
     corrected_figures = corrected([*metrics.values()], side.cells, labelled(side, section))
     return {
@@ -76,7 +76,7 @@ def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]
 
 def _figure(metric: Metric, figure: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
-    made: dict[str, JSON] = plain(
+    data: dict[str, JSON] = plain(
         {
             "judge": figure.judge,
             "value": scopes["these"].value,
@@ -87,13 +87,14 @@ def _figure(metric: Metric, figure: Corrected, judged: Mapping[str, JSON]) -> di
             "is_larger": _is_larger(figure.value, judged),
         }
     )
-    return made
+    return data
 
 
 def metrics_of(side: Side) -> dict[str, Metric]:
-    """The metrics of these results, and those that they have as a whole alone by the headline's parts, too.
+    """The metrics of these results by name, with more breakdowns than the suite has.
 
-    A headline `overall` with a part `en-US` makes of `refused` also `refused.en-US`.
+    A rate or balance that the suite does not break down is broken down as the headline is: where `overall`
+    has a part `en-US`, `refused` gets a part `refused.en-US`.
     """
     known = side.metrics
     headline, *others = known.values()
@@ -118,7 +119,7 @@ def _limits(estimate: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:
-    """Whether the judge's own interval leaves out what people say."""
+    """Whether the corrected value lies outside the judge's own interval."""
     return judged.get("low") is not None and not judged["low"] <= value <= judged["high"]
 
 
@@ -134,7 +135,7 @@ def refuse(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
     if not section.get("labels"):
         why = section.get("not_corrected") or "they are of an earlier version, which kept no labels"
         raise UserError(f"{rule}: {side.file}: its labels decide nothing: {why}; {_HOW}")
-    for name, problem in _BELONGS.items():
+    for name, problem in _MUST_MATCH.items():
         if section["draw"][name] != side.metadata.get(name):
             raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW}")
     if rule.name in metrics and not labelled(side, section).corrects(metrics[rule.name]):
@@ -148,7 +149,7 @@ _HOW = "draw a sheet with `equipoise review sample`, and read it with `equipoise
 
 
 def refuse_others(rule: Rule, before: Side, after: Side) -> None:
-    """Raise UserError where the two were labelled by different people: their strictness would decide."""
+    """Raise UserError if different people labelled the two: how strict they are would decide."""
     people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:
         named = " and ".join(", ".join(names) for names in people)
@@ -158,7 +159,7 @@ def refuse_others(rule: Rule, before: Side, after: Side) -> None:
 def change(
     metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
 ) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
-    """Both figures as people would have them, and their difference by scope; None with too few labels."""
+    """Both corrected figures, and their difference by scope. None with too few labels."""
     sections = _section(before), _section(after)
     names = list(dict.fromkeys(name for section in sections for name in section["people"]))
     was, now = (
@@ -169,6 +170,6 @@ def change(
 
 
 def _section(side: Side) -> Mapping[str, JSON]:
-    """The labels of results that are known to have them."""
+    """The section of labels, for results that are known to have one."""
     assert side.people is not None
     return side.people

@@ -1,4 +1,4 @@
-"""Loads results files: reads one, refuses what is not, or is damaged, and makes a value of it."""
+"""Loading of results files. Files that are damaged or of another kind are refused."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
 
 _ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
-"""Keys of rows in the metadata's parts `response_models` and `parameters_changed`."""
+"""Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
 ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
-"""Why results that can be compared cannot be shown."""
+"""Message for results that `compare` can read and other commands cannot."""
 
 
 def load(path: Path) -> LoadedResults:
-    """The results in a file, also of a published benchmark.
+    """The results in a file of ours or of a published benchmark.
 
-    Raises UserError whose message names the file and says what is wrong.
+    Raises UserError that names the file and says what is wrong.
     """
     return _load(path, has_transcripts=True)
 
 
 def load_without_transcripts(path: Path) -> LoadedResults:
-    """The results in a file with empty transcripts, which are never in memory. Raises UserError likewise."""
+    """The results in a file with empty transcripts: they are never read into memory. Raises UserError."""
     return _load(path, has_transcripts=False)
 
 
 def of_suite(path: Path, suite: str) -> Path | None:
-    """The results of a suite at this path: the file itself, or in a folder the one named for the suite.
+    """The results file of a suite: `path` itself, or in a folder the file named after the suite.
 
-    None where a folder has none. Raises UserError where it has several.
+    None if a folder has no such file. Raises UserError if it has several.
     """
     if not path.is_dir():
         return path
@@ -94,7 +94,7 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
 
 
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
-    """Raise ValueError if a part that a comparison needs is missing or has the wrong type."""
+    """Raise ValueError or KeyError if a field that a comparison needs is missing or has the wrong type."""
     metadata = data["metadata"]
     kinds = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
     for name, kind in kinds.items():
@@ -118,7 +118,7 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
 
 
 def _refuse_odd_cells(side: Side) -> None:
-    """Raise ImpossibleValueError for values that no session can have measured."""
+    """Raise ImpossibleValueError for duplicate questions, and for values outside a metric's bounds."""
     keys = {(cell.cluster, cell.stratum) for cell in side.cells}
     if len(keys) < len(side.cells):
         raise ImpossibleValueError("a question stands there twice in a language")
@@ -132,7 +132,7 @@ def _refuse_odd_cells(side: Side) -> None:
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
-    """The bounds of each value that metrics are made of; the widest where several use it."""
+    """The bounds of each value that metrics use, by name; the widest if several metrics use it."""
     bounds: dict[str, Bounds] = {}
     for metric in metrics:
         for name in filter(None, (metric.of, metric.per)):

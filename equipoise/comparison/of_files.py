@@ -1,4 +1,4 @@
-"""Results files against each other: their comparisons, trends and gates. Reads files and writes none."""
+"""Comparisons, trends and gates of results files."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from equipoise.core.types import JSON
 def compare_files(
     baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
 ) -> list[dict[str, JSON]]:
-    """Each candidate's parts `comparison` and, with rules, `gate`. Raises UserError.
+    """The sections `comparison` and, with rules, `gate` for each candidate. Raises UserError.
 
-    Files of one model are pooled where their settings agree. Of several releases the last is the baseline,
-    and there is a part `trend` of all.
+    Files of one model with the same settings are pooled. If there are several baselines, oldest first, the
+    candidate is compared with the last, and the section `trend` has all releases.
     """
     from equipoise.comparison.trend import trend
 
@@ -57,10 +57,10 @@ def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Rele
 
 
 def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
-    """The parts of a candidate that has been asked. Raises UserError."""
+    """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
-    # With a gate it is a release that is compared, and no option's effect.
+    # Without rules the effect of options may be studied; with rules the settings of the two must agree.
     comparison = compare(
         before,
         after,
@@ -70,15 +70,15 @@ def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     )
     metrics = {name: change.metric for name, change in comparison.changes.items()}
     for rule in release.rules:
-        known = _by_people(after) if rule.people else metrics
-        refuse_unfit(rule, known, f"what {before.file} and {after.file} share")
+        available = _labelled_metrics(after) if rule.people else metrics
+        refuse_unfit(rule, available, f"what {before.file} and {after.file} share")
         if rule.people:
-            refuse_without_labels(rule, before, after, known)
+            refuse_without_labels(rule, before, after, available)
     refuse_undecidable(release.rules, after)
     return parts(release, comparison, after)
 
 
-def _by_people(side: Side) -> Metrics:
+def _labelled_metrics(side: Side) -> Metrics:
     from equipoise.comparison import labels
 
     return labels.metrics_of(side)
@@ -92,9 +92,9 @@ def gate_files(
     *,
     allows_mismatch: bool,
 ) -> dict[str, dict[str, dict[str, JSON]]]:
-    """The parts `comparison` and `gate` of each model's results, by model and suite. Raises UserError.
+    """The sections `comparison` and `gate`, by model and suite. Raises UserError.
 
-    Files of one model and suite are pooled where their settings agree; a model's suites are one release.
+    Files of one model and suite with the same settings are pooled. All suites of a model form one release.
     """
     sides: dict[str, dict[str, Side]] = {}
     for after in pooled(map(load_verified, candidates)):
@@ -119,9 +119,9 @@ def _gated(after: Side, release: Release) -> dict[str, JSON]:
 
 
 def check(wanted: Mapping[str, Release]) -> None:
-    """Raise UserError for a baseline that cannot be one, and for a rule that is not about its figures.
+    """Raise UserError for a baseline of another suite, and for a rule about a metric that it lacks.
 
-    Where results are still to come: what these must share with a baseline is seen when they are there.
+    For use before there are results. Whether these are comparable with the baseline is checked later.
     """
     for name, release in wanted.items():
         if release.baseline is None:

@@ -1,5 +1,6 @@
-"""A session against its baseline: what cannot be compared or decided is refused before any call, the verdict
-is given at the end.
+"""Comparison of a session with its baseline.
+
+A baseline or rule that cannot work is refused before any call. The verdict is given at the end.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from equipoise.suites import AnySuite
 
 
 def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
-    """The cells that these cases will give, without their numbers."""
+    """The cells that a session with these cases will have, without values."""
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
     return suite.combine(rows.of_records(suite, records, rubric.scale))
 
@@ -38,10 +39,10 @@ def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence
 def prepare(
     release: Release, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
 ) -> Side | None:
-    """The baseline of a suite in a session, checked as far as it can be. Raises UserError.
+    """The baseline of a suite in a session, after all checks that are possible before it runs.
 
-    `metadata` is what the session's results will say of themselves; `metrics` are those that they will have,
-    and `runs` how many of each case.
+    `metadata` and `metrics` are those that the session's results will have, and `runs` is the number of runs
+    of each case. Raises UserError.
     """
     if release.baseline is None:
         return None
@@ -61,7 +62,7 @@ def prepare(
 
 
 def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:
-    """Raise UserError where this session's results will not be comparable with the baseline."""
+    """Raise UserError if the session's results would not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.name:
         raise UserError(
             f"{baseline.file}: belongs to the suite {baseline.suite.name}, not {metadata['suite']}"
@@ -71,7 +72,7 @@ def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSO
 
 
 def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) -> None:
-    """Raise UserError where the session will ask cases that the baseline lacks; it is restricted to them."""
+    """Raise UserError if the session has cases that the baseline lacks. The reverse is allowed."""
     _refuse(release, baseline, unknown_cells(baseline.cells, cells))
 
 
@@ -86,9 +87,9 @@ def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
 def conclude(
     release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path, doubt: str | None = None
 ) -> dict[str, JSON]:
-    """The parts `comparison` and `gate` of a session's results, where it was asked for them.
+    """The sections `comparison` and `gate` of a session's results; empty without a baseline and rules.
 
-    `doubt` says why its journal is not what its calls come to, where that was tried.
+    `doubt` says why the session's records do not follow from its calls, if verification found that.
     """
     if baseline is None and not release.rules:
         return {}
@@ -98,6 +99,6 @@ def conclude(
     if baseline is None:
         return parts(release, None, candidate)
     comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.rules))
-    # Settings and cases were held against the baseline's before any call; what was really sent is seen here.
+    # Settings and cases were checked before any call. What an endpoint changed is known only now.
     late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
     return parts(release, comparison, candidate, doubts=late)

@@ -15,7 +15,7 @@ from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
 
 FEWEST = 3
-"""The least number of models that two panels must share for a rank correlation."""
+"""Fewest models that two panels must share for a rank correlation."""
 
 
 def load(paths: Sequence[Path]) -> list[LoadedResults]:
@@ -27,7 +27,7 @@ def load(paths: Sequence[Path]) -> list[LoadedResults]:
 
 
 def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
-    """The headline of each model by each panel, in percent. Raises UserError."""
+    """The headline figure in percent, by panel and model. Raises UserError."""
     by_panel: dict[str, dict[str, float]] = {}
     for side in sides:
         panel = _panel(side)
@@ -44,7 +44,7 @@ def _panel(side: Side) -> str:
 
 
 def _refuse_unlike(side: Side, first: Side) -> None:
-    """Raise UserError for results that differ in more than models and evaluators, or have no evaluators."""
+    """Raise UserError if results differ from the first in more than models and evaluators, or have none."""
     here, there = side.metadata, first.metadata
     if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
@@ -66,9 +66,9 @@ def _refuse_unlike(side: Side, first: Side) -> None:
 
 
 def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[str, JSON]]:
-    """Spearman's rank correlation of each two panels over the models that both have judged.
+    """A row for each pair of panels: Spearman's rank correlation over the models that both judged.
 
-    None, and the reason, where they share fewer than three, or one of them ranks all alike.
+    `rho` is None, with a reason, if the panels share fewer than three models or one ranks all models alike.
     """
     rows = []
     for first, second in combinations(by_panel, 2):
@@ -88,7 +88,7 @@ def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
 
 
 def within_panels(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
-    """Agreement of each panel's evaluators in ranking models, where the suite measures it."""
+    """Rows on how far the evaluators of each panel agree in ranking models, if the suite measures that."""
     panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:
         models = panels.setdefault(_panel(side), {})

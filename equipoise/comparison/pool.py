@@ -1,4 +1,4 @@
-"""Several results of one model as one: the runs of all pieces, case by case."""
+"""Pooling: several results of one model as one, with the runs of all of them for each case."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def pooled(sides: Iterable[Side]) -> list[Side]:
-    """Results of the same model with the same settings as one, each where the first of them stood.
+    """The results, with those of the same model and settings joined into one, in the order of the first.
 
-    What ended with `--until gate` stays alone: its runs ended because of what they showed. Raises UserError
-    for results that are there twice.
+    Results that ended by `--until gate` are not joined, as that rule stopped them because of their values.
+    Raises UserError for results that are there twice.
     """
     groups: list[list[Side]] = []
     for side in sides:
@@ -71,7 +71,7 @@ def _joined(group: Sequence[Side]) -> Side:
 
 
 def _pooled_askers(group: Sequence[Side]) -> AskerCells:
-    """Joint cells about who asks; empty unless all pieces were asked by the same sentences."""
+    """The pooled cells about who asks; empty unless all pieces used the same cues."""
     first, *others = [side.asking for side in group]
     if not all(other.is_like(first) for other in others):
         return NO_ASKERS
@@ -79,7 +79,7 @@ def _pooled_askers(group: Sequence[Side]) -> AskerCells:
 
 
 def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """The metadata of the first, with what adds up and with all that was seen."""
+    """The metadata of the first piece, with counts summed and the rows of all pieces."""
     worst = next((item["status"] for item in every if item["status"] != "complete"), "complete")
     return {
         **every[0],
@@ -90,7 +90,7 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
         **{name: sum(item[name] for item in every) for name in ("runs_expected", "runs_completed")},
         **{
             name: [
-                # Places in one journal say nothing in another.
+                # Without positions, which are valid only in the piece's own journal.
                 {part: value for part, value in row.items() if part not in PLACES}
                 for item in every
                 for row in item[name]
@@ -101,7 +101,7 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
 
 
 def _audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
-    """The latest audit of each evaluator that any piece has."""
+    """The latest audit of each evaluator in any piece; None for those without one."""
     audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
@@ -113,7 +113,7 @@ def _audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
 
 
 def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
-    """Every case that any piece has, with the runs of all of them in order."""
+    """Each case of any piece, with the runs of all pieces in order."""
     pieces: dict[str, list[Cell]] = {}
     for cell in chain.from_iterable(group):
         pieces.setdefault(cell.id, []).append(cell)
@@ -127,16 +127,16 @@ def _cell(cells: Sequence[Cell]) -> Cell:
         cluster=first.cluster,
         stratum=first.stratum,
         labels=first.labels,
-        values=_one_after_the_other([cell.values for cell in cells]),
-        verdicts=_one_after_the_other([cell.verdicts for cell in cells]),
+        values=_concatenated([cell.values for cell in cells]),
+        verdicts=_concatenated([cell.verdicts for cell in cells]),
         at=first.at,
     )
 
 
-def _one_after_the_other(
+def _concatenated(
     pieces: Sequence[Mapping[str, Sequence[float | None]]],
 ) -> dict[str, Sequence[float | None]]:
-    """The runs of each name; None in the runs of a piece that lacks it."""
+    """The values of each name over all runs; None for the runs of a piece without that name."""
     lengths = [max(map(len, piece.values()), default=0) for piece in pieces]
     names = dict.fromkeys(name for piece in pieces for name in piece)
     return {

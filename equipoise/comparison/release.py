@@ -1,4 +1,4 @@
-"""Release of a session: the results of each suite, with what they are compared, and by which rules."""
+"""The release: for each suite of a session, the baseline and the rules of the gate."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """Plan for one suite's results: with what they are compared, and by which rules.
+    """How the results of one suite will be compared and gated.
 
-    `baseline` is a file. `family` counts the rules that chance may decide, of all suites that are released
-    together.
+    `baseline` is a results file. `family` counts the statistical tests among the rules of all suites that
+    are released together. `inconclusive` is the verdict that an inconclusive gate counts as.
     """
 
     baseline: Path | None = None
@@ -37,12 +37,12 @@ class Release:
 
     @property
     def is_to_be_verified(self) -> bool:
-        """Whether a rule requires that results are what their journal says."""
+        """Whether a rule requires that results are verified against their journals."""
         return any(rule.name == VERIFIED for rule in self.rules)
 
 
 NOTHING = Release()
-"""A release in which nothing is compared and nothing decided."""
+"""A release without baseline and rules."""
 
 
 def releases(
@@ -53,9 +53,9 @@ def releases(
     *,
     allow_mismatch: bool,
 ) -> dict[str, Release]:
-    """The release of each of these suites, by name, from what was given for all. Raises UserError.
+    """The release of each of these suites, by name, from the options of the session. Raises UserError.
 
-    Where `baseline` is a folder, a suite without rules that compare may be missing there.
+    If `baseline` is a folder, it may lack results of a suite that has no rule comparing with them.
     """
     _refuse_pointless(rules, inconclusive, baseline, allow_mismatch=allow_mismatch)
     for rule in rules:
@@ -91,7 +91,7 @@ def _refuse_pointless(
 
 
 def _refuse_missing(wanted: Mapping[str, Release], baseline: Path | None) -> None:
-    """Raise UserError for a rule that compares without a baseline, and for a folder that has none at all."""
+    """Raise UserError if a rule needs a baseline that is missing, or a folder has none for any suite."""
     for name, release in wanted.items():
         rule = next((rule for rule in release.rules if rule.needs_baseline), None)
         if rule is not None and release.baseline is None:
@@ -111,9 +111,9 @@ def parts(
     *,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
-    """The parts `comparison` and `gate` of the candidate's results, as plain data.
+    """The sections `comparison` and `gate` of the candidate's results JSON.
 
-    `doubts` are mismatches that were seen too late to refuse.
+    `doubts` are mismatches that became known only during the session: no rule passes then.
     """
     from equipoise.comparison.gate.verdict import judge_all
 
@@ -135,7 +135,7 @@ def parts(
 
 
 def _answered(comparison: Comparison | None, candidate: Side) -> list[str]:
-    """Changes of the models that answered, in the candidate, the baseline, or between the two."""
+    """A phrase for each change of the model that answered: within either result, or between the two."""
     if comparison is None:
         return answered.changes(candidate.metadata)
     before, after = comparison.before.metadata, comparison.after.metadata

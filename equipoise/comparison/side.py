@@ -1,4 +1,4 @@
-"""The results of one model on one suite, as a comparison needs them, and as they are in a file."""
+"""The results of one model on one suite: `Side`, which a comparison needs, and `LoadedResults`, all of it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCounts:
-    """How many runs were planned, how many were not done, and how many of those done have no score."""
+    """Numbers of runs: planned, left to do, and done without a score."""
 
     planned: int
     left: int
@@ -35,12 +35,12 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One side of a comparison, without its runs and transcripts.
+    """One side of a comparison: baseline or candidate, without runs and transcripts.
 
-    `file` is the path as it was given, `digest` its SHA-256. `until` says how `--until` ended it, `audits`
-    has the audit of each evaluator (None of one that was not audited), `people` the labels of people.
-    `doubt` says why the results are not verified against their journal, where that was tried; `asking` is
-    what figures about who asks are made of.
+    `file` is the path as messages show it, and `digest` the file's SHA-256. `until` says how `--until` ended
+    the session. `audits` has the audit of each evaluator, None if there is none, and `people` the labels of
+    people. `doubt` says why verification against the journal failed; None if it succeeded or was not tried.
+    `asking` has the cells for the metrics about who asks.
     """
 
     file: str
@@ -62,24 +62,24 @@ class Side:
 
     @property
     def runs(self) -> int:
-        """How often its cases were run at most."""
+        """The largest number of runs of a case."""
         lengths = (len(values) for cell in self.cells for values in cell.values.values())
         return max(lengths, default=0)
 
     @property
     def counts(self) -> RunCounts:
-        """Its runs: planned, left and unscored."""
+        """The numbers of its runs: planned, left and unscored."""
         planned, completed = self.metadata["runs_expected"], self.metadata["runs_completed"]
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
 
     @property
     def metrics(self) -> dict[str, Metric]:
-        """The available metrics by name, the headline first."""
+        """The metrics that the cells allow, by name, the headline first."""
         return {metric.name: metric for metric in self.suite.metrics(self.cells)}
 
     @property
     def scale(self) -> Scale:
-        """The scale of its verdicts, without the descriptions."""
+        """The scale of its verdicts, without descriptions of the levels."""
         scale = self.metadata["scale"]
         return Scale(low=scale["low"], high=scale["high"], levels={})
 
@@ -92,7 +92,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedResults(Side):
-    """The whole of results: their JSON, and a row for each run; `asked` are the rows of runs with a cue."""
+    """Results in full: the JSON and a row for each run. `asked` are the rows of runs with an asker cue."""
 
     data: Mapping[str, JSON]
     rows: Sequence[RunRow]
@@ -100,12 +100,12 @@ class LoadedResults(Side):
 
     @property
     def side(self) -> Side:
-        """Side of a comparison, without runs and transcripts, which need not stay in memory."""
+        """The same results without runs and transcripts, which then need not stay in memory."""
         return Side(**{item.name: getattr(self, item.name) for item in fields(Side)})
 
 
 def loaded(file: str, data: Mapping[str, JSON], digest: str | None = None) -> LoadedResults:
-    """The results in this JSON, of a file or of a session that goes on."""
+    """The results in this JSON, from a file or a running session."""
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     plain, cued = rows.of_json(data["results"]), rows.of_askers(data)
     return LoadedResults(

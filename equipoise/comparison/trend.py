@@ -1,4 +1,4 @@
-"""The headline from release to release, with intervals. Renders nothing."""
+"""The trend: the headline figure of each release and its change from the one before, with intervals."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def trend(
     is_study: bool = False,
     most: float = MOST_UNSCORED,
 ) -> dict[str, JSON]:
-    """The headline of each release in both scopes, and its change from the one before on what they share.
+    """The section `trend`: the headline figure of each release, oldest first, in both scopes.
 
-    Raises UserError that names what makes two of them incomparable, by the rules of `compare`.
+    Each but the first has its change from the one before, on the cells that both have. Raises UserError, as
+    `compare` does, if two neighbours cannot be compared.
     """
     for older, newer in pairwise(releases):
         refuse_unlike(older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most=most)

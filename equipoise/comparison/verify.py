@@ -1,4 +1,7 @@
-"""Verifies results against their journal: builds them again from it, and its records from its calls."""
+"""Verification of results against their journal.
+
+The results are built again from the journal's records, and the records from the journal's calls.
+"""
 
 from __future__ import annotations
 
@@ -20,53 +23,54 @@ from equipoise.suites import AnySuite, rubric_path
 
 
 def load_verified(path: Path) -> Side:
-    """The results in a file, with its `doubt`. Raises UserError."""
+    """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
     results = load_without_transcripts(path)
     return replace(results.side, doubt=_doubt(path, results))
 
 
 def _doubt(path: Path, side: LoadedResults) -> str | None:
-    """Why results are not verified against their journal, in a few words; None where they are."""
-    beside = store.journal_of(path)
-    if not beside.is_file():
+    """Why verification fails, in a few words; None if it succeeds."""
+    journal_path = store.journal_of(path)
+    if not journal_path.is_file():
         return "its journal is not next to it"
     try:
-        if journal.other_format(beside) is not None:
+        if journal.other_format(journal_path) is not None:
             return "its journal is of another version"
-        history = History(beside)
+        history = History(journal_path)
         history.refresh()
         plain, cued = askers.parted(history)
         records = plain.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"
         rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
-        made = rows.of_records(side.suite, records, rubric.scale)
-        summary = side.suite.summary(made, rubric.scale)
-        # What is not made of single runs alone, such as intervals, may be made otherwise by a later version.
+        rebuilt = rows.of_records(side.suite, records, rubric.scale)
+        summary = side.suite.summary(rebuilt, rubric.scale)
+        # Only these parts are compared: a later version may compute intervals differently.
         stated = {name: side.data["summary"].get(name) for name in summary}
         is_same = _agrees(stated, json_io.loads(json_io.dumps(summary)))
         is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
         if cued is not None:
-            is_same &= _has_askers(path, side, cued, made, rubric)
-        if not is_same or not _has_results(path, rows.to_json(side.suite, made, rubric.scale)):
+            is_same &= _has_askers(path, side, cued, rebuilt, rubric)
+        if not is_same or not _has_results(path, rows.to_json(side.suite, rebuilt, rubric.scale)):
             return "it does not say what its journal says"
-        del records, made
+        # Frees memory before the calls are read.
+        del records, rebuilt
         return unlike_calls(side.suite, rubric, history)
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
 
 
 def _has_askers(path: Path, side: Side, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
-    """Whether a file has the runs with a cue that the journal has."""
+    """Whether the section `askers` of a file agrees with the journal's runs with an asker cue."""
     indices = {row.question.key: row.question.index for row in plain}
-    made = rows.of_records(side.suite, cued.records(), rubric.scale, part=rows.ASKED, indices=indices)
-    own = rows.to_json(side.suite, made, rubric.scale, has_means=False)
+    rebuilt = rows.of_records(side.suite, cued.records(), rubric.scale, part=rows.ASKED, indices=indices)
+    data = rows.to_json(side.suite, rebuilt, rubric.scale, has_means=False)
     section = load(path).data.get("askers")
-    return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(own)))
+    return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(data)))
 
 
 def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
-    """Whether a file has these results; a later version may make more."""
+    """Whether the section `results` of a file agrees with what was built from the journal."""
     if light.has_results(path, made):
         return True
     results = load(path).data["results"]
@@ -74,7 +78,7 @@ def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
 
 
 def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
-    """Why the records of a journal cannot be told to follow from its calls; None if they do."""
+    """Why the records of a journal do not verifiably follow from its calls; None if they do."""
     if history.is_rearranged:
         return "lines of its journal were removed, doubled or moved"
     if rubric.hash != history.settings["rubric_hash"]:
@@ -89,7 +93,7 @@ def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | Non
 
 
 def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The verdicts of audits on anchors; checks, like intervals, may be made otherwise by a later version."""
+    """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
     return {
         name: audit and {part: audit[part] for part in ("state", "source", "judged")}
         for name, audit in figures.items()
@@ -97,7 +101,7 @@ def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _agrees(stated: JSON, made: JSON) -> bool:
-    """Whether all that a file states was made; a later version may make more."""
+    """Whether `made` contains all that a file states. It may have more, as from a later version."""
     if isinstance(stated, dict) and isinstance(made, dict):
         return all(name in made and _agrees(value, made[name]) for name, value in stated.items())
     if isinstance(stated, list) and isinstance(made, list):

@@ -12,7 +12,7 @@ import pytest
 
 import pages
 from equipoise import suites
-from equipoise.comparison.board import board, family
+from equipoise.comparison.board import board, split_version
 from equipoise.comparison.comparable import must_agree
 from equipoise.comparison.entry import CASES, Entry, entry
 from equipoise.comparison.side import loaded
@@ -218,7 +218,7 @@ def test_families_are_told_by_the_numbers_at_the_end(subtests: pytest.Subtests) 
         ("a" + "-1" * 50_000, ("a" + "-1" * 49_994, (1,) * 6)),
     ):
         with subtests.test(name[:20]):
-            assert family(name) == wanted
+            assert split_version(name) == wanted
 
 
 def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:

@@ -562,9 +562,9 @@ def test_rules_that_failed_leave_the_others_more() -> None:
 
     assert {rule.name for rule in failing(rules, fails, Family(rules=3, own=3))} == {"aa", "bb"}
     assert sorted({error for _, error in errors}) == [0.016667, 0.025]
-    assert Family(rules=9, own=3).error() == pytest.approx(0.05 / 9)
-    assert Family(rules=9, own=3).error(2) == pytest.approx(0.05 / 3)
-    assert Family(rules=1, own=1).error() == 0.025
+    assert Family(rules=9, own=3).alpha() == pytest.approx(0.05 / 9)
+    assert Family(rules=9, own=3).alpha(2) == pytest.approx(0.05 / 3)
+    assert Family(rules=1, own=1).alpha() == 0.025
 
 
 def test_what_was_asked_otherwise_passes_no_rule() -> None:

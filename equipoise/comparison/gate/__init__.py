@@ -1,1 +1,1 @@
-"""The rules of a release: a module for each thing a rule may be about, and the verdict on all of them."""
+"""The gate: a module for each kind of rule, and the verdict on all rules."""

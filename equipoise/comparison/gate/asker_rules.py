@@ -1,4 +1,4 @@
-"""Rules about who asks: how far the candidate's own answers may move with it."""
+"""Rules about who asks: how much the candidate's own answers may depend on it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from equipoise.stats.metrics import measure
 
 
 def judge(
-    rule: Rule, asking: AskerCells, clusters: str, error: float = ALONE, *, planned_error: float = ALONE
+    rule: Rule, asking: AskerCells, clusters: str, alpha: float = ALONE, *, planned_alpha: float = ALONE
 ) -> Ruling:
-    """The ruling on a rule about who asks, which bounds the candidate's own figure.
+    """The ruling on a rule about who asks, which bounds a figure of the candidate and needs no baseline.
 
-    Errors are as in `metric_rules.judge`; `clusters` is the suite's word for its questions.
+    `alpha` and `planned_alpha` are as in `metric_rules.judge`. `clusters` is the suite's word for its
+    questions.
     """
     metric = asking.metrics.get(rule.name)
     if metric is None:
         return inconclusive(rule, "there is no such figure")
-    figure = _estimate(rule, metric, asking.cells, 1 - 2 * error)
+    figure = _estimate(rule, metric, asking.cells, 1 - 2 * alpha)
     least = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
     most = math.inf if rule.sign < 0 else rule.amount + ROUNDING
     low, high = figure.low, figure.high
     if low is None and is_constant(figure, rule.scope):
         low = high = figure.value
     decision = within(low, high, least, most)
-    why = _words(rule, metric, _estimate(rule, metric, asking.cells, 0.95), clusters)
+    why = _explanation(rule, metric, _estimate(rule, metric, asking.cells, 0.95), clusters)
     if decision == "inconclusive":
         is_outside = figure.value is not None and not least <= figure.value <= most
-        planned = _estimate(rule, metric, asking.cells, 1 - 2 * planned_error if is_outside else 0.95)
+        planned = _estimate(rule, metric, asking.cells, 1 - 2 * planned_alpha if is_outside else 0.95)
         why += f"; {needed.to_bound(rule, planned, metric, metric.chosen(asking.cells), clusters)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
@@ -48,7 +49,7 @@ def _estimate(rule: Rule, metric: Metric, cells: Sequence[Cell], confidence: flo
     return measure(metric, cells, confidence=confidence)
 
 
-def _words(rule: Rule, metric: Metric, figure: Estimate, clusters: str) -> str:
+def _explanation(rule: Rule, metric: Metric, figure: Estimate, clusters: str) -> str:
     if figure.value is None:
         return f"no figure could be measured ({figure.reason})"
     limits = interval(figure.low, figure.high, figure.reason)

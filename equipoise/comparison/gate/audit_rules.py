@@ -1,4 +1,4 @@
-"""Rules about the evaluators: how far a check of their audit may lie from that of a sound one."""
+"""Rules about audits: how far the value of a check may be from a sound evaluator's."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures, CheckFigures
 
 
-def judge(rule: Rule, audits: Mapping[str, AuditFigures | None], error: float = ALONE) -> Ruling:
-    """The ruling on a rule about audits, which holds for each evaluator and each check of that name.
+def judge(rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALONE) -> Ruling:
+    """The ruling on a rule about audits, over all evaluators and all checks that the rule names.
 
-    `error` is the one-sided error of a FAIL.
+    `alpha` is the one-sided error of a FAIL.
     """
-    rulings = [_of_audit(rule, evaluator, audit, error) for evaluator, audit in audits.items()]
+    rulings = [_of_audit(rule, evaluator, audit, alpha) for evaluator, audit in audits.items()]
     if not rulings:
         return inconclusive(rule, "there is no evaluator")
     return Ruling(rule=rule.text, verdict=verdict(rulings), why="; ".join(item.why for item in rulings))
 
 
-def _of_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, error: float) -> Ruling:
-    doubt = _why_undecided(audit)
+def _of_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha: float) -> Ruling:
+    problem = _why_unusable(audit)
     checks = rule.among(audit["checks"]) if audit else []
-    if doubt or not checks:
-        return inconclusive(rule, f"{evaluator}: {doubt or 'the audit has no such check'}")
-    rulings = [_of_check(rule, check, error) for check in checks]
-    words = ", ".join(item.why for item in rulings)
-    return Ruling(rule=rule.text, verdict=verdict(rulings), why=f"{evaluator}: {words}")
+    if problem or not checks:
+        return inconclusive(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
+    rulings = [_of_check(rule, check, alpha) for check in checks]
+    explanations = ", ".join(item.why for item in rulings)
+    return Ruling(rule=rule.text, verdict=verdict(rulings), why=f"{evaluator}: {explanations}")
 
 
-def _why_undecided(audit: AuditFigures | None) -> str | None:
+def _why_unusable(audit: AuditFigures | None) -> str | None:
+    """Why an audit decides nothing, in a few words; None if it is complete and of this evaluator."""
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":
@@ -47,30 +48,32 @@ def _why_undecided(audit: AuditFigures | None) -> str | None:
     return None
 
 
-def _of_check(rule: Rule, check: CheckFigures, error: float) -> Ruling:
-    """Passes where the whole interval lies within the margin, fails where all of it lies outside."""
+def _of_check(rule: Rule, check: CheckFigures, alpha: float) -> Ruling:
+    """The ruling on one check: pass if its whole interval is within the margin, fail if all is outside."""
     least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
     most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
-    low, high = _limits(check, error)
-    return Ruling(rule=rule.text, verdict=within(low, high, least, most), why=_words(check))
+    low, high = _limits(check, alpha)
+    return Ruling(rule=rule.text, verdict=within(low, high, least, most), why=_explanation(check))
 
 
-def _limits(check: CheckFigures, error: float) -> tuple[float | None, float | None]:
-    """The interval; where no topic differs from another, enough of them show what was observed.
+def _limits(check: CheckFigures, alpha: float) -> tuple[float | None, float | None]:
+    """The confidence interval of a check's value at one-sided error `alpha`.
 
-    Results have the 95 % interval alone, by Student's t over topics in most checks: it is stretched by t.
+    Results have only the 95 % interval, in most checks by Student's t over topics. It is rescaled by the
+    ratio of t quantiles. If all topics agree there is no interval: from FEWEST topics on the value itself
+    takes its place.
     """
     value, low, high = check["value"], check["low"], check["high"]
     if low is None and value is not None and check["n"] >= FEWEST:
         return value, value
-    if value is None or low is None or high is None or error == ALONE:
+    if value is None or low is None or high is None or alpha == ALONE:
         return low, high
     degrees = max(check["n"] - 1, 1)
-    stretch = student(degrees, 1 - 2 * error) / student(degrees, 1 - 2 * ALONE)
+    stretch = student(degrees, 1 - 2 * alpha) / student(degrees, 1 - 2 * ALONE)
     return value - stretch * (value - low), value + stretch * (high - value)
 
 
-def _words(check: CheckFigures) -> str:
+def _explanation(check: CheckFigures) -> str:
     if check["value"] is None:
         return f"{check['name']} -"
     limits = interval(check["low"], check["high"], check["reason"])

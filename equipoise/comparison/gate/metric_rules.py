@@ -1,8 +1,8 @@
 """Rules about a metric: each a non-inferiority test against the baseline.
 
-A rule passes where the whole 95 % interval of the difference lies inside the margin, fails where it lies
-wholly outside, and is inconclusive otherwise. Unless it says otherwise it is about these very questions, of
-which only the runs vary.
+A rule passes if the whole 95 % interval of the difference is within the margin, fails if all of it is
+outside, and is inconclusive otherwise. The default scope is `these`: these questions alone, of which only the
+runs vary.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from equipoise.stats.paired import Decision, Difference, noninferiority
 
 
 def judge(
-    rule: Rule, comparison: Comparison, error: float = ALONE, *, planned_error: float | None = None
+    rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
 ) -> Ruling:
     """The ruling on a rule about a metric.
 
-    `error` is the one-sided error of a FAIL, and `planned_error` the one with which numbers of runs that
-    would decide are reckoned, if it is another.
+    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is used for the number of
+    runs that would decide the rule.
     """
     if rule.people:
-        return _by_people(rule, comparison, error)
+        return _by_people(rule, comparison, alpha)
     change = comparison.changes.get(rule.name)
-    if change is not None and error != ALONE:
-        change = comparison.at(rule.name, 1 - 2 * error)
+    if change is not None and alpha != ALONE:
+        change = comparison.at(rule.name, 1 - 2 * alpha)
     clusters = comparison.after.suite.clusters
     if change is None:
         why = f"the two have nothing of it in common; {needed.enough(clusters)}"
@@ -37,16 +37,16 @@ def judge(
     if margin is None:
         return inconclusive(rule, f"the baseline has no figure; {needed.enough(clusters)}")
     decision = _verdict(rule, change, margin)
-    why = _words(change, rule, margin, comparison)
+    why = _explanation(change, rule, margin, comparison)
     if decision == "inconclusive":
-        confidence = 1 - 2 * (planned_error or error)
+        confidence = 1 - 2 * (planned_alpha or alpha)
         why += f"; {needed.to_decide(rule, change, margin, comparison, confidence)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 
-def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
-    """The ruling on figures that people's labels correct, of which more labels decide more."""
-    corrected = comparison.by_people(rule.name, 1 - 2 * error)
+def _by_people(rule: Rule, comparison: Comparison, alpha: float) -> Ruling:
+    """The ruling on a metric after correction by people's labels."""
+    corrected = comparison.by_people(rule.name, 1 - 2 * alpha)
     change, judged = corrected or (None, 0.0)
     margin = None if change is None else _margin(rule, change)
     if change is None or margin is None:
@@ -54,7 +54,7 @@ def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
             rule, f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
         )
     decision = noninferiority(change.of(rule.scope), margin, rule.better)
-    why = f"{_words(change, rule, margin, comparison)}, by people's labels"
+    why = f"{_explanation(change, rule, margin, comparison)}, by people's labels"
     why += f"; uncorrected, the judge says {judged:+.2f}"
     if decision == "inconclusive":
         why += f"; {needed.labels_to_decide(rule, change, margin)}"
@@ -62,13 +62,13 @@ def _by_people(rule: Rule, comparison: Comparison, error: float) -> Ruling:
 
 
 def decide(rule: Rule, change: MetricChange) -> Decision:
-    """The decision on a rule about this metric."""
+    """The decision on a rule about this metric, with the intervals that `change` has."""
     margin = _margin(rule, change)
     return "inconclusive" if margin is None else _verdict(rule, change, margin)
 
 
 def _margin(rule: Rule, change: MetricChange) -> float | None:
-    """The margin in percentage points; a percentage is relative to the baseline's figure."""
+    """The margin in the metric's unit; None if it is relative to a figure that the baseline lacks."""
     if rule.unit == "pp" or not rule.amount:
         return rule.amount
     return None if change.before is None else abs(change.before) * rule.amount / 100
@@ -79,18 +79,18 @@ def _verdict(rule: Rule, change: MetricChange, margin: float) -> Decision:
     if worse is not None and is_constant(figure, rule.scope):
         return "pass" if worse <= margin + ROUNDING else "fail"
     if not margin and worse is not None and worse <= ROUNDING and _has_enough(rule, figure):
-        # No number of runs could show that there is no change at all: not being worse is enough.
+        # With a margin of 0 no number of runs could show that nothing changed. Not being worse is enough.
         return "pass"
     return noninferiority(figure, margin, rule.better)
 
 
 def _has_enough(rule: Rule, figure: Difference) -> bool:
-    """Whether there are runs, or questions, enough for the observed difference to count."""
+    """Whether there are enough runs (scope `these`) or questions for the observed difference to count."""
     return figure.low is not None if rule.scope == "these" else figure.n >= FEWEST
 
 
-def _words(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
-    """Sentence with both figures, their difference, its interval and the margin."""
+def _explanation(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
+    """A phrase with both figures, their difference, its interval and the margin."""
     figure, value = change.of(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
@@ -105,7 +105,7 @@ def _words(change: MetricChange, rule: Rule, margin: float, comparison: Comparis
 
 
 def _about(rule: Rule, figure: Difference, noun: str) -> str:
-    """Scope of the interval in words, and the number of cases, questions or labels."""
+    """The scope of the interval in words, with the number of cases, questions or labels."""
     if rule.people:
         where = "on these replies" if rule.scope == "these" else f"for {noun} like these"
         return f"{where}, {figure.n} labels"

@@ -1,6 +1,6 @@
-"""How many runs, questions or labels would decide a rule that is not decided, in words.
+"""How many runs, questions or labels would decide a rule that is inconclusive, as messages.
 
-A suite has its own word for its questions (`noun`, `clusters`).
+`noun` is the suite's word for its questions, in the plural.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from equipoise.stats.sequential import run_variance
 from equipoise.stats.shared import shared
 
 _MOST_LABELS = 100_000
+"""Largest number of labels that is worth naming."""
 _MOST_TIMES = 1000.0
-"""How many times as many runs or questions are worth naming."""
+"""Largest factor, over the present runs or questions, that is worth naming."""
 
 
 def enough(noun: str) -> str:
-    """Requirement where there is almost no data."""
+    """The message if there are too few questions for any statement."""
     return f"{FEWEST} {noun} or more are needed to decide it"
 
 
 def to_decide(
     rule: Rule, change: MetricChange, margin: float, comparison: Comparison, failing_at: float
 ) -> str:
-    """How many runs or questions would decide a rule with this margin (percentage points).
+    """How many runs or questions would decide a rule with this margin, in the metric's unit.
 
-    A FAIL takes an interval of the confidence `failing_at`, a PASS one of 95 %.
+    A FAIL needs an interval of confidence `failing_at`, a PASS one of 95 %.
     """
     before, after = comparison.before, comparison.after
     figure, noun = change.of(rule.scope), after.suite.clusters
@@ -51,7 +52,7 @@ def to_decide(
     if rule.scope == "these":
         return _runs_to_decide(change, worse, margin, cells, confidence)
     if figure.n < FEWEST and (figure.se is None or figure.low is None or (not margin and worse <= ROUNDING)):
-        # As soon as there are enough, what was observed decides.
+        # With enough questions the observed difference will decide.
         return enough(noun)
     if figure.low is None:
         return f"without an interval no number of runs or {noun} can be named"
@@ -71,7 +72,7 @@ def _with_no_margin(number: str) -> str:
 def _runs_to_decide(
     change: MetricChange, worse: float, margin: float, cells: Sequence[Cell], confidence: float
 ) -> str:
-    """How many runs a rule on these very questions needs; more questions are another matter."""
+    """How many runs would decide a rule with scope `these`, for which more questions do not help."""
     figure = change.these
     if figure.low is None:
         return _why_no_runs_are_named(figure)
@@ -93,14 +94,14 @@ def _why_no_runs_are_named(figure: Difference) -> str:
 
 
 def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
-    """How many runs these cases have on average."""
+    """The mean number of valid runs of the cases."""
     lengths = [len(runs) for cell in cells if (runs := valid(cell.of(metric.of)))]
     return sum(lengths) / len(lengths) if lengths else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """A difference held against its margin, on one side, at this confidence."""
+    """A one-sided test of a difference against a margin, at this confidence level."""
 
     figure: Difference
     margin: float
@@ -108,7 +109,7 @@ class _Test:
     confidence: float
 
     def numbers(self, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
-        """The number of runs, or of questions; empty if no number would be enough."""
+        """The numbers of runs and of questions that would decide, in words; empty if none would."""
         parts = []
         if metric.kind in ("mean", "balance") and (runs := self._runs(metric, cells)):
             parts.append(f"{runs:,} runs of each question")
@@ -128,7 +129,10 @@ class _Test:
 
 
 def to_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
-    """How many runs, or questions, would decide a rule that bounds a figure of the candidate alone."""
+    """How many runs or questions would decide a rule that bounds a figure of the candidate alone.
+
+    An interval narrows with the root of their number.
+    """
     if figure.value is None or figure.low is None or figure.high is None:
         return f"{FEWEST} {noun} or more, with two runs of each, are needed to decide it"
     bounds = [bound for bound, sign in ((rule.amount, 1), (-rule.amount, -1)) if rule.sign in (0, sign)]
@@ -144,7 +148,7 @@ def to_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell]
 
 
 def labels_to_decide(rule: Rule, change: MetricChange, margin: float) -> str:
-    """How many labels would decide a rule: they narrow its interval by the root of their number."""
+    """How many labels would decide a rule. Its interval narrows with the root of their number."""
     figure, worse = change.of(rule.scope), change.worsening(rule.sign)
     if figure.low is None or figure.high is None or worse is None:
         return "more labels are needed to decide it"

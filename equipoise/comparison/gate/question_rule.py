@@ -1,4 +1,4 @@
-"""The rule that no single question becomes worse by so many points of the scale."""
+"""The rule `question`: no single question may become worse by a number of points of the scale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from equipoise.stats.paired import needed_repeats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Worsening:
-    """Amount by which one case became worse, in points of the scale and in the unit of its runs' values."""
+    """By how much one case became worse.
+
+    `points` is in points of the suite's scale, `values` in the unit of `older` and `newer`, the values of its
+    runs in the two results.
+    """
 
     cell: str
     points: float
@@ -26,10 +30,10 @@ class _Worsening:
     newer: Sequence[float]
 
 
-def judge(rule: Rule, comparison: Comparison, error: float, planned_error: float) -> Ruling:
-    """The ruling that no case's mean may fall, or rise, by so much; what chance explains decides nothing.
+def judge(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
+    """The ruling on the rule `question`: fail only if some case is worse beyond chance.
 
-    Errors are as in `metric_rules.judge`.
+    `alpha` and `planned_alpha` are as in `metric_rules.judge`.
     """
     cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.clusters
     verb = "rose" if rule.sign > 0 else "fell"
@@ -38,25 +42,26 @@ def judge(rule: Rule, comparison: Comparison, error: float, planned_error: float
             rule,
             f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it",
         )
-    deep = sorted(
+    worse = sorted(
         (case for case in cases if case.points >= rule.amount - ROUNDING), key=lambda case: -case.points
     )
-    if not deep:
+    if not worse:
         worst = max(cases, key=lambda case: case.points)
         most = f"{worst.cell} {verb} most, by {worst.points:.2f} points"
         why = f"of {len(cases)} {noun} {most if worst.points > 0 else f'none {verb}'}"
         return Ruling(rule=rule.text, verdict="pass", why=why)
     noise = _run_noise([runs for case in cases for runs in (case.older, case.newer)])
-    certain = [case for case in deep if _is_certain(case, noise, error / len(cases))]
-    shown = ", ".join(f"{case.cell} by {case.points:.2f}" for case in (certain or deep)[:5])
-    needed = "" if certain else _needed_repeats(deep, noise, len(cases), 1 - 2 * planned_error)
+    # Bonferroni's correction: the rule is about all cases.
+    significant = [case for case in worse if _is_significant(case, noise, alpha / len(cases))]
+    shown = ", ".join(f"{case.cell} by {case.points:.2f}" for case in (significant or worse)[:5])
+    needed = "" if significant else _needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
     doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
-    why = f"{len(deep)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {shown}{doubt}"
-    return Ruling(rule=rule.text, verdict="fail" if certain else "inconclusive", why=why)
+    why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {shown}{doubt}"
+    return Ruling(rule=rule.text, verdict="fail" if significant else "inconclusive", why=why)
 
 
 def _worsenings(comparison: Comparison, sign: int) -> list[_Worsening]:
-    """Every case that both have scored, where a rise (1) or a fall (-1) is worse."""
+    """The worsening of each case with scores in both. `sign` is 1 if a rise is worse, -1 if a fall is."""
     scale = comparison.after.scale
     headline = comparison.after.suite.metrics(comparison.after.cells)[0]
     name = headline.of
@@ -77,42 +82,45 @@ def _mean(values: Sequence[float]) -> float:
 
 def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
     """The variance of runs within cases, pooled over all."""
-    spare = sum(len(runs) - 1 for runs in groups)
-    variance = math.fsum(map(squares, groups)) / spare if spare else 0.0
-    return _Noise(variance=variance, degrees=spare, groups=len(groups))
+    degrees = sum(len(runs) - 1 for runs in groups)
+    variance = math.fsum(map(squares, groups)) / degrees if degrees else 0.0
+    return _Noise(variance=variance, degrees=degrees, groups=len(groups))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Noise:
-    """How much runs vary, and from how many degrees of freedom and groups of runs that is known."""
+    """The variance of runs, with the degrees of freedom and the groups of runs of its estimate."""
 
     variance: float
     degrees: int
     groups: int
 
     def of(self, case: _Worsening) -> _Noise:
-        """This case's own or that of all cases, whichever is larger: five runs that agree prove no zero."""
+        """The noise of this case or that of all cases, whichever is larger.
+
+        A few runs that happen to agree do not show that a case has no variance.
+        """
         own = len(case.older) + len(case.newer) - 2
         variance = (squares(case.older) + squares(case.newer)) / own if own else 0.0
         return _Noise(variance=variance, degrees=own, groups=2) if variance > self.variance else self
 
 
-def _is_certain(case: _Worsening, pooled: _Noise, error: float) -> bool:
-    """Whether a t test finds that the case is worse, with this one-sided error: a rule's over all cases."""
+def _is_significant(case: _Worsening, pooled: _Noise, alpha: float) -> bool:
+    """Whether a t test finds the case worse at one-sided error `alpha`."""
     if pooled.degrees < 1:
         return False
     noise = pooled.of(case)
-    spread = math.sqrt(noise.variance * (1 / len(case.older) + 1 / len(case.newer)))
-    return case.values > student(noise.degrees, 1 - 2 * error) * spread
+    se = math.sqrt(noise.variance * (1 / len(case.older) + 1 / len(case.newer)))
+    return case.values > student(noise.degrees, 1 - 2 * alpha) * se
 
 
-def _needed_repeats(deep: Sequence[_Worsening], pooled: _Noise, cases: int, confidence: float) -> str:
-    """How many runs would tell one of these worsenings from chance."""
+def _needed_repeats(worse: Sequence[_Worsening], pooled: _Noise, cases: int, confidence: float) -> str:
+    """How many runs would make one of these worsenings significant, in words."""
     if pooled.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
         needed_repeats(case.values, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
-        for case, noise in ((case, pooled.of(case)) for case in deep)
+        for case, noise in ((case, pooled.of(case)) for case in worse)
     ]
     runs = min((number for number in numbers if number), default=None)
     if runs is None:

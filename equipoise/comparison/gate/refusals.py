@@ -1,4 +1,7 @@
-"""Refuses rules, and `--until`, that these results or this session could not decide, in one line each."""
+"""Refusals of rules, and of `--until`, that these results or this session could not decide.
+
+Each function raises UserError with one line.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ Metrics = Mapping[str, Metric]
 
 
 def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
-    """Raise UserError for a rule about audits, or about who asks, that these results could not decide."""
+    """Raise UserError for a rule about audits or about who asks that these results could not decide."""
     for rule in rules:
         if rule.is_about_audit:
             refuse_without_audit(rule, side)
@@ -28,10 +31,13 @@ def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
 
 
 def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
-    """Raise UserError for a rule that names no metric, or that bounds the better side."""
+    """Raise UserError for a rule that names no metric, or whose sign is that of an improvement.
+
+    `where` names the results or the session in the message.
+    """
     if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.is_about_asker:
         return
-    # A single question is held to the headline's scale.
+    # A single question is measured by the headline metric.
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
@@ -54,7 +60,7 @@ def refuse_people(rule: Rule) -> None:
 
 
 def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metrics) -> None:
-    """Raise UserError for a rule about labels unless both results have such as can decide it."""
+    """Raise UserError for a rule about labels unless both results have labels that can decide it."""
     from equipoise.comparison import labels
 
     labels.refuse(rule, before, metrics)
@@ -63,7 +69,7 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
 
 
 def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
-    """Raise UserError for a rule on these questions where one run of each would decide nothing."""
+    """Raise UserError for a rule with scope `these` if a case has only one run, which decides nothing."""
     if not rule.is_about_metric or rule.scope != "these":
         return
     where = baseline.file if baseline.runs < 2 else "this session"
@@ -76,9 +82,9 @@ def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
 
 
 def refuse_unfit_asker(rule: Rule, asking: AskerCells, runs: int, where: str) -> None:
-    """Raise UserError for a rule about who asks that results with these figures could not decide.
+    """Raise UserError for a rule about who asks that results with these cells could not decide.
 
-    `runs` are those of each case.
+    `runs` is the number of runs of each case.
     """
     if not asking.metrics:
         raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
@@ -93,7 +99,7 @@ def refuse_unfit_asker(rule: Rule, asking: AskerCells, runs: int, where: str) ->
 
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
-    """Raise UserError for a rule about audits that names none of these checks, or bounds the wrong side."""
+    """Raise UserError for a rule about audits that names none of these checks or has a wrong sign or unit."""
     named = rule.among(checks)
     if not named:
         known = dict.fromkeys(check["name"].split()[0] for check in checks)
@@ -110,7 +116,7 @@ def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
 
 
 def refuse_without_audit(rule: Rule, side: Side) -> None:
-    """Raise UserError for a rule about audits if the results have none, or none with that check."""
+    """Raise UserError for a rule about audits if an evaluator was not audited, or lacks that check."""
     audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
     missing = [name for name, audit in audits.items() if audit is None]
     if missing:
@@ -121,7 +127,7 @@ def refuse_without_audit(rule: Rule, side: Side) -> None:
 
 
 def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
-    """The message about a rule that could not be decided."""
+    """The message about a rule on audits for evaluators that were not audited."""
     models = " ".join(f"--evaluator-model {name}" for name in evaluators)
     return (
         f"{rule}: {', '.join(evaluators)} has not been audited: add --audit quick, "
@@ -130,7 +136,7 @@ def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
 
 
 def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
-    """Raise UserError where `--until` could never be reached, or where there would be too many looks."""
+    """Raise UserError if `--until` could never be satisfied, or if there would be too many looks."""
     from equipoise.stats.sequential import MOST
 
     if runs > MOST:

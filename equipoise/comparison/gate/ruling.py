@@ -1,4 +1,4 @@
-"""The ruling on one rule, and what all kinds of rules share: intervals against bounds, and their words."""
+"""The ruling on one rule, and functions that all kinds of rules share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equipoise.stats.intervals import Estimate
 from equipoise.stats.paired import Decision, Difference
 
 FEWEST = 6
-"""Below this number of questions, no difference between any of them says nothing about a further one."""
+"""Fewest questions (or runs) that are evidence when all have the same value, so that there is no interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class Ruling:
 
 
 def inconclusive(rule: Rule, why: str) -> Ruling:
-    """The ruling that nothing is decided."""
+    """A ruling with the verdict inconclusive."""
     return Ruling(rule=rule.text, verdict="inconclusive", why=why)
 
 
@@ -41,7 +41,10 @@ def verdict(rulings: Sequence[Ruling]) -> Decision:
 
 
 def within(low: float | None, high: float | None, least: float, most: float) -> Decision:
-    """Pass where the whole interval lies within these bounds, fail where all of it lies outside."""
+    """Pass if the whole interval is within these bounds, fail if all of it is outside.
+
+    Inconclusive otherwise, and without an interval.
+    """
     if low is None or high is None:
         return "inconclusive"
     if least <= low and high <= most:
@@ -50,17 +53,20 @@ def within(low: float | None, high: float | None, least: float, most: float) -> 
 
 
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
-    """Whether what was observed decides: none of enough runs, or questions, differed from another."""
+    """Whether all runs (scope `these`) or questions have the same value, and there are enough of them.
+
+    The observed figure then decides.
+    """
     if figure.n < FEWEST or figure.value is None:
         return False
     return figure.reason == NOTHING_VARIED if scope == "these" else figure.se is None
 
 
 def interval(low: float | None, high: float | None, reason: str | None, repeated: str = "") -> str:
-    """A 95 % interval in words, or why there is none; `repeated` says over how many looks it holds."""
+    """A 95 % interval in words, or the reason why there is none. `repeated` is put after "interval"."""
     return f"no interval: {reason}" if low is None else f"95 % interval{repeated} {low:+.2f} to {high:+.2f}"
 
 
 def about(rule: Rule, number: int, noun: str) -> str:
-    """Scope of an interval in words, with the number of cases, or of the suite's clusters."""
+    """The scope of an interval in words, with the number of cases or clusters."""
     return f"on these {number} cases" if rule.scope == "these" else f"for {noun} like these {number}"

@@ -1,4 +1,4 @@
-"""Whether a candidate may be released: the verdict on all rules, of which a FAIL allows for their number."""
+"""The verdict on all rules of a gate. A FAIL is corrected for the number of rules."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ def judge_all(
     family: Family | None = None,
     doubts: Sequence[str] = (),
 ) -> dict[str, JSON]:
-    """The verdict and the ruling on each rule, as plain data, with how many runs have no score.
+    """The section `gate` of results: the verdict, the ruling on each rule, and the numbers of runs.
 
-    `audits` are those of the candidate's evaluators, as in results, and `asking` is what its figures about
-    who asks are made of; `clusters` is the suite's word for its questions. `family` is that of the rules of
-    all suites, if there are more than these. `doubts` are mismatches that were seen too late to refuse:
-    nothing passes.
+    `audits` are those of the candidate's evaluators, as in results. `asking` has the candidate's cells for
+    metrics about who asks. `clusters` is the suite's word for its questions. `family` counts the rules of all
+    suites; by default there are only these. `doubts` are mismatches that became known only during the
+    session: with any of them, no rule that needs the baseline passes.
     """
     whole = family or family_of(rules)
 
-    def judged(rule: Rule, error: float = ALONE) -> Ruling:
+    def judged(rule: Rule, alpha: float = ALONE) -> Ruling:
         if rule.is_about_audit:
-            return audit_rules.judge(rule, audits, error)
+            return audit_rules.judge(rule, audits, alpha)
         if rule.is_about_asker:
-            return asker_rules.judge(rule, asking, clusters, error, planned_error=whole.error())
+            return asker_rules.judge(rule, asking, clusters, alpha, planned_alpha=whole.alpha())
         if comparison is None or rule.name == UNSCORED:
             return unscored(rule, runs)
-        return _doubted(judge(rule, comparison, error, planned_error=whole.error()), doubts)
+        return _doubted(judge(rule, comparison, alpha, planned_alpha=whole.alpha()), doubts)
 
-    failed = failing(rules, lambda rule, error: judged(rule, error).verdict == "fail", whole)
+    failed = failing(rules, lambda rule, alpha: judged(rule, alpha).verdict == "fail", whole)
     alone = [replace(judged(rule), required=rule.required) for rule in rules]
     rulings = [
         ruling if rule in failed else _corrected(ruling, whole)
@@ -61,14 +61,14 @@ def judge_all(
 
 
 def judge(
-    rule: Rule, comparison: Comparison, error: float = ALONE, *, planned_error: float | None = None
+    rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
 ) -> Ruling:
-    """The ruling on a rule that needs a baseline. Errors are as in `metric_rules.judge`."""
+    """The ruling on a rule that needs a baseline. The parameters are as in `metric_rules.judge`."""
     if rule.name == VERIFIED:
         return _verified(rule, comparison)
     if rule.name == QUESTION:
-        return question_rule.judge(rule, comparison, error, planned_error or error)
-    return metric_rules.judge(rule, comparison, error, planned_error=planned_error)
+        return question_rule.judge(rule, comparison, alpha, planned_alpha or alpha)
+    return metric_rules.judge(rule, comparison, alpha, planned_alpha=planned_alpha)
 
 
 def unscored(rule: Rule, runs: RunCounts) -> Ruling:
@@ -85,10 +85,10 @@ def _verified(rule: Rule, comparison: Comparison) -> Ruling:
 
 
 def _corrected(ruling: Ruling, family: Family) -> Ruling:
-    """The ruling on a rule that does not fail together with all others, though it may by itself."""
+    """The ruling with a FAIL that does not survive the correction turned into inconclusive."""
     if ruling.verdict != "fail":
         return ruling
-    level = f"a {100 * (1 - 2 * family.error()):.1f} % interval"
+    level = f"a {100 * (1 - 2 * family.alpha()):.1f} % interval"
     why = f"{ruling.why}; but of {family.rules} rules one may lie there by chance: a FAIL takes {level}"
     return replace(ruling, verdict="inconclusive", why=why)
 

@@ -1,4 +1,4 @@
-"""Comparisons and gates of results files as values, for scripts and notebooks."""
+"""The Python API for comparing and gating results files: `equipoise.compare` and `equipoise.gate`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from equipoise.stats.paired import Decision
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What becomes of a release: the verdict, the ruling on each rule, and the comparison as plain data.
+    """The outcome of a gate: the verdict, the ruling on each rule, and the comparison as plain data.
 
-    `missing` counts the candidate's runs without a score, which the verdict does not rest on.
+    `missing` counts the candidate's runs without a score, which the verdict does not consider.
     """
 
     verdict: Decision
@@ -32,36 +32,41 @@ class Gate:
 
     @property
     def passes(self) -> bool:
-        """Whether every required rule passes, not one is inconclusive, and every run has a score."""
+        """Whether every required rule passes and every run has a score."""
         return self.verdict == "pass" and not self.missing
 
 
 def compare(baseline: Path, candidate: Path, *, allows_mismatch: bool = False) -> Comparison:
-    """The candidate against the baseline. Raises UserError that names what differs."""
+    """The comparison of a candidate with a baseline, both results files.
+
+    With `allows_mismatch`, results with other settings are compared on the cases that they share. Raises
+    UserError that names what differs.
+    """
     sides = load_verified(baseline), load_verified(candidate)
+    # As in `equipoise compare` without a gate, options whose effect the suite reports may differ.
     return compare_sides(*sides, allows_mismatch=allows_mismatch, is_study=True)
 
 
 def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismatch: bool = False) -> Gate:
-    """What becomes of the candidate by these rules, or files of rules, as `equipoise compare --gate` says.
+    """The gate's outcome for a candidate, the same as that of `equipoise compare --gate`.
 
-    Raises UserError.
+    Each of `rules` is a rule such as `overall:-2pp`, or a TOML file of rules. Raises UserError.
     """
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
-    (comparison,) = compare_files(
-        [baseline], [candidate], rules_in(map(_rules, rules)), allows_mismatch=allows_mismatch
+    (sections,) = compare_files(
+        [baseline], [candidate], rules_in(map(_parsed, rules)), allows_mismatch=allows_mismatch
     )
-    verdict = comparison["gate"]
+    outcome = sections["gate"]
     return Gate(
-        verdict=verdict["verdict"],
-        rulings=[Ruling(**row) for row in verdict["rules"]],
-        missing=verdict["left"] + verdict["unscored"],
-        comparison=comparison["comparison"],
+        verdict=outcome["verdict"],
+        rulings=[Ruling(**row) for row in outcome["rules"]],
+        missing=outcome["left"] + outcome["unscored"],
+        comparison=sections["comparison"],
     )
 
 
-def _rules(text: str) -> Rule | GateFile:
+def _parsed(text: str) -> Rule | GateFile:
     try:
         return parse_gate(text)
     except ValueError as error:
