@@ -1,7 +1,7 @@
 """Batches of calls at an OpenAI-compatible endpoint: its files, its batches, and the lines of both.
 
-The paths and fields are those that OpenAI documents (/files, /batches, /files/{id}/content) and that others
-share. Knows neither journals nor why calls are sent.
+The paths and fields are those that OpenAI documents (/files, /batches, /files/{id}/content) and other
+providers share.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
 WINDOW = "24h"
 """The only completion window that every endpoint has."""
 LABEL = "equipoise"
-"""The key in the metadata of a batch under which the id of its intent is."""
+"""The key in a batch's metadata that holds the id of its intent, the journal's line written before it."""
 OVER = frozenset({"completed", "failed", "expired", "cancelled"})
-"""States after which nothing more is done."""
+"""States of a batch that will not change any more."""
 UNSUPPORTED = frozenset({404, 405, 501})
-"""How an endpoint answers that has no batches."""
+"""Statuses of endpoints without batches."""
 _TOO_LARGE = ("too large", "too many", "exceed", "maximum", "limit")
 MOST_PAGES = 100
 """How many pages of an endpoint's list are read, of 100 batches each."""
 
 
 class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
-    """A request about batches failed for good. `is_in_doubt`: it may have been carried out all the same."""
+    """A request about files or batches failed for good."""
 
     def __init__(self, failure: Failure) -> None:
         status = "" if failure.status is None else f"HTTP {failure.status}: "
@@ -49,7 +49,7 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the endpoint may have done what it was asked to."""
+        """Whether the endpoint may have carried out the request all the same."""
         status = self.failure.status
         is_refusal = status is not None and 300 <= status < 500 and status not in (408, 409)
         return not (is_refusal or self.failure.is_unsent or self.failure.is_of_proxy)
@@ -57,10 +57,10 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
     @property
     def is_unsupported(self) -> bool:
         """Whether the endpoint has no batches."""
-        return self.failure.status in UNSUPPORTED and not self.is_of_file
+        return self.failure.status in UNSUPPORTED and not self.is_missing_file
 
     @property
-    def is_of_file(self) -> bool:
+    def is_missing_file(self) -> bool:
         """Whether the endpoint does not have the file any more."""
         return self.failure.status in (400, 404) and "no such file" in self.failure.message.lower()
 
@@ -73,7 +73,10 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """A batch as its endpoint describes it; `expires` is Unix time, `problem` why it failed as a whole."""
+    """A batch as its endpoint describes it. Files are given by id, `expires` is Unix time.
+
+    `done`, `failed` and `total` count its calls; `problem` and `code` say why it failed as a whole.
+    """
 
     id: str
     status: str
@@ -90,7 +93,7 @@ class Batch:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be done."""
+        """Whether its state will not change any more."""
         return self.status in OVER
 
 
@@ -106,8 +109,8 @@ def read_batch(data: JSON) -> Batch | None:
         status=str(data.get("status", "")).lower().replace("canceled", "cancelled"),
         input_file=str(data.get("input_file_id", "")),
         label=str(metadata.get(LABEL, "")),
-        output_file=_name(data.get("output_file_id")),
-        error_file=_name(data.get("error_file_id")),
+        output_file=_id(data.get("output_file_id")),
+        error_file=_id(data.get("error_file_id")),
         done=_count(counts.get("completed")),
         failed=_count(counts.get("failed")),
         total=_count(counts.get("total")),
@@ -121,7 +124,7 @@ def _dict(value: JSON) -> Mapping[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
-def _name(value: JSON) -> str | None:
+def _id(value: JSON) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
@@ -142,9 +145,9 @@ def request_line(name: str, path: str, body: Mapping[str, JSON]) -> bytes:
 
 
 class ResultLine(NamedTuple):
-    """A line of results: its custom_id, and the status and body of the answer.
+    """A line of results: `name` is its custom_id, `status` and `body` are those of the response.
 
-    The status is None if there was no answer, as of a line that expired; the body then says why.
+    If there was no response, as for a line that expired, the status is None and the body is the error.
     """
 
     name: str
@@ -165,7 +168,7 @@ def read_line(data: bytes) -> ResultLine | None:
     if isinstance(status, int) and "body" in response:
         return ResultLine(name, status, response["body"])
     if "choices" in response:
-        # vLLM's early versions had the completion itself here.
+        # Early versions of vLLM put the completion itself here.
         return ResultLine(name, 200, response)
     return ResultLine(name, None, content.get("error"))
 
@@ -174,9 +177,9 @@ def read_line(data: bytes) -> ResultLine | None:
 
 
 class BatchEndpoint:
-    """The files and batches of the endpoint of a model. Failed requests are repeated if that is safe.
+    """The files and batches at a model's endpoint. Failed requests are retried if that is safe.
 
-    `max_wait` limits the pauses that it may ask for, in seconds.
+    `max_wait` is the longest pause, in seconds, that the endpoint may request; a longer one is a failure.
     """
 
     def __init__(self, client: Client, role: Role, model: str, *, max_retries: int, max_wait: float) -> None:
@@ -188,17 +191,17 @@ class BatchEndpoint:
     async def upload(self, path: Path, name: str) -> str:
         """Upload the file of a batch under this name; returns its id. Raises BatchFailed.
 
-        May leave a second file at the endpoint, which costs nothing.
+        A retry may leave a second file at the endpoint, which costs nothing.
         """
         form = partial(_form, path, name)
-        data = await self._repeated(lambda: self._request("POST", "files", form))
-        file = _name(_dict(data).get("id"))
+        data = await self._retried(lambda: self._request("POST", "files", form))
+        file = _id(_dict(data).get("id"))
         if file is None:
             raise BatchFailed(Failure(message="the answer to the upload names no file", status=200))
         return file
 
     async def create(self, file: str, path: str, label: str) -> Batch:
-        """Create a batch of the calls in a file. Raises BatchFailed; repeated only after a refusal."""
+        """Create a batch of the calls in a file. Raises BatchFailed; retried only if none was created."""
         content = json_io.dumps(
             {
                 "input_file_id": file,
@@ -208,23 +211,23 @@ class BatchEndpoint:
             }
         )
         return _batch(
-            await self._repeated(lambda: self._request("POST", "batches", content), is_repeatable=False)
+            await self._retried(lambda: self._request("POST", "batches", content), is_idempotent=False)
         )
 
     async def get(self, batch: str) -> Batch:
         """The state of a batch. Raises BatchFailed."""
-        return _batch(await self._repeated(lambda: self._request("GET", f"batches/{batch}")))
+        return _batch(await self._retried(lambda: self._request("GET", f"batches/{batch}")))
 
     async def cancel(self, batch: str) -> Batch:
-        """Cancel a batch; what is finished stays. Raises BatchFailed."""
-        return _batch(await self._repeated(lambda: self._request("POST", f"batches/{batch}/cancel", b"{}")))
+        """Cancel a batch; its finished calls remain available. Raises BatchFailed."""
+        return _batch(await self._retried(lambda: self._request("POST", f"batches/{batch}/cancel", b"{}")))
 
     async def find(self, file: str, label: str) -> Batch | None:
-        """The batch with this file or label, if the endpoint lists it. Raises BatchFailed."""
+        """The listed batch with this input file or label; None if there is none. Raises BatchFailed."""
         after = ""
         for _ in range(MOST_PAGES):
             query = f"batches?limit=100{after}"
-            data = await self._repeated(lambda query=query: self._request("GET", query))  # type: ignore[misc]
+            data = await self._retried(lambda query=query: self._request("GET", query))  # type: ignore[misc]
             rows = data if isinstance(data, list) else _dict(data).get("data")
             if not isinstance(rows, list):
                 raise BatchFailed(Failure(message="the list of batches cannot be read", status=200))
@@ -244,6 +247,7 @@ class BatchEndpoint:
         retries, number = self._retries(), 0
         while True:
             failure: Failure | None = None
+            # After a break, the lines that were already yielded are skipped.
             left = number
             async with aclosing(self._download(f"files/{file}/content")) as stream:
                 async for line in stream:
@@ -259,10 +263,10 @@ class BatchEndpoint:
                 return
             await self._rest(retries, failure)
 
-    async def _repeated(
-        self, send: Callable[[], Awaitable[Response | Failure]], *, is_repeatable: bool = True
+    async def _retried(
+        self, send: Callable[[], Awaitable[Response | Failure]], *, is_idempotent: bool = True
     ) -> JSON:
-        """The body of the answer, as data."""
+        """The parsed body of the response, after retries. Raises BatchFailed."""
         retries = self._retries()
         while True:
             answer = await send()
@@ -271,7 +275,7 @@ class BatchEndpoint:
                     return json_io.loads(answer.content)
                 except ValueError:
                     answer = Failure(message="the answer cannot be read", status=200)
-            if not is_repeatable and BatchFailed(answer).is_in_doubt:
+            if not is_idempotent and BatchFailed(answer).is_in_doubt:
                 raise BatchFailed(answer)
             await self._rest(retries, answer)
 

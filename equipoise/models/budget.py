@@ -1,8 +1,8 @@
 """The budget of a session: reserves requests and money before they are spent.
 
 For every request in flight its highest possible cost is reserved. If that is unknown, because the model has
-not answered yet and no maximum length is set, the request runs alone with the whole remaining budget. Knows
-no prices.
+not answered yet and no maximum length is set, the request runs alone with the whole remaining budget. The
+price of tokens comes from the caller, as a function `Cost`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from equipoise.core.types import CONTINUES, Call, Reply, Usage
 from equipoise.models.counters import Counters
 
 NANO = 10**9
-MARGIN, DOUBT = 1.5, 4.0
-"""The next reply is assumed to be at most MARGIN + DOUBT/n times as long as the longest of n so far."""
+"""Nano-dollars in a dollar: amounts are whole numbers, so that sums are exact."""
+MARGIN, EARLY_MARGIN = 1.5, 4.0
+"""A reply is assumed to be at most MARGIN + EARLY_MARGIN/n times as long as the longest of n so far."""
 BYTES_PER_TOKEN = 3
-FRAME = 50
+"""A low estimate, which makes the number of tokens a high one."""
+FRAME_TOKENS = 50
 """The most tokens that an endpoint adds to a message, and to the conversation as a whole."""
 RESUMES = "; the same command resumes from here"
-"""The end of the reason for which a session is stopped."""
+"""Appended to the reason for stopping a session."""
 
 Cost = Callable[[Usage], int]
 """The cost of tokens, in nano-dollars."""
 
 
 class Budget:
-    """The limits of a session on calls and cost, either of which may be None. `stop` ends the session."""
+    """The limits of a session on calls and cost, None for no limit. `stop` ends the session with a reason."""
 
     def __init__(
         self, counters: Counters, stop: Callable[[str], None], *, calls: int | None, dollars: float | None
@@ -73,18 +75,18 @@ class Budget:
         self._settled.set()
 
     def commit(self, amount: int) -> None:
-        """Count nano-dollars as spent that a batch may cost; negative to correct what was counted before."""
+        """Count what a batch may cost, in nano-dollars, as spent; a negative amount corrects that."""
         self._counters.settle(0, amount)
         self._settled.set()
 
     def room(self) -> tuple[int | None, int | None]:
-        """How many calls and nano-dollars are left; None without a limit."""
+        """The calls and the nano-dollars that are left, each None without a limit."""
         now = self._counters.totals()
         calls = None if self._most_calls is None else max(0, self._most_calls - now.sent)
         return calls, None if self._most is None else max(0, self._most - now.spent - now.reserved)
 
     def use_up(self) -> None:
-        """End the session, as a batch does not fit into what is left."""
+        """End the session because a batch does not fit into the remaining budget."""
         now = self._counters.totals()
         if self._most_calls is not None and now.sent >= self._most_calls:
             self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
@@ -122,7 +124,7 @@ class Budget:
     def _longest(self) -> int:
         """The longest reply to expect, from the replies of all models so far; 0 if there are none."""
         now = self._counters.totals()
-        margin = MARGIN + DOUBT / max(1, now.made + now.replayed)
+        margin = MARGIN + EARLY_MARGIN / max(1, now.made + now.replayed)
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
     def _used_up(self, reason: str) -> SessionStopped:
@@ -142,7 +144,7 @@ def usage_of(call: Call, reply: Reply) -> Usage:
 
 def prompt_tokens(call: Call) -> int:
     """A high estimate of the tokens in the messages of a call, from their length."""
-    return _size(call) // BYTES_PER_TOKEN + FRAME
+    return _size(call) // BYTES_PER_TOKEN + FRAME_TOKENS
 
 
 def most_prompt_tokens(call: Call) -> int:
@@ -150,7 +152,7 @@ def most_prompt_tokens(call: Call) -> int:
 
     Endpoints write the schema of the answer into the prompt, and mark the start and end of each message.
     """
-    return _size(call) + len(json_io.dumps(dict(call.parameters))) + FRAME * (1 + len(call.messages))
+    return _size(call) + len(json_io.dumps(dict(call.parameters))) + FRAME_TOKENS * (1 + len(call.messages))
 
 
 def _size(call: Call) -> int:

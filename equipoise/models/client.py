@@ -1,7 +1,7 @@
 """The client for OpenAI-compatible endpoints: takes a Call, returns a Reply or raises CallFailed.
 
-The only file that imports openai. Sends, retries, remembers rejected parameters, and reads the body. Knows
-neither suites nor journals.
+The only module that imports openai. It retries failed attempts, remembers parameters that an endpoint
+rejects, and also makes the requests that batches need.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _NO_RESPONSE = (
     *(aiohttp.ClientError, OSError, ValueError),
     *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
 )
-"""Exceptions of the transport if no complete response arrived, or one that is not read."""
+"""Exceptions of the transport if no complete response arrived, or one that is not to be read."""
 _NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 """Exceptions of the transport if nothing can have been sent."""
 
@@ -70,13 +70,13 @@ _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "
 """Accepted charsets of a body that is not UTF-8, such as an error page."""
 
 PATHS = ("chat/completions", "completions")
-"""The paths of conversations and of plain completions."""
+"""The paths of chat completions and of plain completions, in the order of `_Connection.addresses`."""
 OnLearned = Callable[[Call, ParameterChange], None]
 OnHeaders = Callable[[Call, Mapping[str, str]], None]
 
 
 class AttemptSlot(Protocol):
-    """A slot for one attempt in flight, entered once per attempt and told its outcome."""
+    """A slot for one attempt in flight, entered for each attempt. `succeed` or `fail` reports the outcome."""
 
     async def __aenter__(self) -> None:
         """Wait for the slot."""
@@ -112,9 +112,9 @@ class Client:
     """Sends calls to the models of a session. Belongs to the event loop it was created on.
 
     `endpoint` returns the endpoint of a model in a role. A call holds a slot only while it is in flight, not
-    between retries. `on_learned` is called once per model and rejected parameter, `on_retry` before every
-    retry, `on_headers` with those of every response; `max_body` is in bytes. Replies are not masked. The
-    `secrets` never appear in errors, and a real key is never sent to an endpoint with a different one.
+    between retries. `on_learned` is called once per model and rejected parameter, `on_retry` with the reason
+    before every retry, `on_headers` with the headers of every response; `max_body` is in bytes. Secrets are
+    masked in errors, but not in replies. A real key is never sent to an endpoint that has a different one.
     """
 
     def __init__(
@@ -182,24 +182,24 @@ class Client:
         if self._connection(call.role, call.model).health.answered:
             return ""
         if failure.is_insecure:
-            return f"; {_about_tls(failure)}, or name another endpoint with {url}"
+            return f"; {_tls_advice(failure)}, or name another endpoint with {url}"
         if failure.is_unreachable:
-            return f"; nothing answers at {endpoint.base_url}: {_named_by(endpoint, call.role)}"
+            return f"; nothing answers at {endpoint.base_url}: {_unreachable_advice(endpoint, call.role)}"
         if failure.status in (401, 403):
-            return f"; {_about_key(endpoint)} with {_flag(call.role, 'api-key')}"
+            return f"; {_key_advice(endpoint)} with {_flag(call.role, 'api-key')}"
         return f"; check the model's name and {url}" if failure.status in (404, 405) else ""
 
     # Batches.
 
     def line(self, call: Call) -> tuple[str, dict[str, JSON]]:
-        """The path and the body of a call, as a line of a batch has them."""
+        """The path and the body of a call, for a line of a batch's input file."""
         masked = self._connection(call.role, call.model).foreign_keys.masked_call(call)
         return PATHS[CONTINUES in call.parameters], _body(masked, self._parameters(call))
 
     def read_line(self, call: Call, status: int, body: JSON, retries: int) -> Reply | Failure:
-        """The reply in a line of a batch's results, or why there is none; `retries` of them came before.
+        """The reply in a line of a batch's results, or the failure; `retries` counts the attempts before it.
 
-        What the line says of a parameter is remembered for later lines.
+        If the line rejects a parameter, later lines are sent without it.
         """
         if not 200 <= status < 300:
             body = as_json(body)
@@ -213,7 +213,7 @@ class Client:
         return _blocked(answer, 0.0, retries, 0) if isinstance(answer, Failure) else answer
 
     def is_learned(self, call: Call, failure: Failure) -> bool:
-        """Whether the failure was about a parameter that later calls are sent without."""
+        """Whether the failure is about a parameter whose change is remembered for later calls."""
         return rejected_parameter(failure, call.parameters) in self._learned.get((call.role, call.model), ())
 
     async def request(
@@ -226,7 +226,7 @@ class Client:
         return _status_failure(response)
 
     async def download(self, role: Role, model: str, path: str) -> AsyncGenerator[bytes | Failure]:
-        """The lines of a file at a model's endpoint; the last one may be why there are no more."""
+        """The lines of a file at a model's endpoint. If reading stops early, the last item is the failure."""
         address = self._address(role, model, path, None)
         try:
             async with aclosing(self._http.lines(address, self._timeout)) as lines:
@@ -238,9 +238,10 @@ class Client:
             yield self._failure(error)
 
     def _address(self, role: Role, model: str, path: str, content: Content) -> Address:
-        known = self._connection(role, model).addresses[0]
-        left_out = {"content-type"} if not isinstance(content, bytes) else set[str]()
-        headers = {name: value for name, value in known.headers.items() if name not in left_out}
+        """The address of any path; aiohttp sets the content type of a form itself."""
+        headers = dict(self._connection(role, model).addresses[0].headers)
+        if not isinstance(content, bytes):
+            headers.pop("content-type", None)
         return self._http.address(f"{self._endpoint(role, model).base_url}/{path}", headers)
 
     async def close(self) -> None:
@@ -259,7 +260,7 @@ class Client:
         return _blocked(answer, latency, retries.count, retries.repeats)
 
     async def _post(self, call: Call, sent: Mapping[str, JSON], *, is_fresh: bool) -> Response | Failure:
-        """The response, or why there is none."""
+        """The response to one attempt, or the failure. With `is_fresh`, over a new connection."""
         connection = self._connection(call.role, call.model)
         body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
         address = connection.addresses[CONTINUES in call.parameters]
@@ -275,7 +276,7 @@ class Client:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
-        """Why there is no response."""
+        """The failure that an exception of the transport stands for."""
         match error:
             case aiohttp.ClientConnectionError() | ssl.SSLError():
                 return self._no_connection(error)
@@ -350,7 +351,7 @@ class Client:
         return parameters
 
     def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
-        """Remember a rejected parameter. True if a retry without it may succeed."""
+        """Remember a change for a rejected parameter. True if a retry with the change may succeed."""
         change = rejected_parameter(failure, sent)
         if change is None:
             return False
@@ -365,21 +366,21 @@ def _flag(role: Role, name: str) -> str:
     return f"--{name}" if role == "subject" else f"--evaluator-{name}"
 
 
-def _named_by(endpoint: Endpoint, role: Role) -> str:
+def _unreachable_advice(endpoint: Endpoint, role: Role) -> str:
     """Advice about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
     why = "it is the default, as no endpoint was given; " if is_default else ""
     return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
 
 
-def _about_tls(failure: Failure) -> str:
-    """Advice on TLS errors: the certificate is not trusted, or the server does not use TLS."""
+def _tls_advice(failure: Failure) -> str:
+    """Advice on a TLS error: the certificate is not trusted, or the server does not use TLS."""
     if "CERTIFICATE_VERIFY_FAILED" in failure.message:
         return "trust its certificate with SSL_CERT_FILE=FILE"
     return "use http:// if the server does not use TLS"
 
 
-def _about_key(endpoint: Endpoint) -> str:
+def _key_advice(endpoint: Endpoint) -> str:
     """Advice about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
         return "no key was given: set it"
@@ -399,6 +400,7 @@ def _error_text(error: Exception) -> str:
 
 
 def _is_echo(call: Call) -> bool:
+    """Whether the call asks for token probabilities of a given text."""
     return CONTINUES in call.parameters and "echo" in call.parameters
 
 
@@ -410,6 +412,7 @@ def _has_echoed(call: Call, reply: Reply) -> bool:
 
 
 def _declined(call: Call) -> CallFailed:
+    """The error for an endpoint that does not echo; the caller does without."""
     why = "its endpoint returns no token probabilities for a given text"
     return CallFailed(f"{call.role} {call.model!r}: {why}", is_declined=True)
 
@@ -437,7 +440,7 @@ def _failed(
 
 
 def _blocked(failure: Failure, latency: float, retries: int, repeats: int) -> Reply | Failure:
-    """A reply where a filter has rejected the prompt, otherwise the failure."""
+    """An empty, blocked reply if a filter rejected the prompt; otherwise the failure."""
     if (code := failure.filter_code) is None:
         return failure
     return Reply(
@@ -455,7 +458,7 @@ def _status(failure: Failure) -> str:
 
 
 def _read(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
-    """The reply in a response, or why it has none."""
+    """The reply in a response, or the failure."""
     try:
         if not response.is_success:
             return _status_failure(response)
@@ -502,7 +505,7 @@ def _charset(content_type: str) -> str:
 
 
 def _status_failure(response: Response) -> Failure:
-    body = _complaint(response)
+    body = _error_body(response)
     return Failure(
         message=describe_body(body) or _phrase(response.status),
         status=response.status,
@@ -516,7 +519,7 @@ def _phrase(status: int) -> str:
     return HTTPStatus(status).phrase if status in set(HTTPStatus) else "no explanation"
 
 
-def _complaint(response: Response) -> JSON:
+def _error_body(response: Response) -> JSON:
     """The body of an error response, JSON or not."""
     text = _text(response).strip()
     try:

@@ -1,11 +1,12 @@
 """HTTP connections on which no call can receive the response to another one.
 
-An endpoint or proxy that answers one call twice leaves a response on a connection that goes back to the pool,
-and HTTP/1.1 has no request ids by which the next call could tell that it is not its own. So a connection
-rests before it is reused, and is closed once anything has arrived that was not asked for. A response says
-whether its body came before on its connection, and can be requested again on a new one. Redirects to another
-host are not followed, and the size of a body is limited, compressed or not. Calls go to aiohttp directly:
-through the SDK's client, which is asked for its settings only, each would take twice the CPU time.
+If an endpoint or proxy answers one call twice, the second response is left on a connection that goes back to
+the pool. HTTP/1.1 has no request ids, so the next call would take it for its own. Therefore a connection
+rests before it is reused, and is closed if anything arrives on it that was not requested. A response tells
+whether the same body came before on its connection; the call can then be sent again on a new connection.
+
+Redirects to another host are not followed, and the size of a body is limited, compressed or not. Calls go to
+aiohttp directly, with the settings of the SDK's client: through that client they would take twice the CPU.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from equipoise.models.open_files import most_resting
 REST_SECONDS = 0.25
 """How long a connection rests after a response: a duplicate response follows immediately."""
 MOST_BODIES = 16
-"""How many bodies of a connection are remembered: with the rests between them, those of 4 s at least."""
+"""How many bodies are remembered for each connection: with rests between them, those of 4 s at least."""
 CONNECT_SECONDS = 6.0
 """The connect timeout: an answer may take minutes, a connection never does."""
 MAX_BODY = 32 * 2**20
@@ -41,10 +42,10 @@ ENCODINGS: Mapping[str, Callable[[], Any]] = {
 """Accepted content encodings: those that can be decompressed incrementally."""
 MOST_REDIRECTS = 20
 _REDIRECTS = {301, 302, 303, 307, 308}
-"""Statuses after which the request is sent again as it is: without its content it would have no reply."""
+"""Statuses of redirects. The request is sent again with its method and content, whatever the status."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 Content = bytes | None | Callable[[], aiohttp.FormData]
-"""The content of a request: bytes, nothing, or what makes a form, which can be sent only once."""
+"""The content of a request: bytes, none, or a function that makes a form, as a form can be sent only once."""
 
 
 class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint did
@@ -67,7 +68,7 @@ class ProxyRefused(Exception):  # noqa: N818 - it names what the proxy did
 
 
 class Unsuccessful(Exception):  # noqa: N818 - it names what the endpoint did
-    """The endpoint answers a request for a file with something else."""
+    """The endpoint answers a request for a file with an unsuccessful status."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(f"HTTP {response.status}")
@@ -95,7 +96,7 @@ class Response:
 
     @property
     def is_success(self) -> bool:
-        """Whether the endpoint answered as asked."""
+        """Whether the status is 2xx."""
         return 200 <= self.status < 300
 
 
@@ -127,7 +128,7 @@ class Connections:
 
     def address(self, url: str, headers: Mapping[str, str]) -> Address:
         """The address for requests with these headers."""
-        # There is no public API for this: which proxy a URL needs is known to the client alone.
+        # There is no public API for this: only the client knows which proxy a URL needs.
         transport = self._sdk._transport_for_url(httpx2.URL(url))
         if transport not in self._sessions:
             self._sessions[transport] = _session(transport), _session(transport, force_close=True)
@@ -139,9 +140,9 @@ class Connections:
     ) -> Response:
         """Send a request with this content and read the complete response.
 
-        With `is_fresh` it goes over a new connection. Raises RedirectedElsewhere for a redirect to another
-        host, ProxyRefused, BodyTooLarge, aiohttp.ClientError, OSError or ValueError. There is no time limit
-        except for connecting.
+        With `is_fresh` it is sent over a new connection. Only connecting has a time limit. Raises
+        RedirectedElsewhere for a redirect to another host, ProxyRefused, BodyTooLarge, aiohttp.ClientError,
+        OSError or ValueError.
         """
         for _ in range(MOST_REDIRECTS):
             session = address.fresh if is_fresh else address.session
@@ -173,10 +174,10 @@ class Connections:
             raise ProxyRefused(error.status, error.message) from None
 
     async def lines(self, address: Address, seconds: float) -> AsyncGenerator[bytes]:
-        """The lines of a file as they arrive, within `seconds` of each other.
+        """The lines of a file as they arrive; at most `seconds` may pass between two reads.
 
         A redirect to another host, where some endpoints have their files, is followed without our headers.
-        A line is limited as a body is. Raises Unsuccessful, and otherwise as `send` does.
+        Each line has at most `max_body` bytes. Raises Unsuccessful, and otherwise as `send` does.
         """
         timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, sock_read=seconds)
         headers: Mapping[str, str] | None = {**address.headers, "accept-encoding": "identity"}
@@ -279,7 +280,7 @@ async def _lines(response: aiohttp.ClientResponse, most: int) -> AsyncGenerator[
 
 
 def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
-    """Decompresses a piece, at most so many bytes of it."""
+    """A function that decompresses the next piece of a body, into at most a number of bytes."""
     if encoding == "identity":
         return lambda piece, most: piece
     if encoding not in ENCODINGS:
@@ -309,10 +310,10 @@ def _target(status: int, here: httpx2.URL, location: str) -> str:
 
 
 class _Protocol(ResponseHandler):
-    """A connection that closes after anything that was not asked for, and remembers the bodies it received.
+    """A connection that closes if data arrives that was not requested, and remembers the bodies it received.
 
-    `is_asked` says whether a request waits for its response, `is_early` whether data came although none did,
-    or before it was written completely.
+    `is_asked`: a request waits for its response. `is_early`: data arrived although no request was waiting, or
+    before it was written completely.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -321,9 +322,9 @@ class _Protocol(ResponseHandler):
         self.bodies: deque[int] = deque(maxlen=MOST_BODIES)
 
     def data_received(self, data: bytes) -> None:
-        """Check whether the data was asked for, and read it."""
+        """Check whether the data was requested, and read it."""
         is_written = self.transport is None or not self.transport.get_write_buffer_size()
-        # aiohttp itself passes on nothing, to have what it holds back read.
+        # aiohttp itself calls this with empty data, to have its buffer read.
         if data and not (self.is_asked and is_written):
             self.is_early = True
             self.force_close()
@@ -331,11 +332,11 @@ class _Protocol(ResponseHandler):
 
 
 class _Connector(aiohttp.TCPConnector):
-    """A connection pool that discards connections on which more than the response has arrived."""
+    """A connection pool that lets connections rest, and discards those on which unrequested data arrived."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        # There is no public API for this.
+        # There is no public API for the class of connections.
         self._factory = cast("partial[ResponseHandler]", partial(_Protocol, loop=self._loop))
         self._resting = 0
         self._most_resting = most_resting()
@@ -374,7 +375,7 @@ def _has_unread(connection: aiohttp.connector.Connection) -> bool:
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that is none if it came before its request was written, except for a rejection."""
+    """A response that fails to start if it came before its request was written, unless it is a rejection."""
 
     _source: _Protocol | None = None
 
@@ -394,9 +395,9 @@ class _Response(aiohttp.ClientResponse):
         return response
 
     def repeats(self, body: bytes) -> int:
-        """How many bodies ago the same one came on this connection, which then closes; 0 if it is new.
+        """How many bodies ago the same one came on this connection, which is then closed; 0 if it is new.
 
-        Only for answers: endpoints reject calls in the same words.
+        0 also for an error: endpoints reject calls in the same words.
         """
         if self._source is None or not self.ok:
             return 0

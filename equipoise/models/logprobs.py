@@ -1,6 +1,6 @@
 """Labels and likelihoods from token probabilities or from the text of an answer. Pure.
 
-A label is a single token after an opening parenthesis, such as (A) or (4). Knows no prompts and no suites.
+A label is a single token after an opening parenthesis, such as (A) or (4).
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from equipoise.models.failures import PREFILL
 
 LABEL_TOKENS = 16
 """The token limit for a label with any punctuation or formatting around it."""
-BY_SCHEMA = 2
-"""After this many answers without a label, a JSON schema asks for it, which many endpoints enforce."""
+FAILURES_BEFORE_SCHEMA = 2
+"""After this many answers without a label it is requested by JSON schema, which many endpoints enforce."""
 ROUNDING = 0.01
-"""How much more than 1 probabilities may sum to: some endpoints round logarithms to two decimals."""
+"""Probabilities may sum to this much over 1: some endpoints round log probabilities to two decimals."""
 _OPENS, _CLOSES = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010", r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
 _BEFORE, _LAST = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]"
 _AFTER = f"{_LAST}*"
 """Punctuation and formatting before and after a label, in any script."""
-# What comes after a label is tried where it begins only: a search from each character takes quadratic time.
-_DRESS = re.compile(rf"\A{_BEFORE}|(?<!{_LAST}){_LAST}+\Z")
+# The lookbehind lets the second part match at the start of the final punctuation only. Without it, a search
+# would try each character of it and take quadratic time.
+_AROUND_LABEL = re.compile(rf"\A{_BEFORE}|(?<!{_LAST}){_LAST}+\Z")
 _ANNOUNCED = (
     r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
     r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
@@ -34,24 +35,24 @@ _OPENING = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?", re.IGNORECASE)
 _ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}", re.IGNORECASE)
 _LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
 _BY_SCHEMA = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
-_CLOSED = re.compile(r"[\s*_`\"']*[)\]\u3011]")
+_CLOSING = re.compile(r"[\s*_`\"']*[)\]\u3011]")
 
 
 class ImpossibleProbabilities(ValueError):  # noqa: N818 - it names what the endpoint returned
-    """The probabilities of different tokens in one place sum to more than 1."""
+    """The probabilities of the alternatives for one token sum to more than 1."""
 
     def __init__(self, total: float) -> None:
         super().__init__(f"token probabilities that sum to {total:.2f}, more than 1")
 
 
-def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
-    """Parameters that request the probabilities of labels; the token limit grows with `failed` attempts.
+def label_parameters(token_limit: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
+    """Parameters that request a label and its probabilities, or after enough `failed` attempts a JSON object.
 
-    `most` is the user's limit on tokens.
+    The token limit grows with each failed attempt, up to `token_limit`, the user's.
     """
     room = LABEL_TOKENS * 8**failed
-    limit = {"max_tokens": room if most is None else min(room, most)}
-    if failed < BY_SCHEMA:
+    limit = {"max_tokens": room if token_limit is None else min(room, token_limit)}
+    if failed < FAILURES_BEFORE_SCHEMA:
         return {"logprobs": True, "top_logprobs": 20, PREFILL: "(", **limit}
     return {
         "response_format": json_schema("label", {"label": {"type": "string", "enum": list(options)}}),
@@ -62,34 +63,33 @@ def label_parameters(most: int | None, options: Iterable[str], failed: int = 0) 
 def label_probabilities(
     tokens: Sequence[Token], options: Mapping[str, str], least: float = 0.5
 ) -> dict[str, float] | None:
-    """The probability of each label at the first token that is one; None if there is no such token.
+    """The probability of each label at the first token that is a label; None if there is no such token.
 
-    A token is a label if it reads as one and not as a word of a sentence, or if labels have more than `least`
-    of the probability there. Raises ImpossibleProbabilities.
-
-    What may stand before a label (spaces, a parenthesis, quotes, "Answer:") is skipped. The spellings of one
-    label (" C", "C", "(C") are added up; the sum over all labels is their total probability mass, at most 1.
+    A token is a label if it spells one and begins an answer, not a sentence, or if the labels have more than
+    `least` of the probability at its position. Spaces, a parenthesis, quotes or "Answer:" before it are
+    skipped. The spellings of one label (" C", "C", "(C") are added up; the sum over all labels is at most 1.
+    Raises ImpossibleProbabilities.
     """
     texts = [nfkc(token.text) for token in tokens]
     opening = _OPENING.match("".join(texts))
     before = opening.end() if opening else 0
     for index, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
-        is_past = end > before
-        if not is_past and re.search(r"\w", texts[index]):
+        is_past_opening = end > before
+        if not is_past_opening and re.search(r"\w", texts[index]):
             continue
         shares = _shares(token, options)
-        if is_past and _label(token.text, options) is not None:
+        if is_past_opening and _label(token.text, options) is not None:
             is_answer = _begins_with_label("".join(texts[index:]), options)
             return shares if is_answer and len(token.top) > 1 else None
         if sum(shares.values()) > least:
             return shares if len(token.top) > 1 else None
-        if is_past:
+        if is_past_opening:
             return None
     return None
 
 
 def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
-    """The probability of each label in the place of this token. Raises ImpossibleProbabilities."""
+    """The probability of each label at this token's position. Raises ImpossibleProbabilities."""
     total = sum(math.exp(min(logprob, 0.0)) for logprob in token.top.values())
     if total > 1 + ROUNDING:
         raise ImpossibleProbabilities(total)
@@ -104,26 +104,27 @@ def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
 def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
     """Whether the leading label is the answer, and not an article or the number of a list item."""
     begun = re.match(rf"{_BEFORE}[A-Za-z0-9]+", text)
-    is_closed = begun is not None and _CLOSED.match(text, begun.end()) is not None
+    is_closed = begun is not None and _CLOSING.match(text, begun.end()) is not None
     return is_closed or label_in_text(text, options) is not None
 
 
 def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float | None:
-    """The sum of log probabilities of the tokens after the last colon, which are the ending.
+    """The sum of the log probabilities of an ending's tokens, which follow the last colon.
 
-    Tokens that the model added are not counted. They are the last `added` tokens if the ending cannot be
-    recognised because tokens are parts of characters. None if no token is left, or one has no probability.
+    `added` is the number of tokens that the model generated after it; they are not counted. It is used only
+    if the end of the ending cannot be found, as where tokens are parts of characters. None if there is no
+    token of the ending, or one has no probability.
     """
     colons = [index for index, token in enumerate(tokens) if ":" in token.text]
-    behind = list(tokens[colons[-1] + 1 :]) if colons else []
-    count = _spelling([token.text for token in behind], ending)
-    count = len(behind) - added if count is None else count
-    shares = [share for token in behind[:count] for share in token.top.values()]
-    return sum(shares) if 0 < len(shares) == count else None
+    following = list(tokens[colons[-1] + 1 :]) if colons else []
+    count = _token_count([token.text for token in following], ending)
+    count = len(following) - added if count is None else count
+    logprobs = [logprob for token in following[:count] for logprob in token.top.values()]
+    return sum(logprobs) if 0 < len(logprobs) == count else None
 
 
-def _spelling(texts: Sequence[str], ending: str) -> int | None:
-    """How many of the texts are the ending, apart from spaces around it; None if they are not."""
+def _token_count(texts: Sequence[str], ending: str) -> int | None:
+    """How many of the tokens spell the ending, spaces around it aside; None if they do not begin with it."""
     joined = "".join(texts)
     start = len(joined) - len(joined.lstrip())
     end = start + len(ending)
@@ -134,12 +135,12 @@ def _spelling(texts: Sequence[str], ending: str) -> int | None:
 
 def _label(text: str, labels: Iterable[str]) -> str | None:
     """The label that a token spells, if any."""
-    spelled = _DRESS.sub("", nfkc(text)).upper()
+    spelled = _AROUND_LABEL.sub("", nfkc(text)).upper()
     return next((label for label in labels if spelled == label.upper()), None)
 
 
 def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
-    """The label of an answer that is nothing but a label: alone, announced, or with its option's text.
+    """The label of an answer that is only a label: alone, after "Answer:" and the like, or with its meaning.
 
     Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning.
     Returns None for any other text, whatever letters it contains.

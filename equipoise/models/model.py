@@ -1,6 +1,6 @@
 """The models that a suite calls: a model in a role, and the subject.
 
-A model sends its calls through `Ask`, which is bound to one run. Knows neither limits, retries nor journals.
+A model sends its calls through a function `Ask`, which is bound to one run and applies limits and retries.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 async def together(*calls: Awaitable[T]) -> list[T]:
-    """Await all and return their results. An exception is raised once all paid calls have finished."""
+    """Await all and return their results. If one fails, its exception is raised after all have finished."""
     answers = await asyncio.gather(*calls, return_exceptions=True)
     failures = [answer for answer in answers if isinstance(answer, BaseException)]
     if failures:
@@ -62,9 +62,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The label that a subject finds most likely, and the method that found it.
+    """The label that a subject finds most likely, and whether it was read from token probabilities or text.
 
-    The label is None if it gave none, or with an `error` if its token probabilities are impossible.
+    `label` is None if the answer has none, or if the token probabilities are impossible, which `error` says.
     """
 
     reply: Reply
@@ -82,7 +82,7 @@ CONTINUED_TOKENS = 64
 
 
 class Subject(Model):
-    """The model under test; `asker` is what it is told first in every conversation, if anything."""
+    """The model under test. `asker` is the cue about who asks that opens every conversation, if any."""
 
     def __init__(self, name: str, sampling: Sampling, ask: Ask, asker: Cue | None = None) -> None:
         super().__init__("subject", name, sampling, ask)
@@ -95,7 +95,7 @@ class Subject(Model):
         return await super().complete(self._from_asker(messages), is_stretched=is_stretched, **extra)
 
     def _from_asker(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
-        """The messages, with who asks before the first one of the user."""
+        """The messages, with the cue put before the text of the first user message."""
         first = next((index for index, item in enumerate(messages) if item["role"] == "user"), None)
         if self._asker is None or first is None:
             return messages
@@ -120,8 +120,8 @@ class Subject(Model):
 
     async def continue_(self, text: str, **extra: JSON) -> Reply:
         """The model's continuation of a text, from the endpoint's plain completions. Raises CallFailed."""
-        most: dict[str, JSON] = {"max_tokens": self.sampling.max_tokens or CONTINUED_TOKENS}
-        parameters = {CONTINUES: True, **most, **extra}
+        limit: dict[str, JSON] = {"max_tokens": self.sampling.max_tokens or CONTINUED_TOKENS}
+        parameters = {CONTINUES: True, **limit, **extra}
         return await self.complete((Message(role="user", content=text),), **parameters)
 
     async def likelihoods(self, beginning: str, endings: Sequence[str]) -> list[float] | None:

@@ -9,15 +9,16 @@ from contextlib import suppress
 from equipoise.core.errors import UserError
 
 MOST_RESTING = 256
+"""The limit on resting connections: `connections` lets each rest for a moment before it is reused."""
 RESTING_SHARE = 4
-"""One in so many of the files that may be open is for connections that rest, up to MOST_RESTING."""
-OWN, OF_A_WORKER = 20, 4
-"""Files that a session opens beside its connections, and for each worker: journals, locks, pipes, sockets."""
+"""One in RESTING_SHARE of the open files allowed is for resting connections, up to MOST_RESTING."""
+SESSION_FILES, WORKER_FILES = 20, 4
+"""Files that a session opens besides connections, and more per worker: journals, locks, pipes, sockets."""
 
 
 def allow_connections(concurrency: int, workers: int = 0) -> None:
-    """Raise the limit for so many calls in flight and workers. Raises UserError if it cannot be enough."""
-    needed = len(os.listdir("/dev/fd")) + OWN + OF_A_WORKER * workers + concurrency
+    """Raise the limit for `concurrency` calls in flight and `workers`. Raises UserError if that fails."""
+    needed = len(os.listdir("/dev/fd")) + SESSION_FILES + WORKER_FILES * workers + concurrency
     least = needed * RESTING_SHARE // (RESTING_SHARE - 1) + 1
     limit = _raise_to(least + MOST_RESTING)
     if limit < least:
@@ -28,13 +29,13 @@ def allow_connections(concurrency: int, workers: int = 0) -> None:
 
 
 def most_resting() -> int:
-    """How many connections may rest at a time."""
+    """The number of connections that may rest at a time."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_RESTING if soft == resource.RLIM_INFINITY else min(MOST_RESTING, soft // RESTING_SHARE)
 
 
 def _raise_to(wanted: int) -> int:
-    """The limit after it was raised to that, or as far as possible."""
+    """Raise the limit to `wanted`, or as far as possible, and return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         highest = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

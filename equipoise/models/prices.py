@@ -1,4 +1,4 @@
-"""The price of tokens: from the offline list of genai-prices, or as the user gives it. Knows no limits."""
+"""The price of tokens: from the offline list of genai-prices, or from the user's options."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def cost(
 ) -> float | None:
     """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if it has no price.
 
-    `own` is the price for models that are not in the list. A discounted one is that of calls in batches: the
-    listed batch price, or else the discount.
+    `own` is the user's price, for models that are not in the list. `Discounted` asks for the cost in batches:
+    by the listed batch price, or else by the usual price less the discount.
     """
     if isinstance(own, Discounted):
         return _cost_in_batches(model, base_url, tokens, own)
@@ -32,7 +32,7 @@ def cost(
 
 def _cost_in_batches(model: str, base_url: str, tokens: Mapping[str, int], own: Discounted) -> float | None:
     usual, listed = cost(model, base_url, tokens, own.price), _listed(model, base_url, tokens, _IN_BATCHES)
-    # A model without a batch price in the list has its usual one there.
+    # The list returns the usual price for a model without a batch price: only a lower one is a batch price.
     if usual is None or (listed is not None and listed < usual):
         return listed
     return usual * (1 - own.percent / 100)
@@ -41,6 +41,7 @@ def _cost_in_batches(model: str, base_url: str, tokens: Mapping[str, int], own: 
 def _listed(
     model: str, base_url: str, tokens: Mapping[str, int], context: Mapping[str, str] | None = None
 ) -> float | None:
+    """The cost by the list; None if the model is not in it."""
     from genai_prices import Usage, calc_price
 
     # Some endpoints report more cached tokens than input tokens.
@@ -61,7 +62,7 @@ def _listed(
 
 
 def refuse_unknown(settings: Settings) -> None:
-    """Raise UserError if there is a cost limit, and a model that will be called has no price."""
+    """Raise UserError if there is a cost limit and a model that will be called has no price."""
     if settings.max_cost is None:
         return
     for number, model in enumerate(settings.models):

@@ -1,6 +1,6 @@
 """Probes of an endpoint: the features it supports, learnt from a handful of short calls.
 
-Knows no suites. The questions are in `probes.toml`.
+The questions are in `probes.toml`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from equipoise.models.failures import ParameterChange
 from equipoise.models.logprobs import ImpossibleProbabilities, label_parameters, label_probabilities
 
 CALLS = 5
-"""The calls of one model, without retries."""
+"""The number of calls to one model, without retries."""
 TOKENS_IN, TOKENS_OUT = 200, 400
-"""About how many tokens these take together, of a model that does not think at length."""
+"""Approximate tokens of these calls together, for a model that does not think at length."""
 MOST_LIMITS = 12
-"""How many rate-limit headers are kept."""
+"""The limit on the number of recorded rate-limit headers."""
 _RATE_LIMIT = re.compile(r"(?:x-|anthropic-)?rate-?limit(?:bysize)?[a-z0-9-]*|retry-after(?:-ms)?")
 _LONGEST_VALUE = 60
 
@@ -37,7 +37,7 @@ Send = Callable[[tuple[Message, ...], Mapping[str, JSON]], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """Whether something is supported, and what was seen."""
+    """Whether a feature is supported; `seen` is the observation in words."""
 
     state: SupportState
     seen: str
@@ -48,13 +48,13 @@ NOT_ASKED = Feature(state="unknown", seen="not asked")
 
 @dataclass(slots=True, kw_only=True)
 class EndpointReport:
-    """Changed parameters and rate-limit headers that a client reports while one model is asked."""
+    """The changed parameters and rate-limit headers that the client reports during one model's probe."""
 
     changes: list[ParameterChange] = field(default_factory=list)
     rate_limits: dict[str, str] = field(default_factory=dict)
 
     def headers(self, headers: Mapping[str, str]) -> None:
-        """Keep the headers of a response that are about rate limits."""
+        """Record the rate-limit headers of a response."""
         for name, value in headers.items():
             is_new = name in self.rate_limits or len(self.rate_limits) < MOST_LIMITS
             if is_new and _RATE_LIMIT.fullmatch(name):
@@ -66,8 +66,9 @@ class Support:
     """The features that a model's endpoint supports.
 
     `error` says why the model does not answer; then nothing else is known. `latency` is that of the first
-    reply in seconds, `calls` and `usage` are those of all replies, `thoughts` are `apart` where they come
-    beside the answer or are split from it, and `hidden` where only their tokens are counted.
+    reply, in seconds. `answered_as` is the model's name in the reply, `calls` and `usage` are the number and
+    tokens of all replies. `thoughts` is "apart" if thoughts are returned beside the answer or can be split
+    from it, and "hidden" if only their tokens are counted.
     """
 
     error: str | None = None
@@ -86,7 +87,7 @@ class Support:
 
 
 class _ProbeCalls:
-    """The calls of one model, with the sampling parameters of the session."""
+    """Sends the probes of one model, with the sampling parameters of the session."""
 
     def __init__(self, ask: Send, sampling: Sampling, report: EndpointReport) -> None:
         self._ask = ask
@@ -95,7 +96,7 @@ class _ProbeCalls:
         self.replies: list[Reply] = []
 
     async def reply(self, name: str, instruction: str = "", **parameters: JSON) -> Reply:
-        """The reply to one of the questions. Raises CallFailed."""
+        """The reply to the named question. Raises CallFailed."""
         system = [Message(role="system", content=instruction)] if instruction else []
         messages = (*system, Message(role="user", content=_probes()[name]["prompt"]))
         reply = await self._ask(messages, {**self._sampling, **parameters})
@@ -105,7 +106,10 @@ class _ProbeCalls:
     async def feature(
         self, name: str, judge: Callable[[Reply], Feature], instruction: str = "", **parameters: JSON
     ) -> Feature:
-        """A feature by the reply to one of the questions; a rejected parameter is not supported."""
+        """The feature that `judge` finds in the reply to the named question.
+
+        It is not supported if the call fails, or if one of its own `parameters` was rejected.
+        """
         known = len(self._report.changes)
         try:
             reply = await self.reply(name, instruction, **parameters)
@@ -119,14 +123,15 @@ class _ProbeCalls:
 
 
 async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Support:
-    """Ask a model, which may answer nothing at all; `report` is filled by the client meanwhile."""
+    """Probe a model; if it does not answer at all, the result has an `error`. The client fills `report`."""
     asking = _ProbeCalls(ask, sampling, report)
     try:
         first = await asking.reply("answer")
     except CallFailed as failure:
         return Support(error=str(failure), rate_limits=report.rate_limits)
     probes = _probes()
-    schema = await asking.feature("schema", _schema, response_format=_form(probes["schema"]["labels"]))
+    response_format = _response_format(probes["schema"]["labels"])
+    schema = await asking.feature("schema", _schema, response_format=response_format)
     options = probes["probabilities"]["options"]
     probabilities = await asking.feature(
         "probabilities", _probabilities, **label_parameters(sampling.max_tokens, options)
@@ -156,7 +161,7 @@ def _probes() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("probes.toml").read_text(encoding="utf-8"))
 
 
-def _form(labels: Sequence[str]) -> dict[str, JSON]:
+def _response_format(labels: Sequence[str]) -> dict[str, JSON]:
     return json_schema("weather", {"weather": {"type": "string", "enum": list(labels)}})
 
 

@@ -1,4 +1,4 @@
-"""The proxies that the environment names, as far as calls can use them. Knows no HTTP library."""
+"""Checks before a session that the proxies which the environment names are of a supported kind."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _SUPPORTED, _SOCKS = ("http", "https"), ("socks5://", "socks5h://")
 
 
 def refuse_proxies(settings: Settings) -> None:
-    """Raise UserError if calls to the endpoints would need a proxy that is not an HTTP proxy.
+    """Raise UserError if a call to an endpoint would need a proxy that is not an HTTP proxy.
 
-    Also for one that cannot be read, needed or not: the HTTP client reads all of them.
+    Raises it also for a proxy that no call needs, unless it is a SOCKS proxy: the HTTP client reads them all.
     """
     proxies = getproxies()
     if proxies.get("no") == "*":
         return
     endpoints = (settings.subject_endpoint, settings.evaluator_endpoint)
-    needed = {_kind(endpoint.base_url, proxies) for endpoint in endpoints}
+    needed = {_variable(endpoint.base_url, proxies) for endpoint in endpoints}
     for kind in ("http", "https", "all"):
         value = proxies.get(kind, "")
         proxy = value if "://" in value else f"http://{value}"
@@ -32,8 +32,8 @@ def refuse_proxies(settings: Settings) -> None:
             )
 
 
-def _kind(url: str, proxies: Mapping[str, str]) -> str:
-    """Which of the proxies a URL needs; empty if none."""
+def _variable(url: str, proxies: Mapping[str, str]) -> str:
+    """The prefix of the variable that names a URL's proxy: `https`, say, or `all`; "" if it bypasses it."""
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return ""

@@ -2,7 +2,8 @@
 
 Additive increase, multiplicative decrease (AIMD) with a memory: a rate-limited call halves the limit, which
 then grows back quickly to what the endpoint has sustained, stays there for a while and probes for more. Bound
-to one event loop, not thread-safe; knows neither HTTP nor the content of calls.
+to one event loop, not thread-safe. A "cut" is a halving of the limit; a "refusal" is a call that the endpoint
+rejects because of load or rate.
 """
 
 from __future__ import annotations
@@ -18,22 +19,23 @@ from equipoise.core.errors import SessionStopped
 
 START = 4
 """The initial limit is the ceiling divided by this."""
-SLOWLY = 3
-"""In the first round of answers the limit grows by one per this many, then by one per answer, until a call is
-rate-limited: by then an endpoint that takes its time to refuse has refused some."""
-STEP = 10
-"""A probe raises the limit by the limit divided by this."""
-FEW, MOST_CREDIT = 20, 100
-"""FEW answers cancel out one refusal, as some endpoints refuse calls at random; at most MOST_CREDIT answers
-are remembered."""
-DOUBTS = 4
-"""Refusals that may be random, per call by which they lower the sustained limit."""
+SLOW_START = 3
+"""For as many answers as the initial limit, the limit grows by one per SLOW_START answers, then by one per
+answer, until a call is refused. The slow start leaves time for refusals that come late."""
+PROBE_SHARE = 10
+"""A probe raises the limit by one PROBE_SHARE-th."""
+REFUSAL_COST, MOST_CREDIT = 20, 100
+"""Some endpoints refuse calls at random. Each answer adds 1 to a credit of at most MOST_CREDIT, and each
+refusal takes REFUSAL_COST from it. While there is credit left, refusals are taken to be random."""
+RANDOM_CUTS = 4
+"""One in RANDOM_CUTS cuts that are taken to be random still lowers the sustained limit, by one."""
 BURST, CALM = 5, 8
 """BURST different requests with server errors are not chance; CALM answers cancel out one of them."""
-ALONE = 3
+OUTAGE = 3
 """Number of calls failing in a row, with no other call in flight, that make an outage."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
-"""How many answers per slot the limit stays at the sustained level before it probes for more."""
+"""Number of answers per slot for which the limit stays at the sustained level before it probes for more. It
+starts at FIRST_PATIENCE, and doubles after each failed probe up to MOST_PATIENCE."""
 
 Priority = tuple[int, int]
 """Lowest first: minus the number of finished calls of the case, then the position of the case."""
@@ -55,10 +57,10 @@ class AdaptiveLimit:
     a call is refused; `last_good` is the sustained limit before the current probe, 0 if there is none;
     `lowest`, `highest`, `cuts` and `refused` report what happened so far.
 
-    A server error may be chance, the fault of its request, or an outage: then fewer calls do not help. It is
-    due to their number if different requests fail in a burst (a CUSUM test) while others are answered. From
-    then on server errors count as refusals if no fewer calls are allowed than were sustained before. A call
-    that fails alone is not one too many: after some of these in a row the limit begins again.
+    A server error may be due to chance, its request or an outage, and then fewer calls do not help. It is due
+    to load if different requests fail in a burst (a CUSUM test) while others are answered. From then on
+    server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of calls
+    that were alone in flight cannot be due to load: they reset the limit.
     """
 
     def __init__(self, ceiling: int) -> None:
@@ -66,13 +68,13 @@ class AdaptiveLimit:
         self._initial = self.limit = self.lowest = self.highest = -(-ceiling // START)
         self.in_flight = self.cuts = self.refused = 0
         self.sustained = self.last_good = 0
-        self._in_flight_at_cut = self._refused_of_those = 0
+        self._in_flight_at_cut = self._refused_since_cut = 0
         self._credit = self._answers = 0
         self._patience = FIRST_PATIENCE
         self._failing: set[int] = set()
         self._burst = 0.0
         self._unanswered = 0
-        self._fails_of_load = False
+        self._fails_under_load = False
 
     @property
     def has_room(self) -> bool:
@@ -87,7 +89,7 @@ class AdaptiveLimit:
     def succeed(self, request: int = 0) -> None:
         """End a call that was answered; if all slots were in use, the limit may grow.
 
-        `request` is a number of what was asked, as for `fail`.
+        `request` identifies the request, as for `fail`.
         """
         is_full = not self.has_room
         self.end()
@@ -106,26 +108,29 @@ class AdaptiveLimit:
     def refuse(self, cuts: int) -> Cut | None:
         """End a call that the endpoint refused because of load or rate. Returns the cut, if this caused one.
 
-        Calls that were in flight together cut the limit once: `cuts` is what `begin` returned.
+        `cuts` is what `begin` returned: calls that were in flight together cut the limit only once.
         """
         self.refused += 1
         cut = None
         if cuts == self.cuts:
             cut = self._halve()
         elif cuts == self.cuts - 1:
-            self._refused_of_those += 1
+            self._refused_since_cut += 1
             self._learn()
         self.lowest = min(self.lowest, self.limit)
         self.end()
         return cut
 
     def fail(self, cuts: int, request: int) -> Cut | None:
-        """End a call that ended with a server error. Returns the cut, if this caused one."""
+        """End a call that failed with a server error. Returns the cut, if this caused one.
+
+        `request` identifies the request: the same for its retries, different for others.
+        """
         is_new = request not in self._failing
         self._failing.add(request)
         self._burst += is_new
         self._unanswered += 1
-        if self.in_flight == 1 and self._unanswered >= ALONE:
+        if self.in_flight == 1 and self._unanswered >= OUTAGE:
             self._restart()
         elif self._is_refusal(cuts, is_new=is_new):
             return self.refuse(cuts)
@@ -135,40 +140,40 @@ class AdaptiveLimit:
     def _is_refusal(self, cuts: int, *, is_new: bool) -> bool:
         """Whether a server error is due to too many calls at once."""
         if cuts < self.cuts:
-            return self._fails_of_load
+            return self._fails_under_load
         if self._unanswered > self.limit:
             # Nothing is answered: an outage.
             return False
         is_burst = self._burst >= BURST
         if is_burst:
-            self._burst, self._fails_of_load = 0.0, True
-        return is_burst or (self._fails_of_load and is_new and self.limit >= self.sustained)
+            self._burst, self._fails_under_load = 0.0, True
+        return is_burst or (self._fails_under_load and is_new and self.limit >= self.sustained)
 
     def _restart(self) -> None:
-        """Begin again after an outage: a call that fails alone is not one too many."""
-        if self._fails_of_load:
+        """Forget server errors after an outage, and reset the limit if they had been ascribed to load."""
+        if self._fails_under_load:
             self.limit, self.sustained, self.last_good = self._initial, 0, 0
             self._answers = self._credit = 0
-        self._burst, self._fails_of_load = 0.0, False
+        self._burst, self._fails_under_load = 0.0, False
         self._failing.clear()
 
     def _halve(self) -> Cut:
         before = self.limit
         self.cuts += 1
-        self._in_flight_at_cut, self._refused_of_those = self.in_flight, 1
+        self._in_flight_at_cut, self._refused_since_cut = self.in_flight, 1
         self.limit = max(1, min(before, self.in_flight) // 2)
         self._learn()
         return Cut(before=before, after=self.limit, sustained=self.sustained)
 
     def _learn(self) -> None:
         """Set `sustained` to the calls in flight minus those refused, unless the refusals may be random."""
-        self._credit -= FEW
+        self._credit -= REFUSAL_COST
         if self.sustained and self._credit >= 0:
-            # A limit that is too high by one causes as few refusals as chance does.
-            is_doubtful = self._refused_of_those == 1 and self.cuts % DOUBTS == 0
-            self.sustained = max(1, self.sustained - is_doubtful)
+            # Chance alone causes no more refusals than a limit that is too high by one: lower it rarely.
+            is_lowered = self._refused_since_cut == 1 and self.cuts % RANDOM_CUTS == 0
+            self.sustained = max(1, self.sustained - is_lowered)
             return
-        accepted = max(1, self._in_flight_at_cut - self._refused_of_those)
+        accepted = max(1, self._in_flight_at_cut - self._refused_since_cut)
         self.sustained = min(accepted, self.last_good or self.sustained or accepted)
         if self.last_good:
             self._patience = min(MOST_PATIENCE, 2 * self._patience)
@@ -178,7 +183,7 @@ class AdaptiveLimit:
     def _grow(self) -> None:
         if not self.sustained:
             self._answers += 1
-            is_due = self._answers > self._initial or self._answers % SLOWLY == 0
+            is_due = self._answers > self._initial or self._answers % SLOW_START == 0
             self.limit = min(self.ceiling, self.limit + is_due)
         elif self.limit < self.sustained:
             self.limit += 1
@@ -192,7 +197,7 @@ class AdaptiveLimit:
         if self.last_good:
             self._patience = FIRST_PATIENCE
         self.last_good, self._answers, self._credit = self.limit, 0, 0
-        self.limit = self.sustained = min(self.ceiling, self.limit + max(1, self.limit // STEP))
+        self.limit = self.sustained = min(self.ceiling, self.limit + max(1, self.limit // PROBE_SHARE))
 
 
 @dataclass(slots=True)
@@ -207,14 +212,14 @@ class EndpointQueue:
     waiting: list[tuple[Priority, int, asyncio.Future[int]]] = field(default_factory=list)
 
     def next_rank(self) -> tuple[Priority, int] | None:
-        """The rank of the next call; None if no call may go."""
+        """The rank of the next call, priority before arrival; None if no call may start."""
         while self.waiting and self.waiting[0][2].done():
             heapq.heappop(self.waiting)
         return self.waiting[0][:2] if self.is_ready and time.monotonic() >= self.paused_until() else None
 
     @property
     def is_ready(self) -> bool:
-        """Whether a call is waiting that only a pause can hold back."""
+        """Whether a call is waiting and has room, so that only a pause can hold it back."""
         return bool(self.waiting) and self.concurrency.has_room
 
 
@@ -250,6 +255,7 @@ class Limiter:
         try:
             await turn
         except asyncio.CancelledError:
+            # Cancelled after the slot was granted: give it back.
             if turn.done() and not turn.cancelled() and turn.exception() is None:
                 queue.concurrency.end()
                 self.release()
@@ -303,9 +309,9 @@ class Limiter:
 class Slot:
     """A slot for one call in flight at a time, entered once per attempt.
 
-    `request` is a number of what is asked, `priority` is called on each entry. While the slot is held,
-    `answered`, `refused` or `failed` reports how the attempt ended; an attempt that reports nothing does not
-    change the limit.
+    `request` identifies the request, `priority` is called on each entry. While the slot is held, `answered`,
+    `refused` or `failed` reports how the attempt ended; an attempt that reports nothing does not change the
+    limit.
     """
 
     __slots__ = ("_cuts", "_is_counted", "_limiter", "_priority", "_queue", "_request")

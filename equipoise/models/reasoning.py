@@ -41,13 +41,16 @@ _BEFORE_OBJECT = re.compile(rf"(?:{_CLOSES}|{_FINAL})(?=\s*(?:```\w*\s*)?\{{\s*[
 # A hostile reply can hold any number of apparent starts of the last object.
 _MOST_OBJECTS = 64
 
-# A piece of the content, and whether it is a thought.
 _Piece = tuple[str, bool]
+"""A piece of the content, and whether it is a thought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """Thoughts from `start` to `stop`; the text around them ends at `before` and continues at `behind`."""
+    """A block of thoughts, as positions in the content: thoughts from `start` to `stop`, tags around them.
+
+    The opening tag begins at `before`; the closing tag ends at `behind`.
+    """
 
     before: int
     start: int
@@ -56,23 +59,23 @@ class _Block:
 
     @property
     def is_opened(self) -> bool:
-        """Whether there is an opening tag; if there is none, it is part of the chat template."""
+        """Whether the content has the opening tag; otherwise the chat template has it, in the prompt."""
         return self.start > self.before
 
 
 def split(content: str) -> tuple[str, str]:
     """Return the answer and the thoughts, which are "" if there are none.
 
-    Content without tags is returned unchanged. The answer is empty if the thoughts do not end. A JSON object
-    that is the whole content, or everything after a closing tag, is never split, whatever its strings
-    contain; tags in Markdown code are ignored. Takes linear time.
+    Content without tags is returned unchanged. The answer is empty if the thoughts do not end. Tags in
+    Markdown code are ignored, and so are tags in a JSON object that is the whole content, or all of it after
+    a closing tag. Takes linear time.
     """
     if not _may_hold_thoughts(content) or _is_object(content):
         return content, ""
     closing = _tag_before_object(content)
     if closing:
         before = _pieces(content[: closing.start()])
-        return _unended(content[closing.end() :]), _joined(text for text, _ in before)
+        return _without_end_marker(content[closing.end() :]), _joined(text for text, _ in before)
     pieces = _pieces(content)
     if len(pieces) == 1:
         return content, ""
@@ -85,12 +88,12 @@ def _joined(thoughts: Iterable[str]) -> str:
 
 
 def _may_hold_thoughts(content: str) -> bool:
-    has_tags = any(mark in content for mark in _FIRST) and _ANY.search(content) is not None
+    has_tags = any(character in content for character in _FIRST) and _ANY.search(content) is not None
     return has_tags or _has_bare_channels(content)
 
 
 def _has_bare_channels(content: str) -> bool:
-    """Whether a server removed the markers of gpt-oss, but not the names of the channels."""
+    """Whether the content is of gpt-oss and a server removed the markers, but not the channels' names."""
     return content.startswith("analysis") and "assistantfinal" in content
 
 
@@ -114,14 +117,14 @@ def _is_object(text: str) -> bool:
 
 def _tag_before_object(content: str) -> re.Match[str] | None:
     """The first closing tag that is followed by exactly one JSON object."""
-    if not _unended(content).endswith(("}", "```")):
+    if not _without_end_marker(content).endswith(("}", "```")):
         return None
     tags = islice(_BEFORE_OBJECT.finditer(content), _MOST_OBJECTS)
-    return next((tag for tag in tags if _is_object(_unended(content[tag.end() :]))), None)
+    return next((tag for tag in tags if _is_object(_without_end_marker(content[tag.end() :]))), None)
 
 
-def _unended(text: str) -> str:
-    """The text without the marker that ends a message of gpt-oss."""
+def _without_end_marker(text: str) -> str:
+    """The stripped text, without the marker that ends a message of gpt-oss."""
     return text.strip().removesuffix("<|return|>").removesuffix("<|end|>").strip()
 
 
@@ -140,7 +143,7 @@ def _pieces(content: str) -> list[_Piece]:
 
 
 def _messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Piece]:
-    """The messages of gpt-oss: all but those to the final channel are thoughts."""
+    """The messages of gpt-oss as pieces: all but those to the final channel are thoughts."""
     yield _CONTROL.sub("", content[: headers[0].start()]), True
     stops = [header.start() for header in headers[1:]] + [len(content)]
     for header, stop in zip(headers, stops, strict=True):
@@ -183,9 +186,10 @@ def _blocks(tags: list[re.Match[str]], size: int) -> Iterator[_Block]:
 
 
 def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
-    """The index of the tag that closes a block, whatever its name; None if the block is not closed.
+    """The index of the tag that closes a block, whatever its name; None if there is no closing tag.
 
-    If there are too few, the last one: models repeat the opening tag, and mention it in their thoughts.
+    If fewer tags close than open, it is the last closing tag: models repeat the opening tag, and mention it
+    in their thoughts.
     """
     depth, last = 0, None
     for index in range(opening, len(tags)):
@@ -197,9 +201,9 @@ def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
 
 
 def _between(content: str, blocks: list[_Block]) -> list[_Piece]:
-    """Cut the content into pieces; everything before a block without an opening tag is a thought."""
+    """The pieces of the content. Everything before a closing tag without an opening one is a thought."""
     unopened = [number for number, block in enumerate(blocks) if not block.is_opened]
-    # A closing tag at the very end is a mistake if the thoughts have ended before.
+    # A lone closing tag at the very end is ignored if an earlier tag has closed the thoughts.
     if len(blocks) > 1 and unopened[-1:] == [len(blocks) - 1] and not content[blocks[-1].behind :].strip():
         unopened.pop()
     thinking_until = unopened[-1] if unopened else -1

@@ -1,10 +1,10 @@
 """Masks keys in everything that is written, shown or sent elsewhere, even if a model repeats them.
 
-Replies are judged unmasked, and masked on their way into a file or a message. A key of REAL characters or
-more is masked wherever it occurs: inside other text, truncated, with JSON, URL or HTML escapes, or in base64.
-A shorter one may be an ordinary word ('secret', 'ollama'): it is masked only as a whole token, that is, with
-no letter, digit, hyphen or underscore next to it, and not as the name of a JSON field. Texts of fewer than
-LEAST characters are not keys.
+Replies are judged unmasked, and masked before they reach a file or a message. A "real" key, one of REAL
+characters or more, is masked wherever it occurs: inside other text, truncated to REAL characters or more,
+with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word ('secret', 'ollama'). It
+is masked only as a whole token, that is, with no letter, digit, hyphen or underscore next to it, and not as
+the name of a JSON field. Texts of fewer than LEAST characters are not keys.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ MASK = "****"
 LEAST = 6
 REAL = 16
 _GLUE = "[A-Za-z0-9_-]"
+"""The characters of a token."""
 _ESCAPES = (
     r"\\\\{0,7}(?:u00(?P<json>[2-7][0-9A-Fa-f])|(?P<mark>_|[^\w\s\"\\]))",
     r"%(?:25){0,3}(?P<address>[2-7][0-9A-Fa-f])",
@@ -49,6 +50,7 @@ class Secrets:
         self._real = sorted(text for text in secrets if len(text) >= REAL)
         self._words = secrets.difference(self._real)
         forms = {form for key in self._real for form in (key, json.dumps(key)[1:-1], *_in_base64(key))}
+        # A key truncated to REAL characters is masked too, so the search is for that beginning.
         self._forms = [(form[:REAL], form) for form in sorted(forms)]
         self._patterns = [_as_whole(word) for word in sorted(self._words, key=len, reverse=True)]
 
@@ -57,7 +59,7 @@ class Secrets:
         return Secrets(key for key in self._real if key != own)
 
     def mask(self, data: JSON) -> JSON:
-        """Replace everything secret in data from outside. Idempotent."""
+        """The data with the secrets in all texts and names masked. Idempotent."""
         if isinstance(data, str):
             return self._mask_text(data)
         if isinstance(data, list):
@@ -67,7 +69,7 @@ class Secrets:
         return data
 
     def mask_values(self, data: JSON) -> JSON:
-        """Mask texts from outside in our own data: keeps field names, and values that equal a short key."""
+        """Our own data with the secrets in its values masked, but for values that equal a short key."""
         if isinstance(data, str):
             return data if data in self._words else self._mask_text(data)
         if isinstance(data, list | tuple):
@@ -77,7 +79,7 @@ class Secrets:
         return data
 
     def mask_file(self, path: Path) -> None:
-        """Replace everything secret in a file, if it exists."""
+        """Mask the secrets in a file, if it exists."""
         with suppress(OSError):
             content = path.read_text(encoding="utf-8", errors="surrogateescape")
             path.write_text(self.mask(content), encoding="utf-8", errors="surrogateescape")
@@ -93,21 +95,21 @@ class Secrets:
 
     def _mask_real(self, text: str) -> str:
         if self._forms:
-            text = self._cut_out(text, text, lambda position: position)
+            text = self._mask_spans(text, text, lambda position: position)
             if any(hint.search(text) for hint in _HINTS):
-                text = self._cut_out(text, *_plain(text))
+                text = self._mask_spans(text, *_unescape(text))
         return text
 
-    def _cut_out(self, text: str, plain: str, place_of: Callable[[int], int]) -> str:
-        """Mask the keys found in the unescaped text; `place_of` maps its positions to those in `text`."""
+    def _mask_spans(self, text: str, plain: str, original: Callable[[int], int]) -> str:
+        """The text with keys masked; `original` maps positions in `plain`, the unescaped text, to its own."""
         pieces, end = [], 0
         for first, last in _merged(self._spans(plain)):
-            pieces += [text[end : place_of(first)], MASK]
-            end = place_of(last)
+            pieces += [text[end : original(first)], MASK]
+            end = original(last)
         return "".join([*pieces, text[end:]]) if pieces else text
 
     def _spans(self, plain: str) -> Iterator[tuple[int, int]]:
-        """The spans of keys, and of truncated keys."""
+        """The spans (start, end) of keys, and of truncated keys."""
         for beginning, form in self._forms:
             end = 0
             while (start := plain.find(beginning, end)) >= 0:
@@ -118,7 +120,7 @@ class Secrets:
     # For the journal.
 
     def masked_call(self, call: Call) -> Call:
-        """The call with everything secret in its messages replaced."""
+        """The call with the secrets in its messages masked."""
         texts = [message["content"] for message in call.messages]
         clean = [self.mask(text) for text in texts]
         if clean == texts:
@@ -127,25 +129,25 @@ class Secrets:
         return replace(call, messages=tuple({**message, "content": text} for message, text in pairs))
 
     def masked_reply(self, reply: Reply) -> Reply:
-        """The reply with everything secret in its texts replaced."""
+        """The reply with the secrets in its texts masked."""
         texts = {name: value for name in (*_PROSE, *_CODES) if (value := getattr(reply, name))}
         clean = {name: (self.mask if name in _PROSE else self._mask_real)(texts[name]) for name in texts}
         changed: dict[str, JSON] = {name: text for name, text in clean.items() if text != texts[name]}
-        tokens = self._masked_tokens(reply.tokens or (), is_said=bool(changed))
+        tokens = self._masked_tokens(reply.tokens or (), is_text_masked=bool(changed))
         if reply.tokens and tokens != reply.tokens:
             changed["tokens"] = tokens
         return replace(reply, **changed) if changed else reply
 
-    def _masked_tokens(self, tokens: Sequence[Token], *, is_said: bool) -> tuple[Token, ...] | None:
-        """The masked tokens; None if they contain a key, since its pieces could not be masked."""
+    def _masked_tokens(self, tokens: Sequence[Token], *, is_text_masked: bool) -> tuple[Token, ...] | None:
+        """The masked tokens; None if they contain a key, as a key split over tokens cannot be masked."""
         text = "".join(token.text for token in tokens)
-        if is_said or self.mask(text) != text:
+        if is_text_masked or self.mask(text) != text:
             return None
         # The alternatives are texts of the model too.
         return tuple(replace(token, top=self.mask(dict(token.top))) for token in tokens)
 
     def masked_record(self, record: Record) -> Record:
-        """The record with everything secret replaced in what models and endpoints said."""
+        """The record with the secrets masked in the texts of models and endpoints."""
         return replace(
             record,
             error=self.mask(record.error),
@@ -173,7 +175,10 @@ def _in_base64(key: str) -> set[str]:
 
 
 def _as_whole(word: str) -> re.Pattern[str]:
-    """A pattern for the word as a whole token. The word comes first: `re` is fast with a literal prefix."""
+    """A pattern for the word as a whole token.
+
+    The word comes first, and what is before it in lookbehinds: `re` is fast with a literal prefix.
+    """
     literal = re.escape(word)
     # The n of an escaped line break is not a letter.
     before = rf"(?:(?<!{_GLUE}{literal})|(?<=\\[nrt]{literal}))"
@@ -182,22 +187,24 @@ def _as_whole(word: str) -> re.Pattern[str]:
     return re.compile(f"{literal}(?!{_GLUE}){before}{behind}")
 
 
-def _plain(text: str) -> tuple[str, Callable[[int], int]]:
+def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
     """The unescaped text, and a function that maps its positions to those in the given text."""
     pieces: list[str] = []
-    behind, shifts = [0], [0]
+    # `shifts[i]` applies to positions in the unescaped text from `starts[i]` on.
+    starts, shifts = [0], [0]
     end = 0
     for match in _ESCAPE.finditer(text):
-        spelled = _spelled(match)
-        pieces += [text[end : match.start()], spelled]
+        character = _character(match)
+        pieces += [text[end : match.start()], character]
         end = match.end()
-        shifts.append(shifts[-1] + len(match[0]) - len(spelled))
-        behind.append(end - shifts[-1])
+        shifts.append(shifts[-1] + len(match[0]) - len(character))
+        starts.append(end - shifts[-1])
     plain = "".join([*pieces, text[end:]])
-    return plain, lambda position: position + shifts[bisect_right(behind, position) - 1]
+    return plain, lambda position: position + shifts[bisect_right(starts, position) - 1]
 
 
-def _spelled(escape: re.Match[str]) -> str:
+def _character(escape: re.Match[str]) -> str:
+    """The character that an escape stands for."""
     digits = escape["json"] or escape["address"]
     return chr(int(digits, 16)) if digits else escape["mark"] or html.unescape(escape[0])
 
@@ -214,3 +221,4 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 NOTHING = Secrets(())
+"""No secrets."""

@@ -1,4 +1,4 @@
-"""Parses the body of a chat completion in all the variants that endpoints use. Pure; knows no HTTP."""
+"""Parses the body of a chat completion, or of a plain one, in all the variants that endpoints use. Pure."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from equipoise.models import reasoning
 from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 
 MOST_TOKENS = 10**9
-"""Maximum of a token count: a larger number is none."""
+"""Maximum of a token count: a larger number is ignored."""
 LEAST_LOGPROB = -1000.0
-MOST_PLACES = 8
-"""The number of tokens whose probabilities are recorded: a label is at the beginning."""
-_SPOKEN = {"text": "text", "output_text": "text", "refusal": "refusal"}
-"""The types of content parts that are answer, and the field that holds the text of each."""
-_THOUGHT = ("thinking", "reasoning", "redacted_thinking")
+"""A log probability at or below this is ignored."""
+MOST_TOKEN_POSITIONS = 8
+"""Only the first tokens' probabilities are recorded: they are used for labels, which open an answer."""
+_ANSWER_FIELDS = {"text": "text", "output_text": "text", "refusal": "refusal"}
+"""Types of content parts that belong to the answer, and the field that holds the text of each."""
+_THOUGHT_TYPES = ("thinking", "reasoning", "redacted_thinking")
 _KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
 _KINDS |= {dict: "an object", list: "a list"}
 
 
-def as_json(answer: object) -> object:
+def as_json(body: object) -> object:
     """Parse a JSON object that an endpoint sent as text; anything else is returned unchanged."""
-    if not isinstance(answer, str):
-        return answer
+    if not isinstance(body, str):
+        return body
     try:
-        value = json_io.loads(answer.removeprefix("\ufeff").encode("utf-8", "replace"))
+        value = json_io.loads(body.removeprefix("\ufeff").encode("utf-8", "replace"))
     except ValueError:
-        return answer
-    return value if isinstance(value, dict) else answer
+        return body
+    return value if isinstance(value, dict) else body
 
 
 def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
@@ -61,20 +62,21 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         blocked=finish_reason if is_cut_by_filter else None,
         tokens=_tokens(choice.get("logprobs")),
     )
+    # Some endpoints report zeros: without usage, the tokens are estimated from the texts.
     return reply if reply.is_metered else replace(reply, usage=None)
 
 
 def _reported_error(data: Mapping[str, Any], choice: Mapping[str, Any]) -> Failure | None:
     """The error that an endpoint reports beside a choice or inside it, whatever the choice says."""
     reported = (part.get("error") for part in (data, choice, choice["message"]))
-    body = next(({"error": error} for error in reported if _says_something(error)), None)
+    body = next(({"error": error} for error in reported if _is_reported(error)), None)
     if body is None:
         return None
     return Failure(message=f"the answer reports an error: {describe_body(body)}", status=200, body=body)
 
 
-def _says_something(error: Any) -> bool:
-    """Whether an error is one: many endpoints send null, an empty object or empty fields with every reply."""
+def _is_reported(error: Any) -> bool:
+    """Whether an `error` field reports one: many endpoints send an empty one with every reply."""
     return any(error.values()) if isinstance(error, dict) else bool(error)
 
 
@@ -89,7 +91,7 @@ def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
 
 
 def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
-    """Like `read_body` for a plain completion; an echoed reply has the tokens of the whole text."""
+    """The reply in a plain completion, as `read_body`. With `echo`, its tokens include the prompt's."""
     data = as_json(data)
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -102,16 +104,14 @@ def read_continuation(data: object, *, latency: float, retries: int) -> Reply | 
 
 def _echoed(logprobs: object) -> tuple[Token, ...] | None:
     """All tokens, each with its own log probability; None if they are missing or do not match."""
-    texts, shares = (
-        (logprobs.get("tokens"), logprobs.get("token_logprobs"))
-        if isinstance(logprobs, dict)
-        else (None, None)
-    )
-    if not isinstance(texts, list) or not isinstance(shares, list) or not len(texts) == len(shares) > 0:
+    if not isinstance(logprobs, dict):
+        return None
+    texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
+    if not isinstance(texts, list) or not isinstance(values, list) or not len(texts) == len(values) > 0:
         return None
     return tuple(
-        Token(text=str(text), top={str(text): float(share)} if _is_logprob(share) else {})
-        for text, share in zip(texts, shares, strict=True)
+        Token(text=str(text), top={str(text): float(value)} if _is_logprob(value) else {})
+        for text, value in zip(texts, values, strict=True)
     )
 
 
@@ -120,7 +120,7 @@ def _tokens(logprobs: object) -> tuple[Token, ...] | None:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or not content:
         return None
-    positions = [item for item in content[:MOST_PLACES] if isinstance(item, dict)]
+    positions = [item for item in content[:MOST_TOKEN_POSITIONS] if isinstance(item, dict)]
     return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in positions) or None
 
 
@@ -135,17 +135,18 @@ def _likeliest(position: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _is_logprob(value: object) -> TypeGuard[float]:
-    """Whether this is a log probability; some endpoints write -inf as null or as a very low number."""
+    """Whether this is a usable log probability: some endpoints write -inf as null or as a very low number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
+    # Rounding may leave the log probability of a certain token just above 0.
     return LEAST_LOGPROB < value <= 1e-6
 
 
 def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
-    """The answer and the thoughts of a model, in fields, in parts or between tags."""
+    """The answer, then the thoughts from a field of their own, from content parts, and from between tags."""
     content, parts = _content(message.get("content"))
     text, tagged = reasoning.split(content)
-    # What OpenAI's models say instead of a structured output that they decline to give.
+    # OpenAI's models decline a structured output in this field instead of the content.
     text = text or _text(message, "refusal") or ""
     return text, _text(message, "reasoning_content") or _text(message, "reasoning"), parts, tagged
 
@@ -162,7 +163,7 @@ def _text(data: Mapping[str, Any], name: str) -> str | None:
 
 
 def _unreadable(content: Any) -> str | None:
-    """Why a message's content is unreadable; None for a text, a list of known parts, or no content."""
+    """What makes a message's content unreadable; None for a text, a list of known parts, or no content."""
     if isinstance(content, list):
         return next(filter(None, map(_unreadable_part, content)), None)
     return None if content is None or isinstance(content, str) else f"is {_kind(content)}"
@@ -174,13 +175,13 @@ def _unreadable_part(part: Any) -> str | None:
     if not isinstance(part, dict):
         return f"has a part that is {_kind(part)}"
     kind = part.get("type")
-    if kind in _THOUGHT:
+    if kind in _THOUGHT_TYPES:
         return None
     if not isinstance(kind, str):
         return "has a part without a type"
-    if kind not in _SPOKEN:
+    if kind not in _ANSWER_FIELDS:
         return f"has a part of the unknown type {kind[:100]!r}"[:200]
-    text = part.get(_SPOKEN[kind])
+    text = part.get(_ANSWER_FIELDS[kind])
     is_text = text is None or isinstance(text, str)
     return None if is_text else f"has a part of the type {kind!r} whose text is {_kind(text)}"
 
@@ -194,14 +195,14 @@ def _content(content: Any) -> tuple[str, str]:
     if isinstance(content, str):
         return content, ""
     text = "".join(map(_text_of_part, content or ()))
-    thoughts = [_thought(part) for part in _parts(content) if part.get("type") in _THOUGHT]
-    return text, "".join(_spoken(thoughts))
+    thoughts = [_thought(part) for part in _parts(content) if part.get("type") in _THOUGHT_TYPES]
+    return text, "".join(_flatten_thoughts(thoughts))
 
 
 def _text_of_part(part: str | dict[str, Any]) -> str:
     if isinstance(part, str):
         return part
-    return part.get(_SPOKEN.get(part["type"], "")) or ""
+    return part.get(_ANSWER_FIELDS.get(part["type"], "")) or ""
 
 
 def _thought(part: dict[str, Any]) -> Any:
@@ -212,7 +213,7 @@ def _parts(content: Any) -> list[dict[str, Any]]:
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
-def _spoken(thoughts: Sequence[Any]) -> Iterator[str]:
+def _flatten_thoughts(thoughts: Sequence[Any]) -> Iterator[str]:
     """The texts of thoughts, each a text or a list of parts, nested to any depth."""
     pending = [*reversed(thoughts)]
     while pending:

@@ -1,7 +1,7 @@
 """Whether to retry a failed call, and when: exponential backoff, and Retry-After headers.
 
 While an endpoint is down, one of the waiting calls probes it every few seconds, and all calls resume as soon
-as one is answered. Knows no HTTP library.
+as one is answered.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from email.utils import parsedate_to_datetime
 from equipoise.models.failures import Failure
 
 MOST_ALIKE = 3
-"""How many identical failures show that the next one will be the same."""
+"""After this many identical failures, the next one is expected to be the same."""
 MOST_REMEMBERED = 1000
-"""The limit on distinct failures, for endpoints whose error messages are all different."""
+"""The limit on `Health.overcome`, for endpoints whose error messages are all different."""
 # Quotas are renewed at least once a month: a longer wait is an error of the endpoint.
 LONGEST_RETRY_AFTER = 31 * 86_400.0
 
@@ -31,9 +31,9 @@ LONGEST_RETRY_AFTER = 31 * 86_400.0
 class Waits:
     """Seconds to wait between the attempts of a call.
 
-    Backoff doubles from `first` to at most `longest`. An endpoint that has never answered is tried for
-    `first_contact`: most likely it never will. One that is down is probed every `probe`, and its waiting
-    calls check every `check` whether it is back.
+    Backoff doubles from `first` to at most `longest`. An endpoint that is unreachable and has never answered
+    is tried for `first_contact` only. An endpoint that is down is probed every `probe`, and its waiting calls
+    check every `check` whether it is back.
     """
 
     first: float = 0.5
@@ -44,14 +44,14 @@ class Waits:
 
 
 WAITS = Waits()
-"""The waits of all calls; `testing` alone changes them."""
+"""The waits of all calls; only `testing` changes them."""
 
 
 @contextmanager
 def testing(**seconds: float) -> Iterator[None]:
-    """Test mode: until it ends, retries come after a millisecond, or after the waits that are named.
+    """Test mode: in its block, retries come after a millisecond, and `seconds` replace single `Waits`.
 
-    Not for sessions: an endpoint that fails gets no rest.
+    Not for sessions, where it would flood an endpoint that fails.
 
     >>> with testing(first_contact=0.01):
     ...     WAITS.first, WAITS.first_contact
@@ -69,9 +69,9 @@ def testing(**seconds: float) -> Iterator[None]:
 class Health:
     """The health of one endpoint: how many calls were answered, and how many attempts failed.
 
-    `overcome` holds failures that a retry resolved, which are therefore random. `in_row` counts the failures
-    since the last answer, `tried` is when the last attempt failed, by `time.monotonic`. `has_repeated` says
-    that it sent the same body twice although it was asked on two connections.
+    `overcome` holds digests of failures that a retry resolved, which are therefore random. `in_row` counts
+    the failures since the last answer; `tried` is the time of the last failed attempt or probe, by
+    `time.monotonic`. `has_repeated` is set once a call has got the same body on two connections.
     """
 
     answered: int = 0
@@ -99,9 +99,9 @@ class Health:
 
 
 class Retries:
-    """The retries of one call, at most so many after failures.
+    """The retries of one call: at most `most` after failures, and one after an answer that may be a copy.
 
-    `count` does not include the first attempt; `repeats` of them came after an answer that may be a copy.
+    `repeats` counts the latter.
     """
 
     def __init__(self, most: int, health: Health) -> None:
@@ -121,19 +121,20 @@ class Retries:
 
     @property
     def count(self) -> int:
-        """How many retries there were."""
+        """The number of retries so far, without the first attempt."""
         return self._failures + self.repeats
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether an answer may have been a copy: from then on the call needs new connections."""
+        """Whether an answer may have been a copy: from then on the call is sent on new connections."""
         return self._doubted is not None
 
     def doubts(self, digest: int, repeats: int) -> bool:
-        """Whether an answer may be the late copy of another call's. No call is in doubt twice.
+        """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
 
-        `repeats` is how many answers ago the same one came on its connection, 0 if it is new. An endpoint
-        whose answers repeat for no such reason has nothing by which they differ: then only the last counts.
+        `digest` is that of the body. `repeats` is how many answers ago the same body came on its connection,
+        0 if it is new. True at most once a call. If an endpoint is known to give equal answers to a call,
+        only a repetition of the connection's last body is doubted.
         """
         if self._doubted is not None:
             self._health.has_repeated |= digest == self._doubted
@@ -170,8 +171,8 @@ class Retries:
         is_same = self._last is not None and _digest(self._last) == _digest(failure)
         self._alike = self._alike + 1 if is_same else 1
         self._last = failure
-        may_be_chance = _digest(failure) in self._health.overcome
-        is_hopeless = self.is_about_request and not may_be_chance
+        is_random = _digest(failure) in self._health.overcome
+        is_hopeless = self.is_about_request and not is_random
         if not failure.is_transient or self._failures >= self._most or is_hopeless:
             return None
         self._failures += 1
@@ -183,7 +184,7 @@ class Retries:
         return wait
 
     async def rest(self) -> None:
-        """Wait until the next attempt is due, or less if the endpoint was down and may be back."""
+        """Wait until the next attempt is due; less if the endpoint is back, or is down and can be probed."""
         answered = self._health.answered
         while (left := self._due - time.monotonic()) > 0:
             if self._is_asked_for or not (self._health.is_down or self._health.answered > answered):
@@ -212,14 +213,14 @@ class Retries:
 
     @property
     def concerns_all(self) -> bool:
-        """Whether other calls would fail as well: it is not about this request, or no call ever succeeded."""
+        """Whether other calls would fail too: it is not about this request, or none was ever answered."""
         return not self.is_about_request or not self._health.answered
 
     @property
     def is_about_request(self) -> bool:
-        """Whether the endpoint keeps failing this call in the same way, and not because it is down.
+        """Whether the endpoint keeps failing this call in the same way while it is not down.
 
-        It is down if other calls fail as well and none is answered.
+        It counts as down if other calls have failed since the first failure and none was answered.
         """
         if self._last is None or not self._last.is_telling or self._alike < MOST_ALIKE:
             return False
@@ -229,7 +230,7 @@ class Retries:
 
 
 def _own_wait(failure: Failure) -> float:
-    """The wait requested for this call alone; the pause of an overloaded endpoint is up to its queue."""
+    """The wait requested for this call alone: that of an overloaded endpoint pauses its whole queue."""
     return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, WAITS.longest)
 
 
@@ -314,6 +315,7 @@ def _wait(text: str, now: float) -> float | None:
 
 
 def _sane(wait: float) -> float | None:
+    """The wait, not below 0; None if it is too long to be meant."""
     return max(0.0, wait) if wait <= LONGEST_RETRY_AFTER else None
 
 

@@ -283,7 +283,7 @@ class Submissions:
                     intent.file, intent.line.path, intent.id
                 )
             except BatchFailed as error:
-                if error.is_of_file and attempt < MOST_CREATIONS:
+                if error.is_missing_file and attempt < MOST_CREATIONS:
                     intent.file = ""
                     continue
                 if not error.is_in_doubt:

@@ -15,8 +15,8 @@ from journals import ask
 from equipoise.core.errors import SessionStopped
 from equipoise.core.types import CONTINUES, Call, Message, Reply, Usage
 from equipoise.models.budget import (
-    DOUBT,
-    FRAME,
+    EARLY_MARGIN,
+    FRAME_TOKENS,
     MARGIN,
     NANO,
     Budget,
@@ -175,7 +175,7 @@ def test_every_message_of_a_long_conversation_has_its_frame(world: World) -> Non
     purse = world.limited(dollars=10)
     short, long = ask("a", max_tokens=1), ask(*["a"] * 41, max_tokens=1)
     one, other = (asyncio.run(purse.reserve(call, 0, lambda usage: usage.input)) for call in (short, long))
-    assert other - one == 40 * (1 + FRAME)
+    assert other - one == 40 * (1 + FRAME_TOKENS)
 
 
 def test_what_is_set_aside_is_more_than_what_is_taken_to_be_likely() -> None:
@@ -384,7 +384,7 @@ def test_the_first_reply_tells_how_long_others_may_be(world: World) -> None:
         purse.settle(amount, 10 * DOLLAR)
         return await asyncio.gather(*others)
 
-    after_one = int(10 * (MARGIN + DOUBT)) * DOLLAR
+    after_one = int(10 * (MARGIN + EARLY_MARGIN)) * DOLLAR
     assert asyncio.run(session()) == [after_one] * 3
     assert world.counters.totals().reserved == 3 * after_one
 
@@ -395,7 +395,7 @@ def test_the_longest_reply_so_far_counts(world: World) -> None:
     world.counters.count_reply(0, 0, 4, replayed=False)
     world.counters.count_reply(0, 0, 20, replayed=True)
     world.counters.count_reply(0, 0, 8, replayed=False)
-    assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + DOUBT / 3)) * DOLLAR
+    assert asyncio.run(reserve(purse)) == int(20 * (MARGIN + EARLY_MARGIN / 3)) * DOLLAR
 
 
 def test_the_more_replies_there_were_the_less_a_longer_one_is_expected(world: World) -> None:

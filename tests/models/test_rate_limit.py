@@ -13,9 +13,9 @@ import pytest
 from equipoise.core.errors import SessionStopped
 from equipoise.models.rate_limit import (
     FIRST_PATIENCE,
-    SLOWLY,
+    PROBE_SHARE,
+    SLOW_START,
     START,
-    STEP,
     AdaptiveLimit,
     Cut,
     EndpointQueue,
@@ -85,7 +85,7 @@ def test_the_first_limit_is_a_fraction_of_the_ceiling(subtests: pytest.Subtests)
 def test_the_limit_grows_with_the_answers_up_to_the_ceiling() -> None:
     """By a third in the first round, then by one for every answer, and never above the ceiling."""
     limit = AdaptiveLimit(64)
-    answer(limit, 5 * SLOWLY)
+    answer(limit, 5 * SLOW_START)
     assert (limit.limit, limit.in_flight) == (21, 21)
     answer(limit, 1 + 21)
     assert (limit.limit, limit.in_flight) == (42, 42)
@@ -254,7 +254,7 @@ def test_after_a_while_the_limit_probes_for_a_tenth_more(subtests: pytest.Subtes
         with subtests.test(calls=calls):
             limit = settled_at(calls, ceiling=20 if calls < 20 else 64)
             assert answers_until_a_probe(limit) == FIRST_PATIENCE * calls
-            assert limit.limit == fill(limit) == calls + max(1, calls // STEP)
+            assert limit.limit == fill(limit) == calls + max(1, calls // PROBE_SHARE)
 
 
 def test_a_probe_that_is_refused_is_taken_back_and_put_off() -> None:

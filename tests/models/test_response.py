@@ -11,7 +11,7 @@ from msgspec import convert
 
 from equipoise.core.types import Reply, Token, Usage
 from equipoise.models.failures import Failure
-from equipoise.models.response import MOST_PLACES, read_body, read_continuation
+from equipoise.models.response import MOST_TOKEN_POSITIONS, read_body, read_continuation
 from loopback import completion, echo
 
 
@@ -517,7 +517,7 @@ def test_no_more_places_are_kept_than_a_label_needs() -> None:
     places = [{"token": str(n), "top_logprobs": [{"token": str(n), "logprob": -n}]} for n in range(100)]
     found = tokens_of({"content": places}) or ()
     assert [token.text for token in found] == list("01234567")
-    assert len(found) == MOST_PLACES
+    assert len(found) == MOST_TOKEN_POSITIONS
 
 
 def test_a_reply_with_tokens_is_read_back_as_it_was(subtests: pytest.Subtests) -> None:
