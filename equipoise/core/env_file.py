@@ -1,6 +1,6 @@
-"""The variables of a file `.env` in the working directory. The environment's own come before them.
+"""The variables of a file `.env` in the working directory. Those of the environment take precedence.
 
-Their names are shown, their values never.
+Names are shown, values never.
 """
 
 from __future__ import annotations
@@ -18,25 +18,28 @@ _PREFIXES, _SUFFIX = ("EQUIPOISE_", "OPENAI_"), "_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvFile:
-    """The names that a file has set, each with its line, and those that the environment had set already."""
+    """The result of loading a file: `lines` has the line of each variable that it set, by name.
+
+    `outside` are the names in the file that the environment had set already.
+    """
 
     lines: Mapping[str, int] = field(default_factory=dict)
     outside: tuple[str, ...] = ()
 
     @property
     def about(self) -> str:
-        """One line that names what it has set; empty if there is nothing to say."""
+        """One line that names the variables of the file; empty if there are none."""
         unchanged = f"set in the environment: {', '.join(self.outside)}" if self.outside else ""
         parts = ", ".join(self.lines), unchanged
         return f"{NAME}: {'; '.join(filter(None, parts))}" if any(parts) else ""
 
     @property
     def origins(self) -> dict[str, str]:
-        """Names of its variables in errors."""
+        """The name of each of its variables in error messages, with file and line."""
         return {name: f"{NAME}:{line}: {name}" for name, line in self.lines.items()}
 
     def unset(self, environment: MutableMapping[str, str]) -> None:
-        """Take its variables out of the environment again."""
+        """Remove the variables that it set from the environment."""
         for name in self.lines:
             environment.pop(name, None)
 
@@ -44,8 +47,8 @@ class EnvFile:
 def load(folder: Path, environment: MutableMapping[str, str]) -> EnvFile:
     """Set the variables of `folder/.env` that the environment lacks: EQUIPOISE_*, OPENAI_* and *_API_KEY.
 
-    Text is taken as it is, `$NAME` too; a name without a value counts as not there. Raises UserError naming
-    the line.
+    Values are not expanded: `$NAME` stays as it is. A name without a value is ignored. Raises UserError
+    naming the line.
     """
     path = folder / NAME
     if not path.is_file():
@@ -61,6 +64,7 @@ def load(folder: Path, environment: MutableMapping[str, str]) -> EnvFile:
 
 
 def _variables(path: Path) -> list[tuple[int, str, str]]:
+    """The variables in a file that are ours, as tuples (line, name, value). Raises UserError."""
     from io import StringIO
 
     # Imported here: few projects have the file.
@@ -68,12 +72,13 @@ def _variables(path: Path) -> list[tuple[int, str, str]]:
 
     text, variables = read_text(path), []
     for item in parse_stream(StringIO(text)):
-        begin = item.original.string
-        first = item.original.line + begin[: len(begin) - len(begin.lstrip())].count("\n")
+        # The parser counts blank lines before a variable as part of it.
+        original = item.original.string
+        line = item.original.line + original[: len(original) - len(original.lstrip())].count("\n")
         if item.error:
-            raise UserError(f"{NAME}:{first}: is not NAME=VALUE")
+            raise UserError(f"{NAME}:{line}: is not NAME=VALUE")
         if item.value is not None and item.key is not None and _is_ours(item.key):
-            variables.append((first, item.key, item.value))
+            variables.append((line, item.key, item.value))
     return variables
 
 

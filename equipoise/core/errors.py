@@ -5,12 +5,12 @@ EquipoiseError
 ├── CallFailed       an endpoint gave no usable reply; data for a record, never a crash
 ├── CannotSave       the results cannot be written; the journal has everything
 ├── InvalidVerdict   an evaluator's text is not a verdict of its rubric
-├── NotNeeded        this run's round was not asked for: the figures are precise enough
+├── NotNeeded        this run is skipped: `--until` was satisfied before it
 ├── BatchWaiting     this run's calls are in a batch that is not done; the same command fetches them
 └── SessionStopped   the session ended before this case was done
     └── CannotKeep   because the journal cannot be written to
 
-Anything else that escapes is a defect of ours.
+Any other exception that escapes is a bug.
 """
 
 import re
@@ -25,7 +25,7 @@ class EquipoiseError(Exception):
 
 
 class UserError(EquipoiseError):
-    """Bad input; the message is one line, whatever was put in, and is shown without a traceback."""
+    """Bad input. The message is always one line and is shown without a traceback."""
 
     def __init__(self, message: str) -> None:
         super().__init__(printable(message))
@@ -35,7 +35,7 @@ def printable(text: str) -> str:
     """The text as one line that is safe to print to a terminal and in the log of a CI job.
 
     Control characters (C0 and C1), line breaks and invisible characters such as bidirectional overrides are
-    escaped, and so is the start of a command to a CI system. A text that was escaped stays as it is.
+    escaped, and so is the start of a command to a CI system. Escaping twice changes nothing.
     """
     if not text.isprintable():
         odd = (character for character in set(text) if not character.isprintable())
@@ -46,12 +46,12 @@ def printable(text: str) -> str:
 
 
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
-    """A call gave no usable reply after everything that could be tried.
+    """A call gave no usable reply, after all retries.
 
-    `stops_session` is true where every further call would fail alike: retries exhausted, a key
-    that is refused, a model that does not exist. `status` is the HTTP status, None without one.
-    `retries` counts the attempts beyond the first. `is_declined` says that the endpoint does not offer what
-    was asked for, so that there is nothing to report: there is another way.
+    `stops_session` is true if every further call would fail alike: retries exhausted, a key that is refused,
+    a model that does not exist. `status` is the HTTP status, None without one. `retries` counts the attempts
+    beyond the first. `is_declined` says that the endpoint does not support an optional feature: the caller
+    does without it, and nothing is reported.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Read text, JSON Lines and CSV with errors that name file and line, and write files atomically."""
+"""Reading of text, JSON Lines and CSV, with errors that name file and line, and atomic writing of files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from equipoise.core.types import JSON
 
 
 def require_posix() -> None:
-    """Raise UserError on a system without the file locks and sockets of Linux and macOS."""
+    """Raise UserError on Windows, which lacks the file locks and sockets of Linux and macOS."""
     if find_spec("fcntl") is None:
         raise UserError(
             "Equipoise runs on Linux and macOS; on Windows run it in WSL, the Windows Subsystem for Linux"
@@ -38,7 +38,7 @@ def shown(path: Path) -> str:
 
 
 def opened(path: Path) -> BinaryIO:
-    """A regular file, open to be read. Raises OSError, also for pipes and devices, which may never end."""
+    """A regular file, open for reading. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115 - the caller closes it
     try:
@@ -91,9 +91,9 @@ def objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
 
 
 def readable_objects(path: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """The lines of a file that are JSON objects, each with its `file:line`. Raises UserError.
+    """The lines of a file that are JSON objects, each with its `file:line`. Other lines are skipped.
 
-    Other lines are skipped.
+    Raises UserError if the file cannot be read.
     """
     for number, line in lines(path):
         where = f"{path}:{number}"
@@ -126,7 +126,10 @@ class Row:
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows of a CSV file that must have exactly these columns, without guards. Raises UserError."""
+    """The rows of a CSV file, without spreadsheet guards.
+
+    Raises UserError if it cannot be read, or its columns are not exactly these.
+    """
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     try:
         if reader.fieldnames != list(columns):
@@ -147,8 +150,8 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that atomically replaces the one at `path` when the block ends without an error.
 
-    Until then it has a temporary name. The folder is created; the permissions of a replaced file are kept. A
-    symbolic link stays, and the file that it names is replaced. Raises OSError, also for pipes and devices.
+    Until then it has a temporary name. The folder is created, and the permissions of a replaced file are
+    kept. If `path` is a symbolic link, its target is replaced. Raises OSError, also for pipes and devices.
     """
     target = resolved(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -168,8 +171,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def resolved(path: Path) -> Path:
-    """The file that a symbolic link names, whether it exists or not; any other path as it is."""
-    # Not the method, which raises an error for a name that no file can have.
+    """The target of a symbolic link, whether it exists or not; any other path unchanged."""
+    # Not Path.is_symlink, which raises an error for a name that no file can have.
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
 
 
@@ -186,7 +189,7 @@ def write_text(path: Path, text: str) -> None:
 def write_objects(path: Path, items: Iterable[Mapping[str, JSON]]) -> None:
     """Write a JSON Lines file atomically. Raises UserError."""
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-    # Half a character becomes its escape, which is what JSON has for it.
+    # A lone surrogate becomes its escape, as JSON writes it.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
@@ -197,12 +200,12 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for line in lines:
         cells = [*map(guarded, line)]
-        # Python would leave bare what other readers split at: carriage returns, semicolons and tabs.
+        # Python would not quote carriage returns, semicolons and tabs, at which other readers split.
         (quoted if any(set(cell) & {"\r", ";", "\t"} for cell in cells) else plain).writerow(cells)
     return text.getvalue()
 
 
-# Half characters.
+# Lone surrogates.
 
 
 def is_whole(text: str) -> bool:

@@ -1,7 +1,7 @@
-"""A gate's file: the rules of several suites, required or advisory.
+"""Files of gate rules, for several suites, required or advisory:
 
-scope = "these"            # of rules that name none; or "population"
-inconclusive = "fail"      # what an inconclusive gate counts as; or "pass"
+scope = "these"            # default of rules without a scope; or "population"
+inconclusive = "fail"      # verdict that an inconclusive gate counts as; or "pass"
 
 [all]
 required = ["unscored:1%"]
@@ -25,7 +25,7 @@ from equipoise.core.rules import EVERY_SUITE, SCOPES, Inconclusive, Rule, Scope,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFile:
-    """A file of rules, and what an inconclusive gate counts as, where it says so."""
+    """A file of rules, and the verdict that an inconclusive gate counts as, None if not set."""
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
@@ -37,7 +37,7 @@ def parse_gate(text: str) -> Rule | GateFile:
 
 
 def read_gate(path: Path) -> GateFile:
-    """Read a gate's file, whole. Raises ValueError that says which part of it is wrong."""
+    """Read a file of gate rules. Raises ValueError that says which part of it is wrong."""
     try:
         tables = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
@@ -73,11 +73,11 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
 
 
 def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
-    """Rules of files and single rules, in the order given."""
+    """All rules, of files and single ones, in order."""
     return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 
 def inconclusive_in(items: Iterable[Rule | GateFile]) -> Inconclusive | None:
-    """Verdict that an inconclusive gate counts as; the last file that names one decides."""
+    """The verdict that an inconclusive gate counts as. The last file that sets one decides."""
     choices = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
     return choices[-1] if choices else None

@@ -1,6 +1,6 @@
-"""Fast JSON as UTF-8 bytes that accepts any text a model has written.
+"""Fast JSON as UTF-8 bytes, for any text that a model may write.
 
-orjson does the work. Lone surrogates, which it refuses, are encoded by the standard library as escapes.
+By orjson, which refuses lone surrogates: data with these go through the standard library, as escapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(data, _call, option)
     except TypeError:
-        # A surrogate becomes its escape, which is what JSON has for it; all else stays as it is.
+        # A lone surrogate becomes its escape; everything else is written as it is.
         return f"{_plain(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
@@ -50,7 +50,7 @@ def _call(data: JSON) -> JSON:
 def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
-    Objects and arrays are split down to this depth. Joined, the pieces are what `dumps` returns, without the
+    Objects and arrays are split down to `depth`. The pieces, joined, are the output of `dumps` without its
     final newline.
     """
     if depth == 0 or not isinstance(data, dict | list) or not data:
@@ -65,7 +65,7 @@ def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
 
 
 def _parts(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, JSON]]:
-    """Each value with the text that precedes it."""
+    """Each value of an object or array, after its encoded key (empty in an array)."""
     if isinstance(data, dict):
         for key, value in data.items():
             yield dumps(key).rstrip(b"\n") + b": ", value
@@ -79,7 +79,7 @@ def loads(data: bytes) -> JSON:
     try:
         return orjson.loads(data)
     except ValueError:
-        # Escaped lone surrogates are valid JSON, which only the standard library reads.
+        # Only the standard library reads lone surrogates that are escaped, which is valid JSON.
         try:
             return json.loads(data)
         except RecursionError:

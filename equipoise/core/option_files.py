@@ -12,8 +12,8 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.options import Option
 
-_IN_FILE = "a key does not belong in a file that is shared: set {} in the environment or in .env"
-_LISTS = "equipoise run SUITE --help"
+_KEY_IN_FILE = "a key does not belong in a file that is shared: set {} in the environment or in .env"
+_HELP_COMMAND = "equipoise run SUITE --help"
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def read(path: Path) -> dict[str, Any]:
 
 def config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
-    secret = {option.name: _IN_FILE.format(option.variable) for option in options if option.is_secret}
+    secret = {option.name: _KEY_IN_FILE.format(option.variable) for option in options if option.is_secret}
     refused = {**secret, "config": "a file does not name another"}
     values = texts(shown(path), read(path), options, refused)
     return {name: str(value).lower() if value in (True, False) else value for name, value in values.items()}
@@ -39,10 +39,11 @@ def texts(
     refused: Mapping[str, str],
     others: Collection[str] = (),
 ) -> dict[str, Any]:
-    """The options in a table as a command line gives them, by name; hyphens and underscores are alike.
+    """The options in a TOML table, as the texts of a command line, by name.
 
-    `refused` says why an option may not be there; values of `others`, which are no options, stay as they are.
-    Raises UserError.
+    Keys may have hyphens or underscores. `refused` has a reason for each option that must not be in the
+    table. `others` are keys that are no options: their values are returned unchanged. Raises UserError naming
+    `where` and the key.
     """
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
@@ -52,14 +53,17 @@ def texts(
             raise UserError(f"{where}: {key}: {refused[name]}")
         if name not in known and name not in others:
             near = get_close_matches(name, [*known, *others], n=1, cutoff=0.7)
-            hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_LISTS} lists them"
+            hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_HELP_COMMAND} lists them"
             raise UserError(f"{where}: there is no option {key!r} here; {hint}")
         values[name] = value if name in others else text(f"{where}: {key}", known[name], value)
     return values
 
 
 def text(where: str, option: Option, value: Any) -> Any:
-    """The value as a command line gives it. Raises UserError."""
+    """The value of an option as text, as on a command line: a list if it repeats, a bool if it is a switch.
+
+    Raises UserError.
+    """
     if option.switch:
         if not isinstance(value, bool):
             raise UserError(f"{where}: is true or false")

@@ -1,6 +1,6 @@
-"""Options: their type, the types of their values, and the options that every session has.
+"""Options: the type `Option`, the parsers of their values, and the options of every session.
 
-Parsers raise ValueError that says what the value should be. Knows no suite and none of its options.
+Parsers raise ValueError that says what the value should be. The options of suites are in their packages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from equipoise.core.types import Shard
 DEFAULT_EVALUATOR = "mistral-large-2512"
 DEFAULT_BASE_URL = "http://localhost:4000"
 BATCH_DISCOUNT = 50.0
-"""Discount on calls in batches, in percent, at nearly all endpoints that have them."""
+"""Default discount on calls in batches, in percent: that of nearly all endpoints."""
 
 
 def parse_text(value: str) -> str:
@@ -29,7 +29,7 @@ def parse_text(value: str) -> str:
 
 
 def parse_name(value: str) -> str:
-    """Check that the value is one line of visible characters, as it is printed. Raises ValueError."""
+    """Check that the value is one line of printable characters. Raises ValueError."""
     if not value.isprintable():
         raise ValueError("has control or invisible characters, which a name must not have")
     return value
@@ -37,19 +37,19 @@ def parse_name(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its flag, its help, and how its value is read.
+    """One option: its flag, its help, and how its value is parsed.
 
-    An option that takes `many` may be given several times, a `switch` takes no value, and the value of one
-    that `is_secret` is never shown. With `words`, the flag stands alone, or has one of them after an equals
-    sign, never after a space. `recorded` options stand in the metadata though they change no reply. With
-    `by_suite` the suites of one session may have different defaults.
+    An option with `many` may be repeated, a `switch` takes no value, and the value of one with `is_secret` is
+    never shown. With `words`, the value is optional: it is one of them, after an equals sign and never after
+    a space. `recorded` options are written to the metadata although they change no reply. With `by_suite`
+    the suites of one session may have different defaults.
 
-    Of a suite's option, `comparable` says how it bears on comparisons: results must agree in it, or may be
-    compared to study its effect, or are free to differ. `label` names it where they differ. With
-    `is_about_judging` the replies are the same whatever its value. The value of one that `is_local` is a
-    file or function of this machine, and `shown` returns what results say of it. `effect` returns a sentence
-    on what a change from one value to another did, given both and the changes of metrics by name; it is
-    empty where there is no effect.
+    The other fields are for options of suites. `comparable` is `must` if results must agree in it to be
+    compared, `study` if they may also differ to study its effect, `free` if they may always differ. `label`
+    names the option in messages about a difference. With `is_about_judging` it does not affect replies. With
+    `is_local` its value is a file or function of this machine, and `shown` returns what results say about it.
+    `effect` takes two values and the changes of metrics by name, and returns a sentence on what the change of
+    the option did, empty if nothing.
     """
 
     flag: str
@@ -79,18 +79,18 @@ class Option:
 
     @property
     def spelled(self) -> str:
-        """The flag with the name of its value, as help shows it."""
+        """The flag and its metavar, as in the help."""
         return self.flag if self.switch or self.words else f"{self.flag} {self.metavar}"
 
     @property
     def described(self) -> str:
-        """The help, with the words that it takes if it takes no others."""
+        """The help text, with the allowed words if it does not name them."""
         is_listed = all(word in self.help for word in self.choices)
         return self.help if is_listed else f"{self.help}: {', '.join(self.choices)}"
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it takes; empty if it takes others."""
+        """The allowed words; empty if it is not an option of `one_of`."""
         return self.parse.words if isinstance(self.parse, _OneOf) else ()
 
     @property
@@ -154,7 +154,7 @@ def parse_fraction(value: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _OneOf:
-    """A value, so that two suites can declare the same option."""
+    """The parser of `one_of`: a dataclass, so that the same option declared by two suites is equal."""
 
     words: tuple[str, ...]
 
@@ -170,6 +170,8 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def _above_zero(unit: str) -> Callable[[str], float]:
+    """A parser of numbers above 0. `unit` is for the message."""
+
     def parse(value: str) -> float:
         number = parse_number(value) if _is_number(value) else 0.0
         if number == 0:
@@ -204,7 +206,7 @@ ROLES = ("subject", "evaluator")
 
 
 def parse_roles(value: str) -> tuple[str, ...]:
-    """Parse one role; yes for both, no for none. Raises ValueError."""
+    """Parse the name of a role, `both` or `yes` for both roles, or `no` for none. Raises ValueError."""
     text = value.strip().lower()
     if text in ROLES:
         return (text,)
@@ -288,7 +290,7 @@ def parse_prompt_file(value: str) -> str:
 
 
 def _sampling(role: str, temperature: float, prompt: str) -> tuple[Option, ...]:
-    """The generation parameters of a role."""
+    """The options for the generation parameters of a role."""
     default = f"a number (default {temperature:g}), or none to send none"
     options = (
         Option(f"--{role}-temperature", default, parse=parse_temperature, default=temperature, metavar="T"),
@@ -565,5 +567,5 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
     ),
 }
-"""The options of every session, by what they are about."""
+"""The options of every session, by the heading of their group in help and documentation."""
 OPTIONS = tuple(chain.from_iterable(GROUPS.values()))

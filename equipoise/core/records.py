@@ -1,7 +1,6 @@
-"""The vocabulary of judging: verdicts, scores, records, and the figures that suites make of them.
+"""The types of judging: verdicts, scores, records, and the metrics that suites compute from them.
 
-All values are immutable; those that are saved convert to plain JSON, and reading that back gives an equal
-value.
+All are immutable. `to_json` of those that are saved can be read back to an equal value.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ OUTCOMES: tuple[Outcome, ...] = ("scored", "refused", "blocked", "truncated", "e
 class Verdict:
     """One evaluator's judgement: the rubric's fields, or None and the error of the last attempt.
 
-    `raw` holds the evaluator's invalid answers, in order.
+    `raw` has the evaluator's invalid answers, in order.
     """
 
     evaluator: str
@@ -32,7 +31,7 @@ class Verdict:
 
     @property
     def is_valid(self) -> bool:
-        """Whether there is a judgement."""
+        """Whether there is a judgement, so that `fields` is set."""
         return self.fields is not None
 
     def to_json(self) -> dict[str, JSON]:
@@ -49,10 +48,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A person's judgement of a run, None where they leave it open.
+    """A person's judgement of a run. Fields that they left open are None.
 
-    `score` is that of a verdict, `refused` whether the reply declines, and `lean` the side that it leans to
-    and how far, as `judge.rubric.lean` reads it from a verdict.
+    `score` is on the scale of verdicts, `refused` says whether the reply declines to answer, and `lean` is
+    the side that it leans to and how far, as `judge.rubric.lean` returns it.
     """
 
     score: float | None = None
@@ -62,10 +61,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """How likely one evaluator was to choose each label, 0 to 1; None and the error where it chose none.
+    """One evaluator's probability of each label, 0 to 1; None, with an error, if it chose none.
 
-    `method` says where that is from: `logprobs`, the probabilities of its first token, of which the labels
-    cover `mass`; or `samples`, the shares of its answers.
+    `method` is `logprobs` if these are the probabilities of its first token, of which the labels cover
+    `mass`, or `samples` if they are shares of its answers. `raw` has the invalid answers.
     """
 
     evaluator: str
@@ -82,11 +81,11 @@ class Choice:
         return self.probabilities is not None
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data, nothing rounded: what is counted from it later must come out as it did at first."""
-        shares = self.probabilities
+        """Plain data. Nothing is rounded, so that scores recomputed from it are the same."""
+        probabilities = self.probabilities
         return {
             "evaluator": self.evaluator,
-            "probabilities": None if shares is None else dict(shares),
+            "probabilities": None if probabilities is None else dict(probabilities),
             "method": self.method,
             "mass": self.mass,
             "attempts": self.attempts,
@@ -97,10 +96,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """The result that a suite makes of the replies and verdicts of one run.
+    """The score that a suite gives one run, from its replies and verdicts.
 
-    `value` is on the suite's own scale and `percent` on 0..100; both None, with an error, where
-    there is no valid score. `details` holds whatever else results say of the run.
+    `value` is on the suite's own scale and `percent` on 0..100. Both are None, with an error, if there is no
+    valid score. `details` has what else the results say about the run.
     """
 
     outcome: Outcome
@@ -113,12 +112,13 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Record:
-    """How one run ended, whole: what a test asserts on, the journal keeps and results are made of.
+    """The complete outcome of one run: what tests assert on, the journal stores and results are built from.
 
-    `case` holds the JSON of the case. `score` is None exactly where `error` says why. Transcripts may be
-    read from the journal only when they are iterated. `latency` is the sum of that of its replies and
-    `queued` for how long its calls waited for their turns, in seconds; None where an earlier version kept
-    neither. `asker` says who asked, and `names_asker` whether a reply repeats it; None in plain runs.
+    `case` is the JSON of the case. `score` is None if and only if `error` says why. Transcripts may be lazy:
+    they are then read from the journal when iterated. `latency` is the sum of the latencies of its replies,
+    and `queued` the time that its calls waited before they were sent, in seconds; None in journals of earlier
+    versions. `asker` is the cue that says who asks, and `names_asker` whether a reply repeats it. Both are
+    None in plain runs.
     """
 
     case: Mapping[str, JSON]
@@ -146,7 +146,7 @@ class Record:
         return f"<Record {self.id} {self.outcome} {self.score}>"
 
     def to_json(self) -> dict[str, JSON]:
-        """Everything but the transcripts, which the journal has as calls, as plain data."""
+        """Plain data, without the transcripts, which the journal stores as calls."""
         return {
             "case": dict(self.case),
             "run": self.run,
@@ -164,12 +164,12 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """Values of one case in a form that all suites share: numbers for each run, None where it has none.
+    """The values of one case, in a form that is the same for all suites.
 
-    A cell is one `cluster` (a question) in one `stratum` (a language); `labels` say what else it belongs to.
-    `values` holds, by name, a number for each run in order: a percentage, or 1 and 0 for what was and was not
-    so. `verdicts` holds each evaluator's score of each run, on the rubric's scale. `at` is where the runs
-    stand in the results JSON, as a JSON pointer (RFC 6901).
+    A cell is one `cluster` (a question) in one `stratum` (a language). Metrics select cells by `labels`, such
+    as an area. `values` has, by name, a number for each run in order: a percentage, or 1 for yes and 0 for
+    no; None if the run has no such value. `verdicts` has, by evaluator, the score of each run on the rubric's
+    scale. `at` is the JSON pointer (RFC 6901) to the runs in the results JSON.
     """
 
     id: str
@@ -181,13 +181,13 @@ class Cell:
     at: str = ""
 
     def of(self, name: str) -> Sequence[float | None]:
-        """The values of that name; empty if the cell has none."""
+        """The values with this name, one for each run; empty if the cell has none."""
         return self.values.get(name, ())
 
 
 Kind = Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"]
 Bounds = tuple[float, float]
-"""The least and the most that a number can be."""
+"""The lowest and highest possible value."""
 _BOUNDS: Mapping[Kind, Bounds] = {
     **dict.fromkeys(("mean", "gap", "lift"), (0.0, 100.0)),
     "balance": (-100.0, 100.0),
@@ -199,16 +199,20 @@ _BOUNDS: Mapping[Kind, Bounds] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """Definition of a figure: which value, of which cells, put together how.
+    """The definition of a metric: which values of which cells it uses, and how it combines them.
 
-    A `mean` is over strata of the clusters' means, of values in 0..100; a `balance` is such a mean of
-    values in -100..100, even at 0; a `rate` is the share of runs with a value of 1, of runs that
-    count in part by the share `per` of them; a `ratio` divides the sum of `of` by the sum of `per`; a `gap`
-    is the mean of `of` less that of `per`, a `lift` that gap in percent of the mean of `per`. All are in
-    percent, but for a `count`, which is a mean of numbers. `higher_is_better` is None where neither is.
-    `where` chooses cells by their labels. `if_nothing` is what a ratio is by definition where there is
-    nothing to divide by. `limits` are the least and the most that a run's value can be, for a count that has
-    them.
+    `of` and `per` are names of values of cells. The kinds are:
+
+    - `mean`: the mean over strata of the clusters' means, of values in 0..100
+    - `balance`: the same of values in -100..100, where 0 is balanced
+    - `rate`: the share of runs with the value 1, where `per`, if set, is the weight of a run
+    - `ratio`: the sum of `of` divided by the sum of `per`
+    - `gap`: the mean of `of` minus that of `per`
+    - `lift`: the gap in percent of the mean of `per`
+    - `count`: a mean of numbers in `unit`; all other kinds are in percent
+
+    `higher_is_better` is None if neither end is. `where` selects cells by their labels. `if_nothing` is the
+    value of a ratio whose divisor is 0. `limits` are the bounds of a run's value, for a count that has some.
     """
 
     name: str
@@ -223,7 +227,7 @@ class Metric:
 
     @property
     def bounds(self) -> Bounds:
-        """The least and the most that a run's value can be: `limits`, else those of its kind."""
+        """The bounds of a run's value: `limits`, else those of its kind."""
         return self.limits or _BOUNDS[self.kind]
 
     @property
@@ -237,7 +241,7 @@ class Metric:
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
 
     def weighted(self, cell: Cell) -> list[tuple[float, float]]:
-        """The runs of a rate that have a value: the value, and the share of a run by which it counts."""
+        """The runs of a rate that have a value, as pairs (value, weight)."""
         of = cell.of(self.of)
         per = cell.of(self.per) if self.per else [1.0] * len(of)
         pairs = zip(of, per, strict=True)

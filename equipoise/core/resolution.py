@@ -1,6 +1,6 @@
-"""The settings of a session from command line, environment, files and defaults, in that order.
+"""The settings of a session, from command line, environment, files and defaults, in order of precedence.
 
-Knows no suite; options of suites are stored by name.
+The values of options of suites are stored by name.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from equipoise.core.settings import (
 from equipoise.core.types import FORMS, Role
 
 _VALUES = re.compile(r"[^, \t\r\n]+")
-"""The values of an option that repeats, in one text; str.split() takes more control characters for blanks."""
+"""One of several values in a text. str.split() would also split at other control characters."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 _FIELDS = {item.name for item in fields(Settings)}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -52,7 +52,10 @@ def resolve_suites(
     suite_options: Sequence[Option] = (),
     origins: Mapping[str, str] = _NOTHING,
 ) -> Settings:
-    """The settings of a session of these suites, whose `defaults` are by name. Raises UserError."""
+    """The settings of a session of these suites, with the `defaults` of each suite by its name.
+
+    If there are several suites, each has settings of its own in `suites`. Raises UserError.
+    """
 
     def settings(own: Mapping[str, Any]) -> Settings:
         return resolve(command_line, environment, ini, own, suite_options, origins)
@@ -71,11 +74,10 @@ def resolve(
 ) -> Settings:
     """The settings of a session. Raises UserError naming the source and the value.
 
-    `command_line` and `ini` map option names to texts (to lists of texts where the option repeats);
-    `defaults` holds those values that a suite has of its own, None as its evaluators where it asks none, and
-    `suite_options` are those of all suites.
-    `origins` is what errors call variables that come from a file. A file that --config names comes before
-    `ini`.
+    `command_line` and `ini` map option names to texts, or to lists of texts if the option is repeatable.
+    `defaults` has the suite's own default values; its `evaluator_model` is None if the suite uses no
+    evaluators. `suite_options` are the options of all suites. `origins` has the names that error messages use
+    for variables set by a file. The file of --config takes precedence over `ini`.
     """
     options = (*OPTIONS, *suite_options)
     sources = _with_config(_Sources(command_line, environment, ini, origins), options)
@@ -85,7 +87,7 @@ def resolve(
     value = {**usual, **defaults, **{name: own for name, (own, _) in explicit.items()}}
     source = {name: where for name, (_, where) in explicit.items()}
     if is_local(value["model"] or "") and "subject_max_tokens" not in explicit:
-        # A suite's length is meant for other models: the built-in server has a limit of its own.
+        # A suite's default is for other models: the built-in server has a limit of its own.
         value["subject_max_tokens"] = None
     subject = _subject_endpoint(value, source, environment, origins)
     has_no_panel = defaults.get("evaluator_model", ()) is None
@@ -110,7 +112,10 @@ def resolve(
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Sources of values. `origins` has the names in errors of variables and keys that are from a file."""
+    """Sources of option values.
+
+    `origins` has the names that error messages use for variables and keys set by a file.
+    """
 
     command_line: Mapping[str, Any]
     environment: Mapping[str, str]
@@ -118,19 +123,19 @@ class _Sources:
     origins: Mapping[str, str]
 
     def value(self, option: Option) -> tuple[Any, str] | None:
-        """The value that the user gives for an option, and its source."""
+        """The raw value of an option and the name of its source, None if the user has not set it."""
         argument = self.command_line.get(option.name)
         if argument is not None:
             return argument, option.flag
         variable, key = self.environment.get(option.variable), self.ini.get(option.name)
-        # There an empty text is how people unset an option.
+        # In variables and ini files, an empty text unsets an option.
         if variable:
             return variable, self.origins.get(option.variable, option.variable)
         return (key, self.origins.get(option.name, f"pytest.ini: {option.ini}")) if key else None
 
 
 def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
-    """These, with the options in the file that --config names before those of pytest.ini."""
+    """The sources with the options of the file that --config names, which override those of pytest.ini."""
     config = sources.value(CONFIG)
     if config is None:
         return sources
@@ -151,7 +156,7 @@ def _read(option: Option, raw: Any, source: str) -> Any:
 
 
 def _values(text: str) -> list[str]:
-    """The values in one text; the name of a file may have spaces."""
+    """The values in one text, which is not split if it names a file: that may contain spaces."""
     return [text] if Path(text).is_file() else _VALUES.findall(text) or [text]
 
 
@@ -173,7 +178,7 @@ def _parse(option: Option, raw: str, source: str) -> Any:
 
 
 def _shown(url: str) -> str:
-    """The URL as an error may show it: user info and query may contain secrets."""
+    """The URL for an error message, without one that may contain secrets in user info or query."""
     return "the value" if set(url) & {"@", "?"} else repr(url)
 
 
@@ -209,7 +214,7 @@ def _default_key(environment: Mapping[str, str], origins: Mapping[str, str]) -> 
 
 
 def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the headers that the SDK's variables ask for, and the credentials within them."""
+    """The values of HTTP headers that the SDK's environment variables set, and credentials within them."""
     lines = environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
     named = [line.partition(":")[2] for line in lines]
     named += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
@@ -218,16 +223,17 @@ def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*values, *bare]))
 
 
-def _panel(value: Mapping[str, Any], is_given: bool) -> tuple[str, ...]:
+def _panel(value: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:
+    """The evaluators: those that the user has set, else the built-in model if that is the subject."""
     panel: tuple[str, ...] = value["evaluator_model"]
-    if is_given and panel:
+    if is_explicit and panel:
         return panel
     return (LOCAL,) if is_local(value["model"] or "") else panel or (DEFAULT_EVALUATOR,)
 
 
 def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any], source: Mapping[str, str]) -> Endpoint:
     base_url = value["evaluator_api_base_url"] or subject.base_url
-    # A key is never sent to an endpoint that it was not given for.
+    # The subject's key is never sent to another endpoint.
     is_the_same = base_url == subject.base_url
     fallback = subject.api_key if is_the_same else NO_KEY
     return Endpoint(
@@ -259,7 +265,7 @@ def _price(per_input: float | None, per_output: float | None) -> Price | None:
 
 def _mirror(value: Mapping[str, Any], source: Mapping[str, str]) -> Mirror | None:
     if value["asker"] is None:
-        # In a file it is a default for sessions that have --asker.
+        # Set in a file or variable, these are defaults for sessions with --asker, and no error.
         for flag in ("--asker-form", "--asker-share"):
             if flag in source.values():
                 raise UserError(f"{flag}: is about --asker mirror; give that, too, or leave it out")

@@ -1,9 +1,11 @@
-"""Keeps pytest in the project where an option names a file elsewhere, as in `--baseline /releases/good.json`.
+"""A pytest plugin that corrects the root folder if an option names a file elsewhere.
 
-pytest looks for its settings before it knows the options of any plugin, so it takes such a file for a test
-and finds the settings of that folder, or none. The one part of Equipoise that every pytest loads: it has no
-option, and does nothing outside a project whose pytest.ini loads `equipoise.plugin`. In `core`, as importing
-it from the package of the plugin would load that, too.
+With `--baseline /releases/good.json`, pytest determines its root folder before it knows the options of
+plugins. It takes the file for a test, and uses the pytest.ini of that folder, or none. This plugin then
+restarts pytest with the project's own.
+
+Every pytest process loads this module, so it does nothing outside a project whose pytest.ini loads
+`equipoise.plugin`. It is in `core` because importing it from `equipoise.plugin` would load all of that.
 """
 
 from __future__ import annotations
@@ -18,21 +20,21 @@ PLUGIN = "equipoise.plugin"
 
 
 def pytest_addoption(pluginmanager: Any) -> None:
-    """Begin again with the settings of the project that pytest was started in, where it has found others."""
+    """Restart pytest with the pytest.ini of the project it was started in, if it has found another one."""
     config = pluginmanager.getplugin("pytestconfig")
     arguments = config.invocation_params.args
     own = _settings(config.invocation_params.dir)
-    # Nothing but the command pytest itself may be begun again: `pytest.main` has a caller.
+    # Only the command pytest may be restarted: `pytest.main` has a caller.
     is_command = list(arguments) == sys.argv[1:]
     if not is_command or own is None or own == config.inipath or not _may_have_misled(arguments):
         return
     command = [sys.executable, "-m", "pytest", "-c", str(own), f"--rootdir={own.parent}", *arguments]
-    # Before pytest has begun to capture what is printed.
+    # At this point pytest does not capture output yet.
     os.execv(command[0], command)  # noqa: S606
 
 
 def _settings(folder: Path) -> Path | None:
-    """The pytest.ini that is in force in this folder, if it loads the plugin."""
+    """The pytest.ini that applies to this folder, None if there is none or it does not load the plugin."""
     root = next((path for path in (folder, *folder.parents) if (path / "pytest.ini").is_file()), None)
     if root is None or PLUGIN not in (root / "pytest.ini").read_text(encoding="utf-8", errors="replace"):
         return None
@@ -40,7 +42,7 @@ def _settings(folder: Path) -> Path | None:
 
 
 def _may_have_misled(arguments: Sequence[str]) -> bool:
-    """Whether options of Equipoise are given, and no settings by name."""
+    """Whether the arguments have options of Equipoise, and none that set pytest's configuration or root."""
     from equipoise.core.options import OPTIONS
 
     flags = {option.flag for option in OPTIONS}

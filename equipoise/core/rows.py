@@ -1,7 +1,7 @@
-"""Results as rows: one a run, of the same form for every suite, with the question that it answers.
+"""Results as rows: one for each run, with its question, in the same form for every suite.
 
-Everything after the journal reads rows: statistics, terminal, page, exports, comparisons. Knows neither the
-journal nor the file that rows are made from.
+Statistics, terminal, page, exports and comparisons read rows. These are made from a journal or a results
+file by `results.rows`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from equipoise.core.records import OUTCOMES, Cell
 from equipoise.core.types import JSON, Cue, Message
 
 ENDS: tuple[str, ...] = (*OUTCOMES, "unknown")
-"""How a run may have ended: published results do not say."""
+"""The outcomes of a row. `unknown` is for published results, which do not record them."""
 Values = Mapping[str, float | None]
-"""Numbers of a run by name: a percentage, or 1 and 0 for what was and was not so; None where it has none."""
+"""The values of a run by name: a percentage, or 1 for yes and 0 for no; None if it has no such value."""
 
 
 class EvaluatorTranscript(TypedDict):
@@ -28,10 +28,10 @@ class EvaluatorTranscript(TypedDict):
 
 
 class VerdictRow(TypedDict):
-    """One evaluator's judgement of a run; the fields of the rubric stand beside these.
+    """One evaluator's judgement of a run. The fields of the rubric are further keys.
 
-    `score` is the number that panels and people are compared by, None without a valid verdict.
-    Published results do not say how many attempts it took.
+    `score` is the number by which evaluators and people are compared, None without a valid verdict.
+    `attempts` is absent in published results.
     """
 
     evaluator: str
@@ -42,26 +42,28 @@ class VerdictRow(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """One conversation of a run; `name` is the evaluator, or the label of a paired question, or empty."""
+    """One conversation of a run. `name` is the evaluator, the label of a question of a pair, or empty."""
 
     name: str
     messages: Sequence[Message]
 
     @property
     def replies(self) -> list[Message]:
-        """The replies of the model."""
+        """The model's messages."""
         return [message for message in self.messages if message["role"] == "assistant"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionRow:
-    """A case in results. `id` is unique in its language, `text` what a person must know to score a reply.
+    """A case in results.
 
-    `cluster` is the question of which this is one form, `stratum` the form: statistics treat clusters as a
-    sample, and strata alike. Metrics select by `labels`; `details` are the suite's own, shown and read by
-    nothing else. `prompts` are the first messages of the conversations of a pair, by label: pages show a
-    detail whose name ends in `_` and a label beside that conversation. `index` numbers the questions of a
-    language, and `at` is where the question stands in the results JSON (RFC 6901).
+    `id` is unique in its language. `text` is what a person must know to score a reply. `cluster` is the
+    question of which the case is one version, and `stratum` the version, usually a language: statistics treat
+    clusters as a random sample and give each stratum the same weight. Metrics select by `labels`. `details`
+    are specific to the suite and are only shown. `prompts` are the first messages of the conversations of a
+    pair, by label. A detail named `..._LABEL` is shown on the page beside the conversation with that label.
+    `index` numbers the questions of a language. `at` is the JSON pointer (RFC 6901) to the question in the
+    results JSON.
     """
 
     id: str
@@ -84,11 +86,12 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """One run of results. `number` is the repeat of its question, from 1.
+    """One run in results. `number` counts the runs of its question, from 1.
 
-    `score` is on the suite's own scale, `percent` in percent or in the unit of the headline; both None where
-    `error` says why. Metrics are made of `values`. `details` are the suite's own. Transcripts are read when
-    they are called. `asker` says who asked, and `names_asker` whether a reply repeats it; None in plain runs.
+    `score` is on the suite's own scale, `percent` in percent or in the unit of the headline metric. Both are
+    None if `error` says why there is no score. Metrics are computed from `values`. `details` are specific to
+    the suite. Transcripts are functions, which read them when called. `asker` is the cue that says who asks,
+    and `names_asker` whether a reply repeats it. Both are None in plain runs.
     """
 
     question: QuestionRow
@@ -112,7 +115,7 @@ class RunRow:
 
     @property
     def name(self) -> str:
-        """Language, question, who asks if anybody, and number: unique in results."""
+        """Language, question, asker (if any) and number, joined by slashes: unique in results."""
         asker = f"/{self.asker.tag}" if self.asker else ""
         return f"{self.question.key}{asker}/{self.number}"
 
@@ -151,19 +154,19 @@ class RunRow:
 
 
 def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """The runs of each question; those of one question follow each other."""
+    """The runs grouped by question. In `rows`, those of one question must be adjacent."""
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
 
 
 def outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
-    """The number of runs by outcome; outcomes that did not occur are left out."""
-    # Quicker than a Counter for every question of the results.
+    """The number of runs by outcome, without outcomes that did not occur."""
+    # Faster than a Counter, and called for every question of the results.
     ended = [row.outcome for row in rows]
     return {outcome: count for outcome in ENDS if (count := ended.count(outcome))}
 
 
 def rounded(value: float | None) -> float | None:
-    """A figure with the two decimals of results."""
+    """A figure rounded to two decimals, as in the results JSON."""
     return None if value is None else round(value, 2)
 
 
@@ -186,7 +189,7 @@ def _cell(runs: Sequence[RunRow]) -> Cell:
 
 
 def _columns(runs: Sequence[Values]) -> dict[str, list[float | None]]:
-    """Value of each run by name, None where it has none."""
+    """The value of each run, by name; None if the run has no such value."""
     names: dict[str, float | None] = {}
     for values in runs:
         names.update(values)

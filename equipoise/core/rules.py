@@ -1,4 +1,4 @@
-"""The grammar of `--gate` and `--until`."""
+"""The rules of `--gate` and `--until`, and their grammar."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 C = TypeVar("C", bound=Mapping[str, Any])
 Unit = Literal["pp", "%", "points"]
 Inconclusive = Literal["pass", "fail"]
-"""Verdict that an inconclusive gate counts as."""
+"""The verdict that an inconclusive gate counts as."""
 Scope = Literal["these", "population"]
-"""Scope of an interval: these very questions, where only the runs vary, or all questions like them."""
+"""The scope of an interval: these questions alone, where only runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _RULE = re.compile(
@@ -27,27 +27,30 @@ QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
 PEOPLE = "people"
 """Suffix of a rule about figures corrected by people's labels, after its scope."""
 EVERY_SUITE = "all"
-"""The table of a gate's file whose rules are those of every suite."""
+"""The table, in a file of gate rules, whose rules apply to every suite."""
 AUDIT = "audit."
-"""Prefix of the name of a rule about an audit; the name of a check follows, or its first word."""
+"""Prefix of the name of a rule about an audit, before the name of a check or the first word of it."""
 ASKER = "asker."
 """Prefix of the name of a rule about who asks."""
 MOST_UNSCORED = 1.0
-"""Percent of a baseline's runs that may have no score, where no rule `unscored` says otherwise."""
+"""Percent of a baseline's runs that may have no score, if there is no rule `unscored`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One `--gate`: by how much a figure may be worse than the baseline's.
+    """One rule of a gate: in most cases, by how much a figure may be worse than the baseline's.
 
-    `sign` says where worse lies: -1 a fall, 1 a rise, 0 a bound on the session alone. The rule `verified`
-    bounds nothing: both results must be what their journals say. A rule about an audit, `audit.lean:±5pp`,
-    bounds how far a check of the evaluator lies from that of a sound one: above it, below, or (0) both. One
-    about who asks, `asker.asymmetry:±3pp`, bounds how far the session's own answers move, likewise.
-    `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale; `scope`
-    says of which questions the figure must not be worse, and `people` that it is the figure that people's
-    labels correct, `overall:-5pp@these@people`. A rule of a `file` may be for one `suite` alone
-    (empty: for every one); one that is not `required` is told, and does not decide.
+    `sign` is -1 if a fall is worse, 1 if a rise is, and 0 if a bound holds on both sides or for the session
+    alone. `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale,
+    by `unit`. `scope` is that of the interval. With `people` the rule is about the figure corrected by
+    people's labels, as in `overall:-5pp@these@people`.
+
+    A rule about an audit, such as `audit.lean:±5pp`, bounds how far a check may be from a sound evaluator's.
+    One about who asks, such as `asker.asymmetry:±3pp`, bounds a figure of the session itself. The rule
+    `verified` requires that both results agree with their journals.
+
+    `file` is the file that has the rule, if any. There it may be for one `suite` alone (empty: for all). A
+    rule that is not `required` is advisory: it is shown and does not affect the verdict.
     """
 
     text: str
@@ -62,44 +65,44 @@ class Rule:
     file: str = ""
 
     def __str__(self) -> str:
-        # As messages name it, so that it can be found.
+        # The form for messages, with the place where the user can find it.
         return (
             f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}" if self.file else f"--gate {self.text}"
         )
 
     @property
     def better(self) -> Literal["higher", "lower"]:
-        """On which side of its bound the figure is better."""
+        """Whether a higher or a lower figure is better under this rule."""
         return "higher" if self.sign < 0 else "lower"
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether it compares."""
+        """Whether the rule compares results with a baseline."""
         return self.name != UNSCORED and not self.is_about_audit and not self.is_about_asker
 
     @property
     def is_a_test(self) -> bool:
-        """Whether chance may decide it: the more such rules, the more often one of them fails by chance."""
+        """Whether the rule is a statistical test, to be corrected for the number of tests."""
         return self.name not in (UNSCORED, VERIFIED)
 
     @property
     def is_about_metric(self) -> bool:
-        """Whether more runs may decide it."""
+        """Whether the rule is about a metric, so that more runs may decide it."""
         is_other = self.name in (QUESTION, UNSCORED, VERIFIED)
         return not (is_other or self.is_about_audit or self.is_about_asker)
 
     @property
     def is_about_audit(self) -> bool:
-        """Whether it bounds a check of the evaluators, and no figure of the model under test."""
+        """Whether the rule bounds a check of an evaluator's audit."""
         return self.name.startswith(AUDIT)
 
     @property
     def is_about_asker(self) -> bool:
-        """Whether it bounds how far answers move with who asks."""
+        """Whether the rule bounds how much answers depend on who asks."""
         return self.name.startswith(ASKER)
 
     def among(self, checks: Sequence[C]) -> list[C]:
-        """The checks that it is about: the one of its name, else those whose names begin with it."""
+        """The checks that the rule names: the one with exactly this name, else those with this first word."""
         own = self.name.removeprefix(AUDIT)
         whole = [check for check in checks if check["name"] == own]
         return whole or [check for check in checks if check["name"].split(maxsplit=1)[0] == own]
@@ -107,9 +110,9 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Until:
-    """`--until`: stop when the interval of a metric is this narrow; `half_width` is in percentage points.
+    """The value of `--until`: stop as soon as a metric's interval has this half-width, in percentage points.
 
-    Without a width it stops when every rule of the gate is decided.
+    With `half_width` None, stop as soon as every rule of the gate is decided.
     """
 
     text: str
@@ -119,7 +122,7 @@ class Until:
 
 
 def rules_for(suite: str, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules for one suite, each once; required if it is so anywhere."""
+    """The rules that apply to one suite, without duplicates. Of two, the one that is required is kept."""
     by_text: dict[str, Rule] = {}
     for rule in rules:
         if rule.suite in ("", suite) and (rule.text not in by_text or rule.required):
@@ -145,7 +148,7 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     if match["scope"] is not None and name in (QUESTION, UNSCORED):
         raise ValueError(f"takes no scope: {name} is about this session's own runs")
     if name == UNSCORED:
-        return Rule(text=text, name=name, sign=0, amount=_bound(sign, amount, unit), unit="%")
+        return Rule(text=text, name=name, sign=0, amount=_unscored_share(sign, amount, unit), unit="%")
     if name == QUESTION:
         if not sign or unit or not amount:
             raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
@@ -195,12 +198,12 @@ def _asker_rule(text: str, scope: Scope) -> Rule:
 
 
 def _sign(text: str) -> int:
-    """0 for a bound on both sides."""
+    """1 for +, -1 for -, and 0 for a bound on both sides."""
     return {"+": 1, "-": -1}.get(text, 0)
 
 
 def _scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
-    """The default where none is given."""
+    """The scope with this name, or the default. Raises ValueError for an unknown one."""
     known = next((scope for scope in SCOPES if scope == (name or default)), None)
     if known is None or name == "":
         raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
@@ -208,11 +211,12 @@ def _scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
 
 
 def most_unscored(rules: Sequence[Rule]) -> float:
-    """Percent of a baseline's runs that may have no score."""
+    """Percent of a baseline's runs that may have no score under these rules."""
     return min((rule.amount for rule in rules if rule.name == UNSCORED), default=MOST_UNSCORED)
 
 
-def _bound(sign: str, amount: float, unit: str) -> float:
+def _unscored_share(sign: str, amount: float, unit: str) -> float:
+    """The amount of a rule `unscored`, in percent. Raises ValueError."""
     if sign or unit != "%" or amount > 100:
         raise ValueError("is a share of this session's runs, without a sign: unscored:1%")
     return amount

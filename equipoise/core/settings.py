@@ -1,4 +1,4 @@
-"""The options of a session as one frozen value. Knows no suite; options of suites are stored by name."""
+"""The settings of a session as one frozen value. Those for options of suites are stored by name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NO_KEY = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """Endpoint of a model. The key is never shown; `key_source` is the option or variable that gave it.
+    """The endpoint of a model.
 
-    `takes_environment` says whether the headers are for it that OPENAI_ORG_ID, OPENAI_PROJECT_ID and
-    OPENAI_CUSTOM_HEADERS ask for.
+    The key is never shown; `key_source` names the option or variable that set it. `takes_environment` says
+    whether the headers set by OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS are sent to it.
     """
 
     base_url: str
@@ -32,7 +32,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """The price that the user gives for a million tokens, in USD."""
+    """The price of a million tokens in USD, as set by the user."""
 
     input: float
     output: float
@@ -40,7 +40,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discounted:
-    """The price of calls in batches: `percent` less than others, for models without a listed batch price."""
+    """The price of calls in batches, `percent` less than `price`, for models without a listed batch price."""
 
     price: Price | None
     percent: float
@@ -48,7 +48,7 @@ class Discounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """Generation parameters of one role; those that are None are not sent."""
+    """The generation parameters of one role. Those that are None are not sent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -57,14 +57,14 @@ class Sampling:
     system_prompt: str | None = None
 
     def parameters(self) -> dict[str, JSON]:
-        """The parameters that a request's body contains."""
+        """The parameters for the body of a request, without those that are None."""
         names = ("temperature", "top_p", "top_k", "max_tokens")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """`--asker mirror`: in which forms, and for which share of the cases of an area, 0 to 1."""
+    """The settings of `--asker mirror`: the forms of cues, and the share of cases of each area, 0 to 1."""
 
     forms: tuple[Form, ...]
     share: float
@@ -72,11 +72,11 @@ class Mirror:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of one session, resolved: each is the field of its name, or part of another field.
+    """The resolved settings of one session: a field for each option, or for several options together.
 
-    `topics`, `rubric` and `output` are None where the suite decides. `suite_options` holds, by name, the
-    options that only some suites take; `given` are the names of all that the user has set. `suites` are the
-    settings of each suite by name, where a session has several.
+    `topics`, `rubric` and `output` are None if the suite decides. `suite_options` has the values of options
+    of suites, by name. `given` has the names of the options that the user has set. If a session has several
+    suites, `suites` has the settings of each by name. `header_values` are secrets in HTTP headers.
     """
 
     model: str | None
@@ -126,12 +126,12 @@ class Settings:
     suites: Mapping[str, Settings] = field(default_factory=dict)
 
     def of(self, suite: str) -> Settings:
-        """The settings of one suite: its own defaults where the user gives none."""
+        """The settings of one suite, with its own defaults for options that the user has not set."""
         return self.suites.get(suite, self)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models of all suites: the subject first, then the panels."""
+        """The models of all suites: first the subject (empty if not set), then the evaluators, each once."""
         panels = [settings.evaluator_models for settings in self.suites.values() or [self]]
         return (self.model or "", *dict.fromkeys(name for panel in panels for name in panel))
 
@@ -142,15 +142,15 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The keys of the two endpoints, and the values of the headers that the environment asks for."""
+        """The keys of both endpoints, and the values of HTTP headers set by the environment."""
         return self.subject_endpoint.api_key, self.evaluator_endpoint.api_key, *self.header_values
 
     def option(self, option: Option) -> Any:
-        """The value of an option that only some suites take."""
+        """The value of an option of suites."""
         return self.suite_options.get(option.name, option.default)
 
     def endpoint(self, role: Role) -> Endpoint:
-        """The endpoint of a model in this role (built-in models aside)."""
+        """The endpoint for this role. Built-in models do not use it."""
         return self.subject_endpoint if role == "subject" else self.evaluator_endpoint
 
     def base_url(self, number: int) -> str:

@@ -1,7 +1,7 @@
-"""Texts in CSV files that no spreadsheet takes for a formula, and the way back to the exact text.
+"""Protection against CSV injection: texts that no spreadsheet treats as a formula, and the reverse.
 
-A guard is an apostrophe where a spreadsheet could begin to calculate. The texts of every CSV file are written
-with guards, and those that Equipoise reads back lose them.
+A guard is an apostrophe before anything that a spreadsheet could treat as a formula. Texts are written to CSV
+files with guards. Reading them back removes exactly these.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ import re
 import unicodedata
 
 _SIGNS = "=+-@\N{MINUS SIGN}\t"
-"""First characters of cells that may be calculated, in any form: full width, small, raised ..."""
+"""First characters of formulas. Their variants (full width, small, superscript) count as well."""
 _ENDS = ";\t\r\n"
-"""What ends a cell where a spreadsheet splits at others than commas. Cells with commas are quoted, and a
-guard after each comma would break lists in JSON."""
+"""Other separators at which a spreadsheet may split. Commas are not among them: cells with commas are
+quoted, and a guard after each would break lists in JSON."""
 _INVISIBLE = "CMZ"
-"""Categories of characters that may go first: controls, marks of direction, combining marks, spaces."""
+"""Unicode categories of characters that a spreadsheet may skip: controls, combining marks, spaces."""
 _BLANK = "'\"\u115f\u1160\u2800\u3164\uffa0"
-"""And these: quotes, which may be taken for a spreadsheet's own, and letters and symbols without ink."""
+"""Further characters that it may skip: quotes, and letters and symbols that are blank."""
 _END = re.compile(rf"[{_ENDS}](?=[\W{_BLANK}])")
 """The end of a cell, where the next one may begin a formula."""
 _GUARD = re.compile(rf"(?<![^{_ENDS}])'")
 
 
 def guarded(text: str) -> str:
-    """The text with an apostrophe wherever a spreadsheet could begin to calculate."""
+    """The text with a guard wherever a spreadsheet could see the beginning of a formula."""
     rest = _END.sub(lambda end: f"{end[0]}'" if _is_formula(text, end.end()) else end[0], text)
     return f"'{rest}" if _is_formula(text, 0, is_first=True) else rest
 
 
 def unguarded(text: str) -> str:
-    """The text that `guarded` was given; it takes nothing else away."""
+    """The text without guards, the inverse of `guarded`. Other apostrophes stay."""
     return _GUARD.sub(
         lambda guard: "" if _is_formula(text, guard.end(), is_first=not guard.start()) else "'", text
     )
 
 
 def _is_formula(text: str, start: int, *, is_first: bool = False) -> bool:
-    """Whether what stands here, after nothing that can be seen, could begin a formula."""
+    """Whether the first character from `start` on that a spreadsheet does not skip could begin a formula."""
     for index in range(start, len(text)):
         character = text[index]
         if unicodedata.normalize("NFKC", character)[0] in _SIGNS or (is_first and character == "\r"):

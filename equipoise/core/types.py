@@ -1,7 +1,6 @@
-"""The vocabulary of calls: what is asked, and what comes back.
+"""The types of calls: cases, runs, calls, replies and conversations.
 
-All values are immutable; those that are saved convert to plain JSON, and reading that back gives an equal
-value.
+All are immutable. `to_json` of those that are saved can be read back to an equal value.
 """
 
 from __future__ import annotations
@@ -12,14 +11,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NotRequired, TypedDict
 
 JSON = Any
-"""A value that `json.dumps` takes: None, bool, int, float, str, list or dict of these."""
+"""A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
 Role = Literal["subject", "evaluator"]
 
 
 class Message(TypedDict):
-    """One ChatML message. Replies of a model carry the particulars of their call as well.
+    """One ChatML message. Replies of a model have the metadata of their call as well.
 
-    In results with several labelled conversations, `conversation` is the label of its own.
+    `conversation` is the label of the message's conversation, in runs with several labelled ones.
     """
 
     role: str
@@ -35,7 +34,7 @@ class Message(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """One place of a reply, and the logarithms of the probabilities of the likeliest tokens there."""
+    """One token of a reply, with the log probabilities of the likeliest tokens at its position."""
 
     text: str
     top: Mapping[str, float]
@@ -47,7 +46,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens of one call as the endpoint counted them.
+    """The numbers of tokens of one call, as counted by the endpoint.
 
     `input` includes `cached`, `output` includes `reasoning`.
     """
@@ -68,16 +67,16 @@ class Usage:
 
 
 CONTINUES = "continues"
-"""A parameter of ours: the text of the message is to be continued, by the endpoint for plain completions."""
+"""A parameter of ours: the endpoint for plain completions is to continue the text of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One completion to ask for. `parameters` is what is sent beside model and messages.
+    """One request for a completion. `parameters` is what is sent besides model and messages.
 
-    It goes on with a conversation; where the parameters hold CONTINUES, it goes on with the text of its only
-    message instead. `is_stretched` means that it asks for more than the user has set, so an endpoint may well
-    decline.
+    The model replies to a conversation or, if CONTINUES is among the parameters, continues the text of the
+    only message. With `is_stretched` it exceeds a limit that the user has set, so that an endpoint may
+    well reject it.
     """
 
     role: Role
@@ -88,7 +87,7 @@ class Call:
 
 
 def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The parameter `response_format` that asks for an object of these properties, in its strict form."""
+    """The value of `response_format` for a strict JSON schema: an object with exactly these properties."""
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     return {
         "type": "json_schema",
@@ -100,11 +99,11 @@ def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
 class Reply:
     """The reply to one call.
 
-    `latency` is in seconds, of the attempt that succeeded; `retries` counts the attempts before it, and
-    `repeats` those of them whose answer may have been the late copy of another call's.
-    `blocked` is the provider's own code where its filter rejected the prompt or cut the reply. `provider` is
-    who answered, where the endpoint is a router and says so; `tokens` are the first ones, where probabilities
-    were asked for and given; of a text that was echoed, all of them.
+    `latency` is that of the attempt that succeeded, in seconds. `retries` counts the attempts before it, and
+    `repeats` those discarded because their response may have been a late copy of another call's. `blocked` is
+    the provider's code if its filter rejected the prompt or cut the reply. `provider` is the one that
+    answered, if the endpoint is a router and reports it. `tokens` are the first tokens of the reply if log
+    probabilities were requested and returned; with `echo`, all tokens of prompt and reply.
     """
 
     text: str
@@ -122,14 +121,14 @@ class Reply:
 
     @property
     def is_metered(self) -> bool:
-        """Whether the endpoint has counted the tokens: every prompt has some, and so has whatever was said.
+        """Whether the endpoint has counted the tokens of the prompt, and those of the output if there is any.
 
-        Of a prompt that a filter rejected there are none to count.
+        A prompt that a filter rejected needs no count.
         """
-        has_said = bool(self.text or self.reasoning)
+        has_output = bool(self.text or self.reasoning)
         if self.usage is None:
-            return self.blocked is not None and not has_said
-        return self.usage.input > 0 and (self.usage.output > 0 or not has_said)
+            return self.blocked is not None and not has_output
+        return self.usage.input > 0 and (self.usage.output > 0 or not has_output)
 
     @property
     def is_truncated(self) -> bool:
@@ -137,7 +136,7 @@ class Reply:
         return (self.finish_reason or "").lower() in ("length", "max_tokens")
 
     def to_message(self) -> Message:
-        """The assistant message of a transcript, with the particulars of the call."""
+        """The assistant message of a transcript, with the metadata of the call."""
         message: Message = {"role": "assistant", "content": self.text, "finish_reason": self.finish_reason}
         if self.reasoning is not None:
             message["reasoning"] = self.reasoning
@@ -165,7 +164,7 @@ _REPLY_FIELDS = tuple(item.name for item in fields(Reply))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One call and its reply. `id` is unique in the journal that keeps it."""
+    """One call and its reply. `id` is unique in the journal."""
 
     id: str
     call: Call
@@ -175,7 +174,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript:
-    """One conversation with a model: who, with which parameters, and all messages in order."""
+    """One conversation with a model: its name, the parameters, and all messages in order."""
 
     model: str
     parameters: Mapping[str, JSON]
@@ -195,13 +194,13 @@ class Case:
     keywords: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, JSON]:
-        """Fields but the keywords, which serve selection only."""
-        # As `fields` would, at a third of the time.
+        """All fields except the keywords, which are only for selection."""
+        # Three times as fast as `dataclasses.fields`.
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "keywords"}
 
 
 Form = Literal["stated", "implied"]
-"""How a cue says who asks: a plain sentence, or an aside that a person might drop without meaning it."""
+"""How a cue says who asks: in a plain sentence, or implied in a passing remark."""
 FORMS: tuple[Form, ...] = ("stated", "implied")
 Place = Literal["first", "second"]
 PLACES: tuple[Place, Place] = ("first", "second")
@@ -211,10 +210,11 @@ _ASKER = "asker_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cue:
-    """A text that says who asks, which goes before the first message of each conversation with the subject.
+    """A text that says who asks, put before the first message of each conversation with the subject.
 
-    `side` is a slug of the suite's data without a hyphen, the `first` or the `second` of the two sides of its
-    case by `place`; `number` counts the texts of a form; twins of one number say as much.
+    `side` is the slug of a side in the suite's data, without hyphens. `place` says which of the two sides of
+    the case it is. `number` counts the texts of a form: those of the two sides with the same number differ in
+    the side alone.
     """
 
     side: str
@@ -225,7 +225,7 @@ class Cue:
 
     @property
     def tag(self) -> str:
-        """The part of a run's id."""
+        """The part of a run's id that identifies the cue."""
         return f"{_ASKER}{self.side}_{self.form}"
 
     def before(self, text: str) -> str:
@@ -239,18 +239,18 @@ class Cue:
 
 def run_id(case: str, number: int, asker: Cue | None = None) -> str:
     """The id of a run, unique in the suite."""
-    # One text for all who keep it: a session may have many thousands.
+    # Interned, to save memory: a session may have many thousands.
     return sys.intern(f"{case}-{asker.tag}-run{number}" if asker else f"{case}-run{number}")
 
 
 def is_asked(run: str) -> bool:
-    """Whether this is the id of a run with a cue."""
+    """Whether this is the id of a run with an asker cue."""
     return run.rpartition("-run")[0].rpartition("-")[2].startswith(_ASKER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The `number`-th repeat (from 1) of a case of the suite; `asker` is None for a plain run."""
+    """The `number`-th run (from 1) of a case. `asker` is None in a plain run."""
 
     suite: str
     case: Case
@@ -259,13 +259,13 @@ class Run:
 
     @property
     def id(self) -> str:
-        """Unique in the suite; also the pytest id."""
+        """The id of the run, unique in the suite; also its pytest id."""
         return run_id(self.case.id, self.number, self.asker)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """The `number`-th (from 1) of `of` parts of a suite's questions, each asked by a session of its own."""
+    """The `number`-th (from 1) of `of` shards of a suite's questions. Each shard is a session of its own."""
 
     number: int
     of: int
@@ -285,10 +285,10 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """A call that a run will likely make: its prompt, into which `quoted` replies of the subject will go.
+    """A call that a run will probably make, for estimates.
 
-    `length` is about how many tokens an answer of the form that is asked for has, a number, say; None for
-    a text of any length.
+    `prompt` is its text without the `quoted` replies of the subject that it will contain. `length` is about
+    how many tokens the answer will have if its form is prescribed, such as a number; None for free text.
     """
 
     role: Role
@@ -298,14 +298,14 @@ class Foreseen:
 
 
 Ask = Callable[[Call], Awaitable[Reply]]
-"""Asks a model one thing, by way of journal and limiter. Raises CallFailed or SessionStopped."""
+"""Makes a call, with journal and rate limit, and returns the reply. Raises CallFailed or SessionStopped."""
 
 
-# Conversations, put together from single calls.
+# Conversations, assembled from single calls.
 
 
 def transcripts(exchanges: Iterable[Exchange]) -> tuple[Transcript, ...]:
-    """The conversations that these calls of one run make, in the order in which they began."""
+    """The conversations of these calls of one run, in the order in which they began."""
     return conversations(map(_transcript, exchanges))
 
 
@@ -316,10 +316,10 @@ def _transcript(exchange: Exchange) -> Transcript:
 
 
 def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
-    """The conversations that single calls of one run make, each given with its reply as the last message.
+    """The conversations of single calls of one run, each with its reply as the last message.
 
-    A call that repeats an earlier call with its reply, and says more, goes on with that conversation. The
-    particulars of every reply are kept.
+    A call whose messages begin with those of an earlier call and its reply continues that conversation. The
+    metadata of every reply are kept.
     """
     conversations: list[Transcript] = []
     for call in calls:
@@ -334,7 +334,7 @@ def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
 
 
 def _is_continued(earlier: Transcript, call: Transcript) -> bool:
-    # Without the reply of the call.
+    # The last message of a call is its reply.
     same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages) - 1
     return same_model and all(map(_says_the_same, earlier.messages, call.messages))
 
@@ -344,7 +344,7 @@ def _says_the_same(one: Message, other: Message) -> bool:
 
 
 def by_model(exchanges: Iterable[Exchange], evaluators: Sequence[str]) -> list[Exchange]:
-    """The subject's calls, then the panel's, evaluator by evaluator; those of one model in their order."""
+    """The calls sorted by model: the subject's, then each evaluator's. The order within a model is kept."""
 
     def rank(exchange: Exchange) -> int:
         call = exchange.call

@@ -1,4 +1,4 @@
-"""Unicode normalization in linear time, whatever the text. Pure."""
+"""Unicode normalization in linear time for any text."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import unicodedata
 from itertools import groupby
 
 _MARKS = re.compile(r"[^\w\x00-\x7f]{31,}")
-"""More combining marks in a row than any language uses (Unicode Standard Annex 15, section 13).
+"""A run of more combining marks than any language uses (Unicode Standard Annex 15, section 13).
 
-They are neither letters nor ASCII."""
+It may include other characters that are neither letters nor ASCII."""
 
 
 def nfkc(text: str) -> str:
-    """The text in Unicode's form NFKC, as `unicodedata` has it.
+    """The text in Unicode's form NFKC, the same as from `unicodedata.normalize`.
 
-    That sorts a run of combining marks in quadratic time, unless they are in their canonical order (The
-    Unicode Standard, section 3.11): long runs are sorted beforehand.
+    That takes quadratic time for a run of combining marks that are not in canonical order (The Unicode
+    Standard, section 3.11). So long runs are sorted beforehand.
     """
     return unicodedata.normalize("NFKC", _MARKS.sub(lambda run: _in_order(run[0]), text))
 
 
 def _in_order(run: str) -> str:
-    # A few characters are not marks, but are written as two.
+    """The run decomposed, with its marks in canonical order."""
+    # Some characters that are no marks themselves decompose into marks.
     parts = {character: unicodedata.normalize("NFKD", character) for character in set(run)}
     classes = {mark: unicodedata.combining(mark) for part in parts.values() for mark in part}
     if not any(classes.values()):
