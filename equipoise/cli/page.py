@@ -56,7 +56,7 @@ def report(
         raise UserError(
             "--reviews: marks are shown with the runs that they are of; leave --no-transcripts out"
         )
-    files, warnings = page.found(results)
+    files, warnings = page.find(results)
     page.refuse_output("-o", output)
     marks = [item for path in reviews for item in load(path)]
     why = "" if transcripts is False else None if transcripts or reviews else board_page.too_many(files)
@@ -94,8 +94,8 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     if audits := audit_figures.read(results):
         named: Mapping[str, Plot] = audit_figures.figures(audits)
     else:
-        files, _ = page.found(results)
-        named = page.names_of_files([*page.read(files)])
+        files, _ = page.find(results)
+        named = page.figures_by_file_name([*page.read(files)])
     try:
         for name, figure in named.items():
             with replacing(output / f"{name}.svg") as file:

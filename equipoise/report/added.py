@@ -1,4 +1,4 @@
-"""Sections that commands added to results, as lines of text: back-translations, and people's scores. Pure."""
+"""Sections that commands added to results, as lines of text: back-translation, and people's labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(data: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def backtranslation(section: Mapping[str, JSON]) -> Iterator[str]:
-    """Lines on the sample, and on each evaluator's two parts of the gap between each pair of languages."""
+    """Lines on the sample and, by evaluator, the two components of the gap of each pair of languages."""
     yield f"gap:       {sampled(section)}"
     for item in section["evaluators"]:
         missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
@@ -37,7 +37,7 @@ def caveat(section: Mapping[str, JSON]) -> str:
 
 
 def sampled(section: Mapping[str, JSON]) -> str:
-    """The sample and its translations, in a phrase."""
+    """A phrase on the sample and its translations."""
     failed = "none of which failed"
     if section["failed"]:
         share = 100 * section["failed"] / section["translations"]
@@ -59,7 +59,7 @@ def _pair(pair: Mapping[str, JSON]) -> str:
 
 
 def people(section: Mapping[str, JSON]) -> Iterator[str]:
-    """Lines on the number of replies each person scored, and on the agreement of every two."""
+    """Lines on each person's number of labels, on the agreement of each pair, and on corrected figures."""
     yield f"people:    {'; '.join(map(sheet, section['sheets']))}"
     for item in section["agreement"]:
         yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
@@ -68,11 +68,11 @@ def people(section: Mapping[str, JSON]) -> Iterator[str]:
 
 _HEAD = ("", "judge", "people", "95 % these", "population", "n")
 MOST_CORRECTED = 24
-"""How many corrected figures are shown, the broadest, whose names have fewest parts; results have all."""
+"""Maximum number of corrected figures shown: those whose names have the fewest parts."""
 
 
 def corrected(section: Mapping[str, JSON]) -> Iterator[str]:
-    """The figures that people's labels correct, beside the judge's own."""
+    """A table of the figures corrected by people's labels, beside the evaluators' own."""
     if why := section.get("not_corrected"):
         yield f"corrected: no figure: {why}"
     if not section.get("corrected"):
@@ -88,7 +88,7 @@ def corrected(section: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def labelled(section: Mapping[str, JSON]) -> str:
-    """Description of the labels: by whom, of how many replies, drawn from how many."""
+    """A phrase on the labels: how many, by whom, and how the replies were drawn."""
     draw, names = section["draw"], ", ".join(section["people"])
     labels = f"{len(section['labels']):,} labels by {names}"
     return f"{labels}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
@@ -122,7 +122,7 @@ def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def sheet(row: Mapping[str, JSON]) -> str:
-    """How many labels a person gave."""
+    """A person's name and counts of labels."""
     names = ("scores", "outcomes", "leans", "blank", "invalid")
     counts = [f"{row[name]:,} {name}" for name in names if row.get(name)]
     return f"{row['name']}: {', '.join(counts)}"

@@ -1,4 +1,4 @@
-"""How far answers move with who asks: lines for a terminal, sentences and a figure for the page. Pure."""
+"""How answers depend on who asks: lines for a terminal, sentences and a figure for the page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implie
 
 
 def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
-    """The figures over all cases and by form, what was asked, and which runs are still to be done."""
+    """A table of the figures over all cases and by form, then lines on the cases and on missing runs."""
     section, summary = data.get("askers"), data["summary"].get("asker")
     if summary and summary["cases"]:
         rows = [_HEAD, *(_row(name, metric) for name, metric in overall(summary).items())]
@@ -66,8 +66,8 @@ def figure(metric: Mapping[str, JSON]) -> str:
 
 
 def asked(summary: Mapping[str, JSON]) -> str:
-    """How many cases both sides have asked, and how."""
-    first, second = map(_called, summary["sides"])
+    """A phrase on the number of cases asked from both sides, and the forms of the cues."""
+    first, second = map(_side_name, summary["sides"])
     forms = " and ".join(FORMS[form] for form in summary["forms"])
     without = (
         f"; {summary['cases_without']:,} others asked by nobody alone" if summary["cases_without"] else ""
@@ -77,7 +77,7 @@ def asked(summary: Mapping[str, JSON]) -> str:
 
 
 def naming(summary: Mapping[str, JSON]) -> str:
-    """How many replies repeat who asks."""
+    """A phrase on the number of replies that name who asks, by side."""
     counts = (f"{side} {row['naming']:,} of {row['runs']:,}" for side, row in summary["names_asker"].items())
     return f"replies that name who asks: {', '.join(counts)}"
 
@@ -93,25 +93,25 @@ def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
         yield f"{INDENT}runs of askers without a score: {unscored:,}, such as {example}"
 
 
-# In plain words, and drawn.
+# Sentences and figures.
 
 
 def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
-    """Sentences on what moves with who asks, by the main scale."""
+    """Sentences on the shifts of the main scale with who asks."""
     if not summary["cases"] or not scales:
         return
     metrics, scale = summary["metrics"], scales[0]
-    slugs, sides = summary["sides"], [_called(side) for side in summary["sides"]]
-    # Verdicts by another rubric may say nothing that could move.
+    slugs, sides = summary["sides"], [_side_name(side) for side in summary["sides"]]
+    # With another rubric, verdicts may lack the values that these metrics need.
     known = {name: metric for name, metric in metrics.items() if metric["value"] is not None}
     wanted = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
     if not known.keys() >= {*wanted}:
         return
     *shifts, asymmetry = (known[name] for name in wanted)
-    how = _towards if scale.is_directed else _changed
+    phrase = _directed_shift if scale.is_directed else _shift
     yield (
-        f"Asked as from {sides[0]}, {scale.what} {how(shifts[0]['value'])}; "
-        f"as from {sides[1]}, it {how(shifts[1]['value'])}."
+        f"Asked as from {sides[0]}, {scale.what} {phrase(shifts[0]['value'])}; "
+        f"as from {sides[1]}, it {phrase(shifts[1]['value'])}."
     )
     yield _difference(asymmetry, sides, is_directed=scale.is_directed)
     if changed := known.get("asker.changed"):
@@ -120,15 +120,15 @@ def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iter
         yield f"When somebody asks, {changed['value']:.0f} % of answers come to something else{beside}."
 
 
-def _called(side: str) -> str:
+def _side_name(side: str) -> str:
     return f"the {side} side" if side in OF_EACH_CASE else f"the side {side.replace('_', ' ')}"
 
 
-def _towards(value: float) -> str:
+def _directed_shift(value: float) -> str:
     return f"moves {abs(value):.1f} points {'towards' if value >= 0 else 'away from'} who asks"
 
 
-def _changed(value: float) -> str:
+def _shift(value: float) -> str:
     return f"changes by {value:+.1f} points"
 
 
@@ -148,9 +148,9 @@ def _difference(metric: Mapping[str, JSON], sides: Sequence[str], *, is_directed
 
 
 def drawn(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
-    """The shifts with their intervals, and asymmetry by language and by area where that has one.
+    """A figure of the shifts with their intervals, and of asymmetry by language and area if it has one.
 
-    `name` writes the name of a metric as people do.
+    `name` returns the label of a metric.
     """
     shifts = {key: metric for key, metric in summary["metrics"].items() if metric["unit"] == "pp"}
     groups = {
@@ -175,7 +175,7 @@ def drawn(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[P
             unit="pp",
             zero=0.0,
             note="A shift is towards who asks where a scale has two ends. Asymmetry is above 0 where "
-            "{} moves answers further than {}.".format(*map(_called, summary["sides"])),
+            "{} moves answers further than {}.".format(*map(_side_name, summary["sides"])),
         )
 
 

@@ -1,4 +1,4 @@
-"""Audits of evaluators in results, as text: what was found, and a table of the checks."""
+"""Audits of evaluators in results, as text: a summary, and a table of the checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOMERS = "Somers' D"
 
 
 def summary(audits: Mapping[str, AuditFigures | None], width: int | None = None) -> Iterator[str]:
-    """What is known of each evaluator of a session: its audit, or that there is none."""
+    """Lines on the audit of each evaluator of a session, or that it was not audited."""
     for evaluator, audit in audits.items():
         if audit is None:
             yield NOT_AUDITED if len(audits) == 1 else f"{NOT_AUDITED}: {evaluator}"
@@ -28,7 +28,7 @@ def summary(audits: Mapping[str, AuditFigures | None], width: int | None = None)
 
 
 def finding(audit: AuditFigures) -> str:
-    """The faults that were found, how and when; nothing is said of an incomplete audit."""
+    """A phrase on the faults and on the extent and date of the audit, or on its progress if incomplete."""
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
         return f"incomplete: {done}; the same command with --audit goes on with it"
@@ -41,7 +41,7 @@ def finding(audit: AuditFigures) -> str:
 
 
 def faults(audit: AuditFigures | EvaluatorAudit) -> str:
-    """What the checks come to, in a line."""
+    """A phrase on the checks that failed."""
     names = [check["name"] for check in audit["checks"] if check["is_fault"]]
     by_chance = [check["name"] for check in audit["checks"] if check["is_by_chance"]]
     parts = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
@@ -50,7 +50,7 @@ def faults(audit: AuditFigures | EvaluatorAudit) -> str:
 
 
 def rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
-    """The table of checks, header first; empty of an incomplete audit."""
+    """The table of checks, header first; empty for an incomplete audit."""
     table = [
         (check["name"], _figure(check), _interval(check), _sound(check), _ruling(check))
         for check in audit["checks"]

@@ -25,7 +25,10 @@ _STATES = {"yes": "yes", "no": "no", "unknown": "unclear"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedModel:
-    """A model in its roles; `endpoint` has no credentials, `price` is USD per million tokens, in and out."""
+    """A model and its roles. `endpoint` is a URL without credentials.
+
+    `price` is USD per million input tokens, and per million output tokens.
+    """
 
     model: str
     roles: Sequence[str]
@@ -78,7 +81,10 @@ class CheckedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSuite:
-    """Estimate of a whole session of a suite, as text and numbers, and what the models mean for it."""
+    """Estimate of a whole session of a suite.
+
+    `means` has the models by the sentence that `meaning` returns for them.
+    """
 
     suite: str
     means: Mapping[str, Sequence[str]]
@@ -86,7 +92,7 @@ class CheckedSuite:
     figures: Mapping[str, JSON]
 
     def lines(self) -> Iterator[str]:
-        """The session, then each meaning with its models."""
+        """A line on the session, then a line for each of `means` with its models."""
         yield f"{self.suite}: {self.session}"
         yield from (f"  {', '.join(models)}: {text}" for text, models in self.means.items())
 
@@ -98,7 +104,7 @@ class CheckedSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedTotal:
-    """Estimate of whole sessions of all these suites together, and what their time rests on."""
+    """Estimate of whole sessions of several suites together; `basis` says how their time was estimated."""
 
     suites: int
     session: str
@@ -106,7 +112,7 @@ class CheckedTotal:
     figures: Mapping[str, JSON]
 
     def lines(self) -> Iterator[str]:
-        """The sums, of more than one suite, then the basis."""
+        """The sums if there is more than one suite, then the basis."""
         if self.suites > 1:
             yield f"total: {self.session}"
         yield f"time: {self.basis}"
@@ -117,7 +123,7 @@ class CheckedTotal:
 
 
 def meaning(form: VerdictForm, support: Support) -> str:
-    """Consequence of an evaluator's support for a suite that asks for verdicts of this form."""
+    """What an evaluator's support means for a suite that asks for verdicts of this form."""
     if support.error is not None:
         return "cannot judge, as it does not answer"
     if form == "label":

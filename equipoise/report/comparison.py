@@ -1,4 +1,4 @@
-"""Comparisons and rankings as text: lines for a terminal, Markdown for a job summary. Pure."""
+"""Comparisons and rankings as text: lines for a terminal, Markdown for a job summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SCOPES = (
 _NARROW = "* p < 0.05 after Holm, for questions like these"
 MOST_ROWS = 60
 MOST_MOVES = 5
-"""How many questions are shown that fell, and that rose; results have a few more."""
+"""Maximum number of questions shown whose scores fell, and whose scores rose."""
 Way = Literal["fell", "rose"]
 WAYS: tuple[Way, ...] = ("fell", "rose")
 
@@ -57,7 +57,7 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
 
 
 def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
-    """The table of metrics; where it is wider than `room`, with a star in place of p, and fewer digits."""
+    """The table of metrics; if wider than `room`, with stars for p values, and fewer digits in limits."""
     shown = {**comparison, "metrics": _first(comparison["metrics"])}
     table = align(rows(shown), room, only_head=True)
     if room is None or max(map(columns, table)) <= room:
@@ -73,7 +73,7 @@ def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
 
 
 def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The first MOST_ROWS of all, with those about who asks over all cases behind them."""
+    """The first MOST_ROWS metrics, always with those about who asks over all cases, which come last."""
     by_asker = {name: metric for name, metric in metrics.items() if askers.is_overall(name)}
     plain = {name: metric for name, metric in metrics.items() if not name.startswith(ASKER)}
     first = {**dict([*plain.items()][: MOST_ROWS - len(by_asker)]), **by_asker}
@@ -82,7 +82,7 @@ def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """Notes on the two intervals, and on why those of these questions are missing, if any are."""
+    """Notes on the two intervals, and reasons for missing intervals on these questions."""
     known = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
     if not known:
         return
@@ -93,7 +93,7 @@ def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
-    """Why so many of these figures have no interval, a line for each kind of reason."""
+    """Reasons why figures have no interval, a line with a count for each kind of reason."""
     reasons: dict[str, list[str]] = {}
     for row in known:
         if row["low"] is None:
@@ -110,7 +110,7 @@ def _trust(side: Mapping[str, JSON]) -> str:
 
 
 def restricted(comparison: Mapping[str, JSON]) -> str:
-    """Which part of the baseline is compared, if it is not all of it."""
+    """A phrase on the number of cases compared; empty if it is the whole baseline."""
     every, shared = comparison.get("baseline_cases"), comparison.get("cases")
     return "" if every == shared else f", restricted to {shared:,} of its {every:,} cases"
 
@@ -150,19 +150,19 @@ def _labels(sides: Sequence[Mapping[str, JSON]]) -> Sequence[str]:
 
 
 def _without_folders(files: str) -> str:
-    """The names of the files that were pooled as one side."""
+    """The names of files that were pooled into one side, joined by " + "."""
     return " + ".join(PurePath(file).name for file in files.split(" + "))
 
 
 def _stems(files: Sequence[str]) -> Sequence[str]:
-    """The files without the suffixes that they share: that of results, and before it the suite's."""
+    """The file names without the suffixes that all of them share: `.json`, and the suite's name."""
     while len({PurePath(file).suffix for file in files}) == 1 and PurePath(files[0]).suffix:
         files = [PurePath(file).stem for file in files]
     return files
 
 
 def _short(labels: Sequence[str]) -> Sequence[str]:
-    """The names of models without their provider, as long as they differ."""
+    """The names of models without their provider; unchanged if these would not be distinct."""
     tails = [label.rpartition("/")[2] for label in labels]
     return tails if all(tails) and len(set(tails)) == len(tails) else labels
 
@@ -181,7 +181,7 @@ def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def _narrow_row(name: str, metric: Mapping[str, JSON], digits: int) -> tuple[str, ...]:
-    """Limits have so many digits, but for figures in other units than percent, which are small."""
+    """A row without p values. Limits have `digits` decimals, or 1 if the unit is not percent."""
     digits = digits if metric["unit"] == "%" else 1
     difference = "-"
     if metric["value"] is not None:
@@ -196,7 +196,7 @@ def _star(metric: Mapping[str, JSON]) -> str:
 
 
 def _these(metric: Mapping[str, JSON], digits: int) -> str:
-    """The limits on these questions; why there are none stands below the table."""
+    """The limits on these questions. Reasons for missing ones are below the table."""
     these = metric.get("these")
     return "-" if these is None or these["low"] is None else _limits(these, digits)
 
@@ -206,7 +206,7 @@ def _limits(row: Mapping[str, JSON], digits: int) -> str:
 
 
 def figure(value: float | None, unit: str) -> str:
-    """A formatted value; only percentages have a unit, as other metrics name theirs."""
+    """A formatted value, with a unit only if it is in percent: names of other metrics say their unit."""
     return "-" if value is None else f"{value:.2f}{'%' if unit == '%' else ''}"
 
 
@@ -230,13 +230,13 @@ def _headline_unit(comparison: Mapping[str, JSON]) -> str:
 
 
 def movers(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
-    """The questions that fell most, or rose most, as far as they are shown."""
+    """The questions whose scores fell or rose most, at most MOST_MOVES."""
     moves: Sequence[Mapping[str, JSON]] = comparison[way]
     return moves[:MOST_MOVES]
 
 
 def moves(comparison: Mapping[str, JSON], way: Way) -> list[str]:
-    """A heading, and a line for each of the questions that fell most, or rose most."""
+    """A heading, and a line for each question whose score fell or rose most."""
     clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
     if not comparison[way]:
         return [f"none of the {clusters} {way}"]
@@ -274,7 +274,7 @@ def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, 
 
 
 def report(parts: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
-    """All comparisons with one baseline and their gates; if there are several, a side-by-side table first."""
+    """All comparisons with one baseline, with their gates. Several begin with a side-by-side table."""
     return map(printable, _report(parts, width))
 
 
@@ -298,7 +298,7 @@ def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[
 
 
 def _trend(trend: Mapping[str, JSON], width: int | None) -> Iterator[str]:
-    """The headline of each release, and its change from the one before in both scopes."""
+    """A table of the headline of each release, and its change from the previous one in both scopes."""
     head = (trend["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
     yield from align([head, *(_release(item, trend["unit"]) for item in trend["releases"])], width)
 

@@ -15,13 +15,13 @@ from equipoise.report.verdict import VERDICTS, Suites, gates_of, table, worst
 def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
     """Append to the job summary named in `environment`, if any. Returns the workflow commands to print.
 
-    `suites` are the parts of results by a title, such as the suite's name.
+    `suites` has parts of results by title, such as the suite's name.
     """
     if not any(suites.values()):
         return []
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
-            # Without O_NONBLOCK, opening a pipe waits for its other end.
+            # With O_NONBLOCK, opening a pipe that nobody reads fails instead of blocking.
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
             with open(os.open(summary, flags, 0o666), "a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(suites))
@@ -32,7 +32,7 @@ def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
 
 
 def markdown(suites: Suites) -> str:
-    """The verdict, then each suite's rulings and comparison, as Markdown for a job summary."""
+    """Markdown for a job summary: the verdict, then each suite's rulings and comparison."""
     parts = []
     if len(suites) > 1 and (gates := gates_of(suites)):
         parts = [f"## Equipoise: {VERDICTS[worst(gates)]}", markdown_table(table(suites))]
@@ -70,7 +70,7 @@ def _comparison(comparison: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
-    """A heading and a list of the questions that fell most, or rose most."""
+    """A heading, and a list of the questions whose scores fell or rose most."""
     heading, *moved = map(markdown_cell, moves(comparison, way))
     yield heading
     if moved:

@@ -1,6 +1,6 @@
-"""A session's settings as lines of text: the opening line, the header, and warnings. Pure.
+"""A session's settings as lines of text: the opening line, the header, and warnings.
 
-Quick to import: the opening line is printed before anything else is.
+Must import quickly, because the opening line is printed before anything else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BUILT_IN = "built-in server"
 
 
 def opening(settings: Settings, runs: Mapping[str, int]) -> str:
-    """A line on what a session is about to do. `runs` are those per case, by suite."""
+    """A line on what a session is about to do. `runs` is the number of runs per case, by suite."""
     least, most = min(runs.values()), max(runs.values())
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
@@ -98,7 +98,7 @@ def _describe_role(settings: Settings, role: Role) -> str:
 
 
 def _where(settings: Settings, role: Role) -> str:
-    """The endpoint of a role."""
+    """The URL of a role's endpoint, or BUILT_IN."""
     is_built_in = all(map(is_local, _models(settings, role)))
     return BUILT_IN if is_built_in else public_url(settings.endpoint(role).base_url)
 

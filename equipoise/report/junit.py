@@ -1,4 +1,4 @@
-"""The gates of results as a JUnit report, with the cases that a session adds to pytest's own."""
+"""The gates of results as a JUnit report, with the same test cases that a session adds to pytest's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def write(
 
 
 def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) -> Iterator[ReportedCase]:
-    """A case for each gate, for each of its rules, and for results in which runs or scores are missing."""
+    """A test case for each gate, for each of its rules, and for results that lack runs or scores."""
     for suite, parts in suites.items():
         if gate := parts.get("gate"):
             yield from outcomes.of_runs(suite, gate)

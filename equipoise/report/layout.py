@@ -1,4 +1,4 @@
-"""Text that fits a terminal: tables, line wrapping at punctuation, and colours. Pure.
+"""Text that fits a terminal: tables, line wrapping at punctuation, and colours.
 
 Widths are in terminal columns; a wide character takes two.
 """
@@ -27,7 +27,7 @@ Markup = Mapping[str, bool]
 
 _FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
-"""Patterns behind which a line may be broken, the best first."""
+"""Patterns after which a line may be broken, the best first."""
 _BLANK = re.compile(r"\s*")
 _SPACE, _COMMA, _PART = map(re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])"))
 """Separators: between words, between outcomes, and between the parts of a name."""
@@ -63,7 +63,7 @@ def cut(text: str, width: int) -> str:
 
 
 def fitted(parts: Sequence[tuple[int, str]], width: int) -> str:
-    """The parts in order, joined; if they do not all fit, those of the highest rank are left out first."""
+    """The texts of `parts`, (rank, text), joined. If too wide, the highest ranks are dropped first."""
     shown = list(parts)
     while len(shown) > 1 and columns(_joined(shown)) > width:
         shown.remove(max(shown, key=lambda part: part[0]))
@@ -112,7 +112,7 @@ def _is_left(column: int, rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _fold_head(cells: Cells, excess: int) -> None:
-    """Wrap the longest words above the columns first, and no more of them than it takes."""
+    """Wrap the header, the widest cells first, only as far as needed."""
     body = _widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
     width, heads = _total(cells) - excess, [cell[0] for cell in cells[0]]
 
@@ -181,7 +181,7 @@ def styled(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
         is_head = line.startswith(" ") and (is_head or not before.strip())
         markup = {"bold": True} if is_head else _markup(line)
         for part in wrapped(printable(line), width):
-            # Again, as a command may begin where a line was broken.
+            # Again: a workflow command is only one at the start of a line, which wrapping may create.
             yield printable(part), markup
         before = line
 
@@ -219,7 +219,7 @@ def _after_blank(line: str, start: int) -> int:
 
 
 def _columns_before(line: str) -> Sequence[int]:
-    """How many columns are before each character, and in all."""
+    """The columns before each character, and, as the last item, those of the whole line."""
     if line.isascii():
         return range(len(line) + 1)
     return [0, *accumulate(max(0, wcwidth(character)) for character in line)]
@@ -231,9 +231,10 @@ def _break_ends(line: str) -> list[list[int]]:
 
 
 def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
-    """Offset of a break: after the last punctuation of the best kind, unless a third of the line stays empty.
+    """Offset of a break after `start`: behind the last punctuation of the best kind that fits.
 
-    The place is after `start`; `fitting` is the last index that fits, with `room` characters before it.
+    A kind is passed over if more than a third of the line would stay empty. `fitting` is the last index that
+    fits, with `room` characters before it. None if the rest cannot be broken.
     """
     for offsets in ends:
         last = bisect_right(offsets, fitting + 1) - 1

@@ -1,6 +1,7 @@
-"""Gates, and results that are not complete, as cases of a report of tests (JUnit's, for example). Pure.
+"""Gates and incomplete results as cases of a test report, such as JUnit's.
 
-Such a report has a case for every run. Without these it could be all green where the exit status is not 0.
+A test report has a case for every run. Without these additional cases it could show no failure although the
+exit status is not 0.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from equipoise.report.verdict import VERDICTS
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
 _INCONCLUSIVE: Mapping[str | None, CaseOutcome] = {"pass": "skipped", "fail": "failed"}
-"""Outcome of an inconclusive verdict by `--gate-inconclusive`."""
+"""Outcome of an inconclusive verdict by the value of `--gate-inconclusive`; otherwise `error`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCase:
-    """One case: `name` is its node id behind that of the test file, `why` a line of explanation.
+    """One case: `name` is the last part of its node id, after the test file, `why` a line of explanation.
 
     A case that is an `error` could not be decided.
     """
@@ -32,9 +33,9 @@ class ReportedCase:
 
 
 def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
-    """The gate of a suite, then each of its rules. `inconclusive` is the value of `--gate-inconclusive`.
+    """A case for the gate of a suite, then one for each rule.
 
-    An advisory rule that does not pass is skipped: it fails nothing.
+    `inconclusive` is the value of `--gate-inconclusive`. An advisory rule that does not pass is `skipped`.
     """
     outcomes = {**_OUTCOMES, "inconclusive": _INCONCLUSIVE.get(inconclusive, "error")}
     whole = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
@@ -49,17 +50,17 @@ def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> I
 
 
 def of_results(suite: str, why: str) -> ReportedCase:
-    """The results of a suite, which are not complete, or not written."""
+    """A case for results of a suite that are incomplete, or could not be written."""
     return ReportedCase(suite=suite, name="results", outcome="error", why=why)
 
 
 def of_waiting(suite: str, why: str) -> ReportedCase:
-    """The results of a suite whose other runs wait for batches."""
+    """A case for results of a suite that still waits for batches."""
     return ReportedCase(suite=suite, name="results", outcome="skipped", why=why)
 
 
 def of_runs(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
-    """The results of a suite without a session that has a case for each run: what they lack, if anything."""
+    """Cases for runs or scores that results lack, for reports without a case for each run."""
     if gate["left"]:
         yield of_results(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")
     if gate["unscored"]:

@@ -1,6 +1,6 @@
 """Results as a typed value for scripts and notebooks: figures, runs, tables.
 
-Transcripts, most of a file, are read when they are first asked for.
+Transcripts, which make up most of a file, are read on first use.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """A standard error and a confidence interval, None with a `reason`; `n` counts what they rest on."""
+    """A standard error and a confidence interval, or None and a `reason`; `n` is the sample size."""
 
     se: float | None = None
     low: float | None = None
@@ -44,10 +44,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure(Interval):
-    """One metric of results, in its `unit`; None with a `reason`.
+    """One metric of results, in its `unit`; its value is None if there is a `reason`.
 
-    The interval treats clusters as a sample of those that might have been asked. `these` is the interval on
-    the very questions that were asked, where results have it. `by_run` has the figure of each run.
+    The interval treats clusters as a sample of those that might have been asked. `these` is the interval for
+    exactly the questions that were asked, if results have it. `by_run` has the figure of each run.
     """
 
     name: str
@@ -89,12 +89,12 @@ class Results:
 
     @property
     def audit(self) -> Mapping[str, AuditFigures | None]:
-        """The audit of each evaluator; None of one that was not audited."""
+        """The audit of each evaluator; None if it was not audited."""
         return self._side.audits
 
     @cached_property
     def metrics(self) -> Mapping[str, Figure]:
-        """The figures by name, the headline first; computed where the file has none, as a published one."""
+        """The figures by name, the headline first. Computed if the file has none."""
         with self._reading():
             metrics = self.summary.get("metrics")
             if metrics is None:
@@ -105,7 +105,7 @@ class Results:
 
     @cached_property
     def asker(self) -> Mapping[str, Figure]:
-        """The figures about who asks by name; empty where nobody did."""
+        """The figures about who asks, by name; empty without `--asker`."""
         with self._reading():
             metrics = self.summary.get("asker", {}).get("metrics", {})
             return {name: _figure(name, metric) for name, metric in metrics.items()}
@@ -119,13 +119,13 @@ class Results:
             return self._side.suite.table(self.summary)
 
     def runs(self) -> Iterator[RunRow]:
-        """Every run in which nobody asks, in the order of the file."""
+        """Every run without a cue about who asks, in the order of the file."""
         if self._data is not None:
             return iter(rows.of_json(self._data["results"]))
         return iter(rows.of_json(self._side.data["results"], self._with_transcripts))
 
     def asked(self) -> Iterator[RunRow]:
-        """Every run in which somebody asks, whom its `asker` says; none without `--asker`."""
+        """Every run with a cue about who asks, which is its `asker`; none without `--asker`."""
         if self._data is not None:
             return iter(rows.of_askers(self._data))
         return iter(rows.of_askers(self._side.data, self._with_transcripts))
@@ -137,7 +137,7 @@ class Results:
         return table.to_polars([self])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The same as `to_polars` for pandas, which has to be installed."""
+        """The same as `to_polars`, as a pandas data frame. Needs pandas."""
         from equipoise.report.export import table
 
         return table.to_pandas([self])
@@ -168,7 +168,7 @@ class Results:
         return str(self.metadata.get("status"))
 
     def _repr_html_(self) -> str:
-        """The table of a notebook."""
+        """The table, as HTML for notebooks."""
         head, *body = [[escape(cell) for cell in row] for row in self.table]
         rows = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr>"]
         rows += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]

@@ -1,7 +1,4 @@
-"""A session's results as lines of text for a terminal. Pure.
-
-Knows neither colours nor pytest.
-"""
+"""A session's results as lines of text for a terminal, without colours."""
 
 from __future__ import annotations
 
@@ -31,8 +28,8 @@ def summary(
 ) -> Iterator[str]:
     """The suite's table (header first), spending, errors and the path of the results.
 
-    `wall_seconds` is None if it was not measured; errors equal to `known_error`, which is shown elsewhere,
-    are left out. The table is at most `width` columns wide, if it is given.
+    `wall_seconds` is None if it was not measured. Errors with the message `known_error`, which is shown
+    elsewhere, are left out. The table is at most `width` columns wide, if it is given.
     """
     if has_scores(data):
         yield from align(rows, width)
@@ -70,7 +67,7 @@ def completeness(data: Mapping[str, JSON]) -> str:
 
 
 def _unscored(data: Mapping[str, JSON]) -> int:
-    """How many runs of all sessions ended without a score; `errors` may be those of a part."""
+    """The number of runs of all sessions without a score; `errors` may be those of one session."""
     return int(data.get("unscored", len(data["errors"])))
 
 
@@ -83,7 +80,7 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
         read = f"{used['input']:,} tokens in{_cached(metadata, role)}"
         yield f"{role + ':':<11}{read}, {used['output']:,} out{price}"
-    # Results of earlier versions do not say how many were repeated.
+    # Results of earlier versions lack the number of repeated calls.
     names = ["made", "replayed", "failed", "retries"]
     names += [name for name in ("repeated", "batched") if calls.get(name)]
     counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
@@ -109,7 +106,7 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
 
 
 def _cached(metadata: Mapping[str, JSON], role: str) -> str:
-    """The prompt tokens that came from a cache, and what they saved."""
+    """A phrase on the prompt tokens that came from a cache, and the cost that this saved."""
     cached = metadata["tokens"][role].get("cached")
     saved = metadata.get("saved_by_cache_usd", {}).get(role)
     return f" ({cached:,} cached, which saved {saved:.4f} USD)" if cached and saved else ""
@@ -133,7 +130,7 @@ def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
 
 
 def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
-    """The sources of variance, differences between languages, agreement of the panel, and `--until`."""
+    """Lines on `--until`, variance components, differences between languages, and agreement of the panel."""
     if until := summary.get("until"):
         yield _until(until)
     if summary["variance"]["share"]:
@@ -164,12 +161,12 @@ def _variance(variance: Mapping[str, JSON]) -> Iterator[str]:
     if variance.get("advice"):
         yield f"           {variance['advice']}"
     if smallest := variance.get("smallest_difference"):
-        difference = f"{smallest:.2f} points{_given(variance)}"
+        difference = f"{smallest:.2f} points{_assumptions(variance)}"
         yield f"           The smallest detectable difference between two models: {difference}."
 
 
-def _given(variance: Mapping[str, JSON]) -> str:
-    """The assumptions behind the smallest difference; results of earlier versions have none."""
+def _assumptions(variance: Mapping[str, JSON]) -> str:
+    """The assumptions of the smallest difference; empty for results of earlier versions."""
     assumed = variance.get("smallest_difference_assumes")
     if not assumed:
         return ""

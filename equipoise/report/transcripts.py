@@ -1,4 +1,4 @@
-"""Single runs of results as text: selection, outcome and conversation. Pure."""
+"""Single runs of results as text: selection, outcome and conversation."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def select(
     outcome: str | None = None,
     lowest: int | None = None,
 ) -> list[RunRow]:
-    """The runs with a text in their question or conversation and with an outcome; of these the `lowest`."""
+    """The runs that contain `text` and have this `outcome`; of these the `lowest` with the lowest scores."""
     selected = [
         row
         for row in rows
-        if (text is None or text.casefold() in _searched(row)) and (outcome is None or row.outcome == outcome)
+        if (text is None or text.casefold() in _searchable_text(row))
+        and (outcome is None or row.outcome == outcome)
     ]
     if lowest is None:
         return selected
@@ -32,8 +33,8 @@ def select(
     return [selected[index] for _, index in sorted(scored)[:lowest]]
 
 
-def _searched(row: RunRow) -> str:
-    """The text in which a run is searched, in lower case."""
+def _searchable_text(row: RunRow) -> str:
+    """All text of a run that is searched, case-folded."""
     question = row.question
     names = [question.key, question.area, question.text, *question.labels.values()]
     names += [row.asker.tag] if row.asker else []
@@ -42,7 +43,7 @@ def _searched(row: RunRow) -> str:
 
 
 def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
-    """Level of a run's score on the rubric's scale, or in the suite's words; empty if neither."""
+    """A phrase on a run's score: its category, or its level on the rubric's scale; empty without either."""
     if row.score is None or suite.level is None:
         return ""
     named = [name for name, value in suite.categories.items() if value == row.score]
@@ -54,7 +55,7 @@ def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
 def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
     """A run's outcome, its conversation with the subject, and the evaluators' answers.
 
-    `level` stands behind its percent, or what else the unit is.
+    `level` is a phrase that is added to its score in `unit`.
     """
     shown = "%" if unit == "%" else f" {unit}"
     figure = "" if row.percent is None else f", {row.percent:g}{shown}"
@@ -74,7 +75,7 @@ def _asker(row: RunRow) -> str:
 
 
 def messages(row: RunRow) -> Iterator[tuple[str, Message]]:
-    """Each message with its speaker: the conversations with the subject, then each evaluator's answers."""
+    """Each message with its speaker: conversations with the subject first, then each evaluator's answers."""
     for conversation in row.subject:
         for message in conversation.messages:
             yield f"{conversation.name} {message['role']}".strip(), message

@@ -1,4 +1,4 @@
-"""The verdict on a release: a table of its suites, then a line for each rule. Pure."""
+"""The verdict on a release: a table of its suites, then a line for each rule."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from equipoise.core.types import JSON
 from equipoise.report.layout import align
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
-"""Verdicts as people read them, the worst first."""
+"""Verdicts as they are shown, the worst first."""
 PARTS = ("comparison", "gate")
-"""The parts of results that say what became of them against others."""
+"""The parts of results that compare them with others."""
 Suites = Mapping[str, Mapping[str, JSON]]
 """Parts of results by suite."""
 
 
 def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
-    """The verdict, the suites if there are several, the rulings, and changes of who answered.
+    """The verdict, the suites if there are several, the rulings, and changes of the model that answered.
 
-    Nothing where no suite has a gate; control characters are escaped.
+    Empty if no suite has a gate. Control characters are escaped.
     """
     return map(printable, _lines(suites, width))
 
@@ -28,7 +28,7 @@ def _lines(suites: Suites, width: int | None) -> Iterator[str]:
     gates = gates_of(suites)
     if not gates:
         return
-    yield f"gate: {VERDICTS[worst(gates)]}{_doubts(gates)}"
+    yield f"gate: {VERDICTS[worst(gates)]}{_missing_scores(gates)}"
     if len(suites) > 1:
         yield from align(table(suites), width)
     for _, line in rulings(suites):
@@ -48,14 +48,14 @@ def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
 
 
-def _doubts(gates: Iterable[Mapping[str, JSON]]) -> str:
-    """Caveats of a verdict: runs without a score, on which it does not rest."""
+def _missing_scores(gates: Iterable[Mapping[str, JSON]]) -> str:
+    """A phrase on the number of runs without a score, which a verdict ignores; empty if none."""
     missing, planned = map(sum, zip(*map(_runs, gates), strict=True))
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 
 
 def _runs(gate: Mapping[str, JSON]) -> tuple[int, int]:
-    """Runs without a score, done or not, and all runs; results of earlier versions do not say."""
+    """The numbers of runs without a score, done or not, and of all runs; 0 if unknown."""
     return gate.get("unscored", 0) + gate.get("left", 0), gate.get("planned", 0)
 
 

@@ -34,7 +34,7 @@ def test_a_pipe_and_a_device_are_no_files(tmp_path: Path, subtests: pytest.Subte
 def _page(folder: Path) -> None:
     os.mkfifo(folder / "x.json")
     with pytest.raises(UserError, match="no results files"):
-        page.found([folder])
+        page.find([folder])
 
 
 def _page_output(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Results in the formats of others: tables of runs, model cards, registries, log viewers.
+"""Results in other formats: tables of runs, model cards, registries, log viewers.
 
 Data that a format cannot hold is reported, never dropped silently.
 """
@@ -24,17 +24,17 @@ from equipoise.results.store import ARCHIVE, SHARDS
 Format = Literal["csv", "parquet", "jsonl", "markdown", "every_eval_ever", "inspect"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
-"""Default folders of formats of several files."""
+"""Default output folders of the formats that write several files."""
 MOST_NAMED = 3
-"""How many of the files that are left out are named."""
+"""Maximum number of skipped files that are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")
-"""Beginnings of lines about data that was not written."""
+"""Prefixes of lines about data that was not written, and of warnings."""
 
 
 def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The results files at these paths, and a line on the other JSON files in folders. Raises UserError.
 
-    Kept audits, archived results and shards, which stand in folders of their own, are left out in silence.
+    The subfolders of audits, archived results and shards are skipped without a message.
     """
     files: dict[Path, Path] = {}
     others: set[Path] = set()
@@ -64,7 +64,7 @@ def _skipped(names: Sequence[str]) -> list[str]:
 
 
 def _is_results(path: Path) -> bool:
-    """Whether a file in a folder is one to export; those of published benchmarks have to be named."""
+    """Whether a file in a folder has results of Equipoise. Those of published benchmarks have to be named."""
     try:
         return "schema_version" in json_io.loads(read_bytes(path))["metadata"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -74,7 +74,7 @@ def _is_results(path: Path) -> bool:
 def export(
     paths: Sequence[Path], to: Format, output: Path | None = None, publisher: Publisher | None = None
 ) -> Iterator[str]:
-    """Write results in a format; yields what was written, and what was left out. Raises UserError."""
+    """Write results in a format; yields lines on what was written and what was left out. Raises UserError."""
     if to == "inspect":
         inspect.require()
     files, skipped = find(paths)
@@ -92,15 +92,15 @@ def export(
     yield from skipped
 
 
-def _whole(files: Sequence[Path]) -> Iterator[Results]:
-    """Each of the results with its transcripts, one at a time."""
+def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
+    """The results in each file with their transcripts, loaded one at a time."""
     return (load(file, keeps_transcripts=True) for file in files)
 
 
 def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
-    rows = table.write(_whole(files), to, output)
+    rows = table.write(_with_transcripts(files), to, output)
     yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
-    every = [_Asked(results) for results in _whole(files)]
+    every = [_Asked(results) for results in _with_transcripts(files)]
     if any(next(item.runs(), None) for item in every):
         beside = output.with_name(f"{output.stem}.askers{output.suffix}")
         rows = table.write(every, to, beside)
@@ -114,7 +114,7 @@ def _is_asked(file: Path) -> bool:
 
 
 class _Asked:
-    """Results as a source of the runs in which somebody asks."""
+    """The source of a table of the runs with a cue about who asks."""
 
     def __init__(self, results: Results) -> None:
         self.path, self.metadata = results.path, results.metadata
@@ -122,7 +122,7 @@ class _Asked:
 
 
 def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
-    # It brings the widths of characters, which take a while to import.
+    # Imported here: wcwidth is slow to import.
     from equipoise.report.export import markdown
 
     text = markdown.markdown(map(load, files))
@@ -146,7 +146,7 @@ def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
 
 
 def _registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
-    for results in _whole(files):
+    for results in _with_transcripts(files):
         try:
             written = every_eval_ever.write(results, folder, publisher)
         except OSError as error:

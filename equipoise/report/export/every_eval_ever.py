@@ -1,7 +1,7 @@
-"""Results in the schema of Every Eval Ever, 0.3.0: one aggregate file, and one line a run with a score.
+"""Results in the schema of Every Eval Ever, 0.3.0: an aggregate file, and a file with one line per run.
 
-https://evalevalai.com publishes the schema in the package every-eval-ever. Its instances need a score: runs
-without one are left out of the lines and counted in the aggregate. Figures without a value are left out.
+https://evalevalai.com publishes the schema in the package every-eval-ever. It requires scores: runs without
+one have no line, and are counted in the aggregate. Figures without a value are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _RANGES: Mapping[str, tuple[float | str, float | str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """The publisher of the results, which no results file names."""
+    """The publisher of the results and the developer of the model, which results files do not name."""
 
     organization: str = UNKNOWN
     relationship: str = "other"
@@ -49,7 +49,7 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The aggregate file, its number of lines, and what was left out."""
+    """The aggregate file, the number of lines of the other file, and what was left out."""
 
     path: Path
     lines: int
@@ -58,7 +58,7 @@ class Written:
 
 
 def write(results: Results, folder: Path, publisher: Publisher) -> Written:
-    """Write both files below `folder`, where the registry keeps them. Raises OSError."""
+    """Write both files below `folder`, at the paths that the registry expects. Raises OSError."""
     identity = model_id(results.model, publisher.developer)
     name = uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4)
     developer, *model = identity.split("/")
@@ -104,7 +104,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
 
 
 def _texts(details: Mapping[str, JSON]) -> dict[str, str]:
-    """Details, all of which have to be texts; what is null is left out."""
+    """Details as strings, which the schema requires; null values are left out."""
     return {
         name: value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n")
         for name, value in details.items()
@@ -116,7 +116,7 @@ def _texts(details: Mapping[str, JSON]) -> dict[str, str]:
 
 
 def model_id(model: str, developer: str) -> str:
-    """The model as developer/name, in which every part may be the name of a folder."""
+    """The model as developer/name, with every part made a valid folder name."""
     parts = [_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in model.strip().split("/")]
     return "/".join(parts if len(parts) > 1 else [developer, *parts])
 
@@ -213,7 +213,7 @@ def _generation(results: Results) -> dict[str, JSON]:
 
 
 def _judges(results: Results) -> dict[str, JSON]:
-    """The panel with the first prompt that one of them got; nothing where none was asked."""
+    """The panel, and the first prompt to an evaluator as an example; empty without prompts."""
     first = next((item for run in results.runs() for item in run.evaluators if item.messages), None)
     if first is None:
         return {}
@@ -231,7 +231,7 @@ def _judges(results: Results) -> dict[str, JSON]:
 def _write_samples(
     results: Results, path: Path, evaluation: str, identity: str, headline: Figure
 ) -> tuple[str, int, int]:
-    """The SHA-256 of the file, its lines, and the runs without a score. Writes no empty file."""
+    """Write the lines. Returns the SHA-256, the number of lines, and of runs without a score."""
     digest, lines, unscored = hashlib.sha256(), 0, 0
     with replacing(path) as file:
         for run in results.runs():
@@ -243,6 +243,7 @@ def _write_samples(
             file.write(line)
             lines += 1
     if not lines:
+        # No empty file is left.
         path.unlink()
     return digest.hexdigest(), lines, unscored
 

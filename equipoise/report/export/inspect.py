@@ -1,7 +1,7 @@
 """Results as a log of Inspect, made of its own classes: `inspect view` and `read_eval_log` open it.
 
-Each run is a sample (its case) and an epoch (its number). The prompts of evaluators are left out: their
-answers are the explanation of the score.
+Each run is an epoch (its number) of a sample (its case). The evaluators' answers are the explanation of the
+score; their prompts are left out.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, ModelUsage
 
 MOST_IN_EVAL = 1000
-"""Above this number of runs .json, which opens alike: Inspect's writer of .eval files holds all samples in
-memory, and takes more than a millisecond of CPU for each."""
+"""Maximum number of runs in an .eval file; larger logs are .json, which opens in the same way.
+
+Inspect's writer of .eval files holds all samples in memory, and takes more than 1 ms of CPU for each.
+"""
 _STATUS = {
     "complete": "success",
     "complete_with_unscored": "success",
@@ -44,14 +46,14 @@ _STOPPED = {
 
 
 def require() -> None:
-    """Raise UserError where inspect_ai is not installed."""
-    # Not imported yet: reading a large file before takes no memory on top of that of its modules.
+    """Raise UserError if inspect_ai is not installed."""
+    # Not imported yet: a large file is read first, so that its peak of memory comes before the import.
     if find_spec("inspect_ai") is None:
         raise UserError("inspect_ai is not installed; run: pip install inspect-ai")
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write the log into the folder, named as Inspect names its own, and return its path. Raises OSError."""
+    """Write the log into the folder, with a name as Inspect gives, and return its path. Raises OSError."""
     from inspect_ai.log import write_eval_log
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +63,7 @@ def write(results: Results, folder: Path) -> Path:
     log = _without_samples(results, runs)
     if len(runs) > MOST_IN_EVAL:
         path = folder / f"{name}.json"
-        # The order in which Inspect writes samples.
+        # Inspect writes samples in this order.
         runs.sort(key=lambda run: (run.number, _sample_id(run)))
         _write_json(log, _samples(results, runs), path)
     else:
@@ -73,7 +75,7 @@ def write(results: Results, folder: Path) -> Path:
 
 def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
     """Write the same log as `write_eval_log`, but one sample at a time. Raises OSError."""
-    # What that writer encodes with.
+    # The encoder that `write_eval_log` uses.
     from pydantic_core import to_json
 
     with replacing(path) as file:
@@ -90,7 +92,7 @@ def _id(results: Results) -> str:
 
 
 def _without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
-    """A log of settings and figures with intervals, without samples."""
+    """A log with the settings, and the figures with their intervals."""
     from inspect_ai.log import EvalLog, EvalStats
 
     metadata = results.metadata
@@ -159,7 +161,7 @@ def _results(results: Results, runs: Sequence[RunRow]) -> Any:
 
 
 def _precision(figure: Figure) -> dict[str, JSON]:
-    """A figure's interval, unit and other fields beside its value."""
+    """All fields of a figure except its name and value."""
     these = figure.these
     values = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
     values |= {name: getattr(figure, name) for name in ("higher_is_better", "clusters", "confidence")}
@@ -185,7 +187,7 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
     from inspect_ai.log import EvalSample
 
     subject, evaluators, case = run.subject, run.evaluators, _sample_id(run)
-    # Numbered: random ids, which they would get, take longer to make than all else of a message.
+    # Inspect would generate random ids, which take more time than the rest of a message.
     numbered = (f"{case}/{run.number}/{number}" for number in count(1))
     messages = [message for item in subject for message in _messages(model, item, numbered)]
     return EvalSample(
@@ -210,7 +212,7 @@ def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
 
 
 def _about(run: RunRow) -> dict[str, JSON]:
-    """All of a run but its conversations, which a sample has as messages."""
+    """The run as JSON without its conversations, which are the messages of the sample."""
     return {name: value for name, value in run_json(run).items() if name not in TRANSCRIPTS}
 
 
@@ -221,7 +223,7 @@ def _error(message: str) -> Any:
 
 
 def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Iterator[ChatMessage]:
-    """The messages of a conversation, marked with its name where a run has several."""
+    """The messages of a conversation, with its name as metadata if a run has several."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
@@ -289,7 +291,7 @@ def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
 def _usage_of(
     model: str, subject: Sequence[Conversation], evaluators: Sequence[Conversation]
 ) -> dict[str, ModelUsage]:
-    """Usage by model, the subject's first; of a model that judges itself, both together."""
+    """Usage by model, the subject's first. If the subject judges itself, the sum of both roles."""
     parts: dict[str, list[Conversation]] = {model: list(subject)}
     for conversation in evaluators:
         parts.setdefault(conversation.name, []).append(conversation)
@@ -298,13 +300,13 @@ def _usage_of(
 
 
 def _clean(data: JSON) -> JSON:
-    """A copy of the JSON without lone surrogates, which hardly ever occur."""
-    return data if json_io.is_whole(data) else _cleaned(data)
+    """The JSON without lone surrogates. It is copied only if it has any, which is rare."""
+    return data if json_io.is_whole(data) else _without_surrogates(data)
 
 
-def _cleaned(data: JSON) -> JSON:
+def _without_surrogates(data: JSON) -> JSON:
     if isinstance(data, Mapping):
-        return {name: _cleaned(value) for name, value in data.items()}
+        return {name: _without_surrogates(value) for name, value in data.items()}
     if isinstance(data, list):
-        return [_cleaned(item) for item in data]
+        return [_without_surrogates(item) for item in data]
     return whole(data) if isinstance(data, str) else data

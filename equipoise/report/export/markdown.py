@@ -1,4 +1,4 @@
-"""Results as Markdown for a model card: the suite's own table, and what the figures rest on."""
+"""Results as Markdown for a model card: the suite's own table, and a line on data, rubric and versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One row a run, in columns that are the same for all suites, and those that a suite adds of its own."""
+"""Tables with one row per run: columns common to all suites, then those of single suites."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars
 
 ColumnKind = Literal["text", "integer", "number", "boolean"]
-SAID: Sequence[Literal["role", "content"]] = ("role", "content")
+_MESSAGE_KEYS: Sequence[Literal["role", "content"]] = ("role", "content")
 LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
 """Prefixes of columns that a suite adds: labels, details of cases, values, details of runs."""
 ASKER = "asker."
@@ -31,7 +31,7 @@ ASKER = "asker."
 
 
 class Source(Protocol):
-    """Results, as far as a table takes them."""
+    """The parts of results that a table needs."""
 
     @property
     def path(self) -> Path:
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A run with the results that it is from, its conversations read once."""
+    """A run and its results, with its conversations, so that these are read only once."""
 
     results: Source
     run: RunRow
@@ -65,7 +65,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, its kind, and what it holds."""
+    """A column: its name, its kind, its description, and the function that returns its value."""
 
     name: str
     kind: ColumnKind
@@ -157,7 +157,10 @@ def _reply(subject: Sequence[Conversation]) -> str | None:
 
 def _transcript(subject: Sequence[Conversation]) -> list[JSON]:
     return [
-        {"name": item.name, "messages": [{part: message[part] for part in SAID} for message in item.messages]}
+        {
+            "name": item.name,
+            "messages": [{part: message[part] for part in _MESSAGE_KEYS} for message in item.messages],
+        }
         for item in subject
     ]
 
@@ -205,7 +208,7 @@ def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _kind(values: Sequence[JSON]) -> ColumnKind:
-    """Kind of all values of a column; text where they differ, or are lists and objects."""
+    """The kind of a column by its values; text if types differ, or for lists and objects."""
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
         return "boolean"
@@ -221,14 +224,14 @@ def _as(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
 
 
 def _as_text(value: JSON) -> str | None:
-    """A text as it is, anything else as JSON; half characters become question marks."""
+    """A text unchanged, any other value as JSON. Lone surrogates become question marks."""
     if value is None:
         return None
     return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
 def to_polars(every: Iterable[Source]) -> polars.DataFrame:
-    """The table as a polars data frame. Raises UserError where polars is not installed."""
+    """The table as a polars data frame. Raises UserError if polars is not installed."""
     try:
         import polars
     except ImportError:
@@ -241,7 +244,7 @@ def to_polars(every: Iterable[Source]) -> polars.DataFrame:
 
 
 def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
-    """The table as a pandas data frame. Raises UserError where pandas is not installed."""
+    """The table as a pandas data frame. Raises UserError if pandas is not installed."""
     try:
         import pandas
     except ImportError:
@@ -260,7 +263,7 @@ _QUOTED = re.compile('[,"\r\n]')
 
 
 def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
-    """Write the table, atomically; returns its number of rows. Raises UserError; Parquet needs polars."""
+    """Write the table atomically, and return its number of rows. Raises UserError. Parquet needs polars."""
     if to == "parquet":
         frame = to_polars(every)
         with _writing(path) as file:
@@ -293,7 +296,7 @@ def _csv(columns: ColumnValues) -> Iterator[bytes]:
 
 
 def _csv_cell(value: JSON) -> str:
-    """A cell guarded against spreadsheets, quoted only if necessary; empty text is quoted, null is not."""
+    """A cell that no spreadsheet takes for a formula. Empty text is quoted, null is not."""
     if not isinstance(value, str):
         return "" if value is None else json_io.dumps(value).decode().rstrip("\n")
     text = guarded(value)

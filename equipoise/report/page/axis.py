@@ -1,4 +1,4 @@
-"""The part of a scale that a column of intervals is drawn on, so that they can be told apart. Pure."""
+"""The axis of a column of intervals: the part of the scale that contains them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from math import ceil, floor, log10
 from equipoise.core.types import JSON
 
 _STEPS = 6
-"""About how many round numbers lie between the ends."""
+"""Approximate number of steps between the ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """Its ends, round numbers in the unit of what is drawn."""
+    """The ends of an axis, round numbers in the unit of the metrics."""
 
     low: float
     high: float
@@ -23,7 +23,7 @@ class Axis:
         return f"{self.low:g} to {self.high:g}"
 
     def share(self, value: float) -> float:
-        """How far a value is from the low end to the high one, in percent."""
+        """The position of a value between the low end (0) and the high end (100)."""
         return 100 * (value - self.low) / (self.high - self.low)
 
 
@@ -34,14 +34,14 @@ def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
     is_percent = all(m["unit"] == "%" for m in rows)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
-    step = _round((max(values) - min(values)) / _STEPS)
+    step = _round_up((max(values) - min(values)) / _STEPS)
     low, high = step * (floor(min(values) / step)), step * (ceil(max(values) / step))
     if low == high:
         low, high = low - step, high + step
     return Axis(low=max(0.0, low), high=min(100.0, high)) if is_percent else Axis(low=low, high=high)
 
 
-def _round(size: float) -> float:
-    """The least of 1, 2, 5, 10, 20, ... that is not less."""
+def _round_up(size: float) -> float:
+    """The smallest of 1, 2, 5, 10, 20, ... that is not less than `size`."""
     power = 10.0 ** floor(log10(max(size, 1.0)))
     return next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= size)

@@ -1,4 +1,4 @@
-"""The board: what a page shows of many models side by side, and the page of a board alone."""
+"""The board: data for the part of a page that shows many models side by side."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from equipoise.report.page.names import title
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
-"""Maximum number of families with several releases shown without a click."""
+"""Maximum number of trends shown without a click."""
 _UNSCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardRow:
-    """One model in a table. `alike` are the rows not told apart from it, as bits of a hex number."""
+    """One model in a table. `alike` is a hex number with a bit for each row not told apart from it."""
 
     entry: Entry
     ranks: str
@@ -31,20 +31,20 @@ class BoardRow:
 
     @property
     def missing(self) -> int:
-        """Runs that are still to be done."""
+        """The number of runs that are still to be done."""
         expected, done = (self.entry.metadata[name] or 0 for name in ("runs_expected", "runs_completed"))
         return int(expected - done)
 
     @property
     def unscored(self) -> str:
-        """How runs ended that were not simply scored."""
+        """Counts of the outcomes without a plain score, in a phrase."""
         ended = self.entry.outcomes
         return ", ".join(f"{name} {ended[name]:,}" for name in _UNSCORED if ended.get(name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """One table as it is shown. `name` is its id in the page."""
+    """One table of the board. `name` is its id in the page."""
 
     name: str
     table: Table
@@ -52,12 +52,12 @@ class View:
 
     @cached_property
     def axis(self) -> Axis:
-        """The axis of its intervals."""
+        """The axis of the intervals of its headlines."""
         return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
 
     @cached_property
     def rows(self) -> list[BoardRow]:
-        """Its models, the best first, those without a score last."""
+        """The rows of its models, best first, those without a score last."""
         scored, ranking = len(self.table.scored), self.table.ranking
         return [
             _row(item, self.table, n, ranking) if n < scored else _unranked(item)
@@ -66,7 +66,7 @@ class View:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether there are models to compare."""
+        """Whether at least two models have a score."""
         return len(self.table.scored) > 1
 
     @property
@@ -82,7 +82,7 @@ class View:
 
     @property
     def unit(self) -> str:
-        """The unit behind a figure."""
+        """The unit as it follows a figure, with a space."""
         metric = self.table.first.metric
         return " %" if metric is None or metric.unit == "%" else f" {metric.unit}"
 
@@ -103,7 +103,7 @@ class View:
 
     @property
     def citation(self) -> str:
-        """How to cite it."""
+        """The text to cite the table."""
         return standings.citation(self.table)
 
 
@@ -147,14 +147,14 @@ class SuiteBoard:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """A board as it is shown."""
+    """A board with its views by suite."""
 
     board: boards.Board
     parts: Sequence[SuiteBoard]
 
     @property
     def title(self) -> str:
-        """Its models, or how many there are."""
+        """Its models, or their number if there are more than three."""
         return standings.in_short(self.board.models)
 
     @property
@@ -164,12 +164,12 @@ class Shown:
 
     @property
     def has_several(self) -> bool:
-        """Whether any table has models to compare."""
+        """Whether any table has at least two models with a score."""
         return any(view.is_ranked for part in self.parts for view in part.views)
 
     @property
     def is_flat(self) -> bool:
-        """Whether each suite has one set of results: one table of all suites says the same."""
+        """Whether each suite has a single result, so that one table of all suites is enough."""
         tables = [table for section in self.board.sections for table in section.tables]
         is_alone = all(len(table.entries) == 1 and not table.earlier for table in tables)
         return is_alone and len(tables) == len(self.parts)

@@ -1,4 +1,4 @@
-"""A board alone on its page: results of hundreds of models without their transcripts, one file at a time."""
+"""A page with only a board: hundreds of results without transcripts, read one file at a time."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
 from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
-"""Maximum number and bytes of results files whose transcripts a page holds without --transcripts."""
+"""Maximum number and total bytes of results files on a page with transcripts by default."""
 _SCRIPTS = ("vendor/sortable-tablesort-4.1.7.js", "cards.js", "board.js")
 
 
 def too_many(paths: Sequence[Path]) -> str | None:
-    """Why the transcripts of these results are too many for one page, in words; None if they are not."""
+    """A phrase on why the transcripts of these results are too many for one page; None if they are not."""
     if len(paths) > MOST_RESULTS:
         return f"{len(paths):,} results, more than {MOST_RESULTS}"
     size = sum(path.stat().st_size for path in paths if path.is_file())
@@ -56,7 +56,7 @@ def _read(path: Path, index: int) -> Entry:
 def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
     style, scripts = page.stylesheet(), [page.asset(name) for name in _SCRIPTS]
     template = page.environment().get_template("board_page.html")
-    # Lines are short: buffered, they are written in few pieces.
+    # The template yields short pieces; buffering joins them.
     stream = template.stream(
         policy=page.policy(style, scripts),
         style=style,
@@ -72,7 +72,7 @@ def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _warnings(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
-    """Warnings that stand before all figures."""
+    """Warnings that are shown before all figures."""
     yield from board.board.left_out
     if partial := [
         item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]

@@ -1,4 +1,4 @@
-"""The page's data of one results file, as typed plain data. Knows no HTML."""
+"""The page's data of one results file, as typed plain data without HTML."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ _SHOWN = (
     "batch_discount",
     "data_notes",
 )
-"""The settings and particulars of a session that the page lists."""
+"""The keys of the metadata that the page lists."""
 MOST_METRICS = 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedEvaluator:
-    """Audit of one evaluator: a sentence, what has changed since, and the table of checks."""
+    """Audit of one evaluator: a sentence, changes of the evaluator since, and the table of checks."""
 
     evaluator: str
     finding: str
@@ -68,9 +68,10 @@ class AuditedEvaluator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One model on one suite. `key` names it in links, `place` counts from 0 in the page.
+    """The page's data of one model on one suite. `key` is its id in links, `place` its index in the page.
 
-    Figures of several results are of one `kind`: the suite, with the dataset if that has its own protocol.
+    Figures of several results combine those of the same `kind`: the suite, with the dataset if that has its
+    own protocol.
     """
 
     key: str
@@ -81,7 +82,7 @@ class Result:
     title: str
     clusters: str
     counts: str
-    """The headline in words."""
+    """The name of the headline in words."""
     model: str
     file: str
     metadata: Mapping[str, JSON]
@@ -100,7 +101,7 @@ class Result:
     added: Mapping[str, Mapping[str, JSON]]
     """The sections that commands added to the results, by name."""
     asker: Mapping[str, JSON] | None
-    """How far answers move with who asks, where somebody did."""
+    """The figures about who asks; None without `--asker`."""
     names: Names
     slugs: Sequence[str]
     """The languages and areas of its runs."""
@@ -114,13 +115,13 @@ class Result:
 
     @property
     def best(self) -> Literal["high", "low", "even"]:
-        """Which scores of runs are best: those nearest to zero, if the headline says neither."""
+        """Which scores of runs are best; `even`, those nearest to zero, if neither end of the scale is."""
         is_high = self.headline.get("higher_is_better", True)
         return "even" if is_high is None else "high" if is_high else "low"
 
     @property
     def has_these(self) -> bool:
-        """Whether metrics have an interval on these very questions, too."""
+        """Whether any metric has an interval on exactly these questions, too."""
         return any("these" in metric for metric in self.metrics.values())
 
     @property
@@ -130,7 +131,7 @@ class Result:
 
     @property
     def shown_metrics(self) -> dict[str, Mapping[str, JSON]]:
-        """The first MOST_METRICS."""
+        """The first MOST_METRICS metrics."""
         return dict([*self.metrics.items()][:MOST_METRICS])
 
 
@@ -138,14 +139,14 @@ _NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit":
 
 
 def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Result:
-    """The page's data of one results file; `taken` are the keys of those before it."""
+    """The page's data of one results file; `taken` has the keys that other files already have."""
     data, rows = side.data, side.rows
     ended = outcomes(rows)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
     named = names(side.suite.names, {row.language for row in rows}, questions.values())
     metrics = data["summary"].get("metrics", {})
-    # While a session runs its results have no statistics yet.
+    # The results of a running session have no statistics yet.
     figures = [
         *_heat_map(rows, metrics),
         *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
@@ -161,7 +162,7 @@ def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Resu
         clusters=side.suite.clusters,
         counts=side.suite.headline.rstrip(","),
         model=side.model,
-        # Pages are passed on, and should not reveal the folder that the file was in.
+        # Pages are shared, and should not reveal the folder of the file.
         file=Path(side.file).name,
         metadata=data["metadata"],
         metrics=metrics,
@@ -193,11 +194,11 @@ def _named(figure: Plot, names: Names) -> Plot:
 
 
 _NAMED = {"name", "row", "column"}
-"""Columns with slugs and codes in figures of suites."""
+"""Columns of figures that may contain slugs and codes."""
 
 
 def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
-    """What is known of each evaluator; earlier results know nothing of any."""
+    """The audits of all evaluators. Results of earlier versions have none."""
     known = data.get("audit") or {}
     return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
 
@@ -232,7 +233,7 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def warnings(results: Sequence[Result]) -> list[str]:
-    """Warnings that stand before all figures, each once, with what it is about."""
+    """Warnings that are shown before all figures, each once, with the results that it is about."""
     about: dict[str, list[str]] = {}
     for result in results:
         for text in result.warnings:
@@ -244,7 +245,7 @@ def warnings(results: Sequence[Result]) -> list[str]:
 
 
 def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Plot]:
-    """Languages against areas, where there are two of either."""
+    """A matrix of mean scores by area and language, if there are at least two of either."""
     means: dict[tuple[str, str], list[float]] = {}
     for runs in by_question(rows):
         if (centre := mean([row.percent for row in runs if row.percent is not None])) is not None:
@@ -279,33 +280,33 @@ def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
     return {
         kind if number == 1 else f"{kind}-{number}": members
         for kind, tables in kinds.items()
-        for number, members in enumerate(sorted(tables.values(), key=_fewest), start=1)
+        for number, members in enumerate(sorted(tables.values(), key=_descending_size), start=1)
     }
 
 
-def _fewest(results: Sequence[Result]) -> int:
-    """Sort key of tables, by which they are in the order of the board."""
+def _descending_size(results: Sequence[Result]) -> int:
+    """Sort key of tables: most models first, as on the board."""
     return -len({result.model for result in results})
 
 
 def overview(results: Sequence[Result]) -> list[Plot]:
-    """Headlines, distributions and outcomes of each table, its models together."""
+    """Figures of each table with all of its models: headlines, outcomes and distributions."""
     every = (figure for name, members in by_table(results).items() for figure in _of_table(name, members))
     return [figure for figure in every if _shows_anything(figure)]
 
 
 def _shows_anything(figure: Plot) -> bool:
-    """Whether a row has a value, or a text in place of one."""
+    """Whether any row has a value, or a text in place of one."""
     return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
 
 
 def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
-    unit, called = first.headline["unit"], _called(table, first)
+    unit, heading = first.headline["unit"], _table_title(table, first)
     is_percent, ends = unit == "%", axis([result.headline for result in results])
     yield Plot(
         name=f"{table}-models",
-        title=f"{called}: models with 95 % intervals",
+        title=f"{heading}: models with 95 % intervals",
         kind="intervals",
         rows=[
             {"name": names[result.key]} | {part: result.headline[part] for part in ("value", "low", "high")}
@@ -319,7 +320,7 @@ def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
     )
     yield Plot(
         name=f"{table}-outcomes",
-        title=f"{called}: how runs ended",
+        title=f"{heading}: how runs ended",
         kind="stacked",
         rows=[
             {"name": names[result.key], "part": outcome, "value": count}
@@ -332,7 +333,7 @@ def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
     yield _distribution(table, results, names, is_percent=is_percent)
 
 
-def _called(table: str, result: Result) -> str:
+def _table_title(table: str, result: Result) -> str:
     number = table.removeprefix(result.kind).removeprefix("-")
     return f"{result.title}, table {number}" if number else result.title
 
@@ -340,7 +341,7 @@ def _called(table: str, result: Result) -> str:
 def _distribution(
     table: str, results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool
 ) -> Plot:
-    """Bars for one model, lines over each other for several, a row each for more than can be told apart."""
+    """The distribution of scores: bars for one model, lines for several, a matrix for too many lines."""
     first, low = results[0], 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
     counts = {
@@ -360,7 +361,7 @@ def _distribution(
     rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
     drawn = Plot(
         name=f"{table}-distribution",
-        title=f"{_called(table, first)}: distribution of the scores of single runs",
+        title=f"{_table_title(table, first)}: distribution of the scores of single runs",
         kind="lines" if len(counts) > 1 else "bars",
         rows=rows,
         unit="% of runs with a score",

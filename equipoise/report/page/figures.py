@@ -1,4 +1,4 @@
-"""Figures drawn: from plain data to Vega-Lite, and by vl-convert to SVG and PNG, without any network."""
+"""Draws figures: plain data become Vega-Lite, and vl-convert turns that into SVG and PNG, offline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from equipoise.suites.plots import COLUMNS, Plot, PlotKind
 
 Spec = dict[str, Any]
 INK, SOFT, LINE, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
-"""Colours that the page's style sheet replaces where it is dark."""
+"""Colours that the page's style sheet replaces in dark mode."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
 """Colours for colour-blind readers (Okabe and Ito 2008); lines differ in dashes and marks, too."""
 PARTS: Mapping[str, str] = {
@@ -31,21 +31,21 @@ PARTS: Mapping[str, str] = {
 _STEP, _LINE, _CHARACTER = 22, 14, 7
 """Pixels: the height of a row and of a line, and about the width of a character."""
 _LINES = 3
-"""The most lines of a name; what is longer is cut."""
+"""Maximum number of lines of a name; longer ones are cut."""
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-_PARTS_FOR_READERS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
-"""Roles of groups within a figure, which without labels tell a screen reader nothing."""
+_ARIA_OF_GROUPS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
+"""ARIA attributes of groups within a figure, useless for screen readers without labels."""
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """How wide a figure is, in pixels with its axes, and how many characters of a name go into a line."""
+    """The width of a figure with its axes in pixels, and the maximum length of a line in a name."""
 
     width: int
     characters: int
     legend: int
-    """How many entries of a legend stand side by side."""
+    """Number of columns of a legend; 0 for one row."""
 
 
 WIDE = Layout(width=540, characters=36, legend=0)
@@ -59,12 +59,12 @@ def svg(figure: Plot, layout: Layout = WIDE, *, background: str | None = None) -
 
     drawn: str = vl_convert.vegalite_to_svg(spec(figure, layout, background), vl_version="5.20")
     label = escape(f"{figure.title}. The same figures are in the table that follows.")
-    drawn = _PARTS_FOR_READERS.sub("", drawn)
+    drawn = _ARIA_OF_GROUPS.sub("", drawn)
     return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
 def png(figure: Plot) -> bytes:
-    """The figure as a picture for papers, on white, at 300 dots per inch."""
+    """The figure as a PNG for print, on white, at 300 dots per inch."""
     import vl_convert
 
     return vl_convert.vegalite_to_png(spec(figure, background=PAPER), vl_version="5.20", scale=2, ppi=150)
@@ -87,7 +87,7 @@ def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> 
 
 
 _LABELS = {"name", "row"}
-"""Columns whose values label a figure, in several lines if need be."""
+"""Columns whose values are labels, which may be wrapped."""
 
 
 def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -100,7 +100,7 @@ def _labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        # Wrapping takes quadratic time, and no more than this is shown.
+        # Cut first, because wrapping takes quadratic time.
         start = name[: layout.characters * (_LINES + 1)]
         label = "\n".join(textwrap.wrap(start, layout.characters, max_lines=_LINES, placeholder="\u2026"))
         while label in taken:
@@ -275,14 +275,14 @@ def _bars(figure: Plot, layout: Layout) -> Spec:
 
 
 def _series(series: Sequence[str], layout: Layout) -> Spec:
-    """The colour of each series, and a legend where there are several."""
+    """The colour of each series, and a legend if there are several."""
     scale = {"domain": [*series], "range": [*SERIES]}
     legend = {"columns": 1 if layout.legend else 0} if len(series) > 1 else None
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
 
 
 def _checks(figure: Plot, layout: Layout) -> Spec:
-    """Readable without colour: bands are grey, faults are hollow diamonds."""
+    """Checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
     names = _names(figure.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
     rulings = ["no fault found", "fault or by chance"]
@@ -328,7 +328,7 @@ _KINDS: Mapping[PlotKind, Callable[[Plot, Layout], Spec]] = {
 
 
 def _fitted(layout: Layout) -> Spec:
-    """Size of a figure that is as wide as the layout with its axes and legend."""
+    """The width of a figure, such that it fits the layout including axes and legend."""
     return {"width": layout.width, "autosize": {"type": "fit-x", "contains": "padding"}}
 
 
@@ -338,7 +338,7 @@ def _rows_axis(field: str, names: Sequence[str]) -> Spec:
 
 
 def _row_step(names: Sequence[str]) -> int:
-    """The height of a row, by the one whose name has the most lines."""
+    """The height of every row in pixels: that of the name with the most lines."""
     return _STEP + _LINE * max((name.count("\n") for name in names), default=0)
 
 
@@ -351,5 +351,5 @@ def _value_axis(figure: Plot, field: str) -> Spec:
 
 
 def _names(rows: Sequence[Mapping[str, JSON]], column: str) -> list[str]:
-    """The different values of a column, in their order."""
+    """The distinct values of a column, in order."""
     return list(dict.fromkeys(row[column] for row in rows))

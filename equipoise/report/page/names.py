@@ -1,4 +1,4 @@
-"""Names as people write them, where results have slugs and codes. Pure."""
+"""Readable names for the slugs and codes of results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAIR = re.compile(r"(\S+) - (\S+)")
 _PART = re.compile(r"\.(?!\d)")
 _SENTENCE = re.compile(r"[.!?:](?=\s)")
 _LONGEST = 200
-"""The most characters of a slug; anything longer is shown as it is."""
+"""Maximum length of a slug in characters; longer texts are shown unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Names:
     spelling: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, slug: str) -> str:
-        """The name of an area, a language or a pair of languages; other texts as they are.
+        """The name of an area, a language or a pair of languages; other texts unchanged.
 
         >>> Names(spelling={"hong": "Hong", "kong": "Kong"}).of("return_of_hong_kong")
         'Return of Hong Kong'
@@ -42,7 +42,7 @@ class Names:
         return text[:1].upper() + text[1:]
 
     def metric(self, name: str) -> str:
-        """The name of a metric, whose parts are slugs.
+        """The name of a metric, whose parts, separated by points, are slugs.
 
         >>> Names().metric("area.human_rights")
         'Area: Human rights'
@@ -51,7 +51,7 @@ class Names:
 
 
 def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) -> Names:
-    """The names of results in these languages; words are spelt as in these texts."""
+    """The names of results in the languages `codes`; words are spelt as in `texts`."""
     return Names(known={**known, **languages(codes)}, spelling=spelling(texts))
 
 
@@ -61,7 +61,7 @@ def title(suite: AnySuite) -> str:
 
 
 def spelling(texts: Iterable[str]) -> dict[str, str]:
-    """The words that these texts mostly write with capitals within sentences, by their lower case."""
+    """The usual spelling, by lower case, of words that these texts mostly capitalise within sentences."""
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         for sentence in _SENTENCE.split(text):
@@ -72,7 +72,7 @@ def spelling(texts: Iterable[str]) -> dict[str, str]:
 
 
 def languages(codes: Iterable[str]) -> dict[str, str]:
-    """The English names of languages by code; with their countries where two would have the same."""
+    """The English names of languages by code, with their countries if names would not be distinct."""
     locales = {code: _locale(code) for code in codes}
     short = {code: (locale and locale.get_language_name("en")) or code for code, locale in locales.items()}
     if len(set(short.values())) == len(short):

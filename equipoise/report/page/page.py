@@ -1,4 +1,4 @@
-"""The page: results files in, one HTML file out that loads nothing and runs only its own scripts."""
+"""Writes the page of results files: one HTML file that loads nothing and runs only its own scripts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure with its SVG for wide screens and for narrow ones; a matrix is a table and has none."""
+    """A figure with its SVG for wide and for narrow screens; a matrix has none, as an HTML table."""
 
     figure: Plot
     wide: str = ""
@@ -71,24 +71,24 @@ class Drawn:
 
     @property
     def folded(self) -> int:
-        """How many of its rows are in its table alone."""
+        """The number of its rows that only its table shows."""
         return len(self.figure.rows) - len(self.figure.open.rows)
 
     @property
     def grid(self) -> ShadedTable:
-        """The table of a matrix."""
+        """The figure, if it is a matrix, as a table."""
         return grid(self.figure)
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table behind it."""
+        """The columns of the table of its data."""
         known = COLUMNS[self.figure.kind]
         more = dict.fromkeys(key for row in self.figure.rows for key in row if key not in known)
         return [*known, *more]
 
 
-def found(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The results files among these files and folders, and a warning for each that was left out of a folder.
+def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The results files at these paths, and a warning for each other JSON file in a folder.
 
     Raises UserError for a path that does not exist, or if there is no results file.
     """
@@ -116,7 +116,7 @@ def _start(path: Path) -> bytes:
 
 
 def refuse_output(option: str, path: Path) -> None:
-    """Raise UserError where no page can be written, or where its name is that of results."""
+    """Raise UserError if no page can be written at the path, or if it has the suffix of results."""
     if path.suffix in (".json", ".jsonl"):
         raise UserError(f"{option}: {path}: is the name of results; name a page, such as report.html")
     if path.is_dir():
@@ -136,7 +136,7 @@ def _ignore(side: LoadedResults, item: Result) -> None:
 
 
 def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
-    """The page's data of these results, one after the other; only `keep` sees the whole. Raises UserError."""
+    """Yield the page's data of these results; `keep` gets the complete results. Raises UserError."""
     taken: dict[str, Result] = {}
     for path in paths:
         item = _read(path, taken, keep)
@@ -161,7 +161,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
         reviewed.match(item.key, item.metadata, every)
         pack.add(item.place, every, partial(level, suite=side.suite, scale=side.scale))
 
-    # Drawing keeps the interpreter lock: in a process of its own it goes on while the next file is read.
+    # Drawing holds the GIL. In another process it runs while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
         results, drawn = [], {}
         for item in read(paths, keep):
@@ -180,7 +180,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
 
 
 def _draw(drawing: Executor, items: Sequence[Plot]) -> list[Callable[[], Drawn]]:
-    """A function for each figure that waits for its SVG."""
+    """Start drawing the figures. Returns a function for each that waits for its SVG."""
     layouts = (figures.WIDE, figures.NARROW)
     started = [
         (
@@ -242,7 +242,7 @@ def _pieces(
 
 
 def _about(item: Result) -> dict[str, JSON]:
-    """The data of a result that the page's scripts need."""
+    """The data of one result for the page's scripts."""
     metadata = item.metadata
     return {
         "key": item.key,
@@ -265,7 +265,7 @@ def _about(item: Result) -> dict[str, JSON]:
 
 @cache
 def asset(name: str) -> str:
-    """A script or the style sheet, without the address of a source map."""
+    """The text of a script or style sheet, without the URL of a source map."""
     text = (_HERE / name).read_text(encoding="utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("//# sourceMappingURL"))
 
@@ -276,7 +276,7 @@ def stylesheet() -> str:
 
 
 def policy(style: str, scripts: Sequence[str]) -> str:
-    """The Content-Security-Policy: nothing is loaded, and nothing runs but what has these hashes."""
+    """The Content-Security-Policy: nothing is loaded, and only this style and these scripts are used."""
     hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
     return f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; {_REST}"
 
@@ -287,7 +287,7 @@ def _hash(text: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates with their filters."""
+    """The Jinja environment with the templates and filters of pages."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     made = Environment(
@@ -307,7 +307,7 @@ def environment() -> Environment:
 
 
 def _figure(value: JSON, digits: int = 1) -> str:
-    """A number with its thousands, a text as it is, nothing for None."""
+    """A number with thousands separators, a text unchanged, `-` for None and empty texts."""
     if value is None or value == "":
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -334,8 +334,8 @@ def _json(value: JSON) -> str:
     return json_io.dumps(value, indent=True).decode("utf-8", "replace")
 
 
-def names_of_files(results: Sequence[Result]) -> Mapping[str, Plot]:
-    """Every figure by the name of its file, without a suffix; unique."""
+def figures_by_file_name(results: Sequence[Result]) -> Mapping[str, Plot]:
+    """Every figure by its unique file name, without a suffix."""
     named: dict[str, Plot] = {item.name: item for item in overview(results)}
     for item in results:
         named |= {f"{_plain(item.key)}-{figure.name}": figure for figure in item.figures}

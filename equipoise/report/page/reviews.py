@@ -1,4 +1,4 @@
-"""Marks that people gave to verdicts, and how far people and evaluators agree."""
+"""Reviews, people's marks of verdicts, and the agreement of people and evaluators."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FORMAT, VERSION = "equipoise-reviews", 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One person's mark of a run's verdict. `score` is None where only right or wrong was said.
+    """One person's mark of a run's verdict. `score` is None if the person marked it only right or wrong.
 
-    `suite`, `model` and `started` name the results, `run` is the case's id and the number of the run.
+    `suite`, `model` and `started` identify the results; `run` is the case's id and the number of the run.
     """
 
     suite: str
@@ -81,7 +81,7 @@ class Reviewed:
     scales: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[RunRow]) -> None:
-        """Find the reviews of this result."""
+        """Match the reviews of this result with its runs."""
         own = (metadata["suite"], metadata["subject_model"], metadata["started"])
         by_run = {
             review.run: review
@@ -97,11 +97,11 @@ class Reviewed:
 
     @property
     def unmatched(self) -> int:
-        """How many reviews are of no run of these results."""
+        """The number of reviewed runs that are not in these results."""
         return len({(r.suite, r.model, r.started, r.run) for r in self.reviews}) - len(self.matched)
 
     def agreement(self) -> list[dict[str, JSON]]:
-        """Agreement by result: share of verdicts called right, with interval, and kappa of the scores."""
+        """Agreement by result: share of verdicts marked right, with its interval, and kappa of the scores."""
         keys = dict.fromkeys(key for key, *_ in self.matched)
         return [_agreement(key, self.scales[key], [m for m in self.matched if m[0] == key]) for key in keys]
 
@@ -109,7 +109,7 @@ class Reviewed:
 def _agreement(
     key: str, scale: tuple[int, int], matches: Iterable[tuple[str, Review, RunRow]]
 ) -> dict[str, JSON]:
-    # Numpy comes with them.
+    # Imported here: numpy is slow to load.
     from equipoise.stats.agreement import weighted_kappa
     from equipoise.stats.intervals import clustered_rate
 

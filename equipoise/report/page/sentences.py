@@ -1,4 +1,4 @@
-"""The headlines of results in plain words. Pure."""
+"""Sentences on the headline and other findings of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
 from equipoise.suites import AnySuite
 
-_ENDED: Mapping[str, str] = {
+_OUTCOMES: Mapping[str, str] = {
     "refused": "refused",
     "blocked": "blocked by a filter",
     "truncated": "cut short",
@@ -22,7 +22,7 @@ _ENDED: Mapping[str, str] = {
 
 
 def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -> Iterator[str]:
-    """The headline, what differs between languages, how runs ended, what the gate says."""
+    """Sentences on the headline, differences between languages, outcomes, who asks, and the gate."""
     summary = data["summary"]
     if metric := next(iter(summary.get("metrics", {}).values()), None):
         yield _headline(suite, data, metric)
@@ -46,7 +46,7 @@ def _headline(suite: AnySuite, data: Mapping[str, JSON], metric: Mapping[str, JS
 
 
 def alike(data: Mapping[str, JSON]) -> list[str]:
-    """A sentence for each pair of languages whose difference may be chance."""
+    """A sentence for each pair of languages whose interval of the difference contains zero."""
     consistency = data["summary"].get("consistency")
     return [
         f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
@@ -56,7 +56,7 @@ def alike(data: Mapping[str, JSON]) -> list[str]:
 
 
 def _by_people(people: Mapping[str, JSON], name: str) -> Iterator[str]:
-    """The headline as people's labels correct it, beside the judge's."""
+    """Sentences on the headline as corrected by people's labels, beside the evaluators' own."""
     item = people.get("corrected", {}).get(name)
     if item is None:
         return
@@ -87,7 +87,7 @@ def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
 
 
 def _pairs(consistency: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, Mapping[str, JSON], str]]:
-    """The names of both languages, their difference and its unit, for each pair that has one."""
+    """For each pair of languages with a difference: both names, the difference and its unit."""
     if not consistency:
         return
     unit = "points" if consistency["unit"] in ("percentage points", "points") else str(consistency["unit"])
@@ -100,7 +100,7 @@ def _pairs(consistency: Mapping[str, JSON] | None) -> Iterator[tuple[str, str, M
 
 
 def _differs(pair: Mapping[str, JSON]) -> bool:
-    """Whether the interval is on one side of zero."""
+    """Whether the interval excludes zero."""
     return pair["low"] is not None and not pair["low"] <= 0 <= pair["high"]
 
 
@@ -110,7 +110,7 @@ def _gap(pair: Mapping[str, JSON], unit: str) -> str:
 
 
 def _ended(ended: Mapping[str, int]) -> Iterator[str]:
-    counts = {_ENDED[name]: ended[name] for name in _ENDED if ended.get(name)}
+    counts = {_OUTCOMES[name]: ended[name] for name in _OUTCOMES if ended.get(name)}
     if counts:
         (first, many), *rest = counts.items()
         parts = [f"{many:,} {'was' if many == 1 else 'were'} {first}", *(f"{n:,} {how}" for how, n in rest)]

@@ -1,4 +1,4 @@
-"""Shades of a matrix, its digits readable on each of them, and the matrix as rows of a table. Pure."""
+"""The colours of a matrix of numbers, with readable digits, and the matrix as a table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equipoise.suites.plots import Plot
 
 PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
 STEPS = 20
-"""The highest step of a shade; the lowest is 0."""
+"""The highest step of a shade; steps begin at 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,14 +23,14 @@ class ShadedCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadedTable:
-    """A matrix as a table: the heads of its columns, and by the head of each row its cells."""
+    """A matrix as a table: the heads of its columns, and each row as its head and cells."""
 
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[ShadedCell | None]]]
 
 
 def grid(figure: Plot) -> ShadedTable:
-    """The table of a matrix."""
+    """The matrix of a figure as a table."""
     columns, rows = (list(dict.fromkeys(str(row[key]) for row in figure.rows)) for key in ("column", "row"))
     cells = {
         (str(row["row"]), str(row["column"])): _cell(figure, row["value"], row["text"]) for row in figure.rows
@@ -46,7 +46,7 @@ def _cell(figure: Plot, value: float | None, text: JSON) -> ShadedCell:
 
 
 def step(figure: Plot, value: float) -> int:
-    """The step of a value between the ends of the figure's shades, on either side of its zero."""
+    """The step of a value, 0 to STEPS. If the figure has a zero, that is the middle step."""
     low, high = ends(figure)
     if figure.zero is None:
         share = (value - low) / (high - low)
@@ -57,7 +57,7 @@ def step(figure: Plot, value: float) -> int:
 
 
 def ends(figure: Plot) -> tuple[float, float]:
-    """The ends of the shades: as given, else those of the values; never the same."""
+    """The lowest and highest value of the shades: the figure's own, else those of its values; never equal."""
     known = [row["value"] for row in figure.rows if row["value"] is not None] or [0.0]
     low = min(known) if figure.low is None else figure.low
     high = max(known) if figure.high is None else figure.high
@@ -65,7 +65,7 @@ def ends(figure: Plot) -> tuple[float, float]:
 
 
 def colours(*, is_tilt: bool) -> list[str]:
-    """The colour of each step; a tilt is pale in the middle, and of two hues at its ends."""
+    """The colour of each step. A tilt is pale in the middle and has a different hue at each end."""
     shares = [number / STEPS for number in range(STEPS + 1)]
     if is_tilt:
         return [mix(PALE, OTHER, 1 - 2 * s) if s < 0.5 else mix(PALE, DEEP, 2 * s - 1) for s in shares]
@@ -73,7 +73,7 @@ def colours(*, is_tilt: bool) -> list[str]:
 
 
 def style() -> str:
-    """The rules of the style sheet, a class for each shade."""
+    """The CSS rules, a class for each shade."""
     rules = [
         f".{kind}-{number} {{ background: {colour}; color: {ink(colour)}; }}"
         for kind in ("shade", "tilt")
@@ -83,13 +83,13 @@ def style() -> str:
 
 
 def mix(first: str, second: str, share: float) -> str:
-    """The colour that is this share of the way from one to another."""
+    """A mixture of two colours; `share`, 0 to 1, is that of the second."""
     pairs = zip(_parts(first), _parts(second), strict=True)
     return "#" + "".join(f"{round(one + share * (other - one)):02x}" for one, other in pairs)
 
 
 def ink(paper: str) -> str:
-    """Black or white, whichever is easier to read on this; one of them has a contrast of at least 4.5."""
+    """Black or white, whichever has the higher contrast to `paper`: always at least 4.5."""
     return max("#000000", "#ffffff", key=lambda colour: contrast(colour, paper))
 
 

@@ -1,4 +1,4 @@
-"""Sentences on a table of models: which can be told apart, by how much, and how to cite it. Pure."""
+"""Sentences on a table of models: which can be told apart, by how much, and how to cite it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equipoise.report import audit
 from equipoise.report.page.names import languages
 
 _FEW = 8
-"""Maximum number of models for which every pair that cannot be told apart is named."""
+"""Maximum number of models up to which every pair that cannot be told apart is named."""
 _NAMED = 5
 """Maximum number of names in one list."""
 
@@ -29,7 +29,7 @@ def differences(table: Table) -> Iterator[str]:
 
 
 def _pair(table: Table, above: int, below: int) -> str:
-    """How two models differ."""
+    """A sentence on the difference of two models, without its point."""
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
     size = _size(first, difference)
@@ -47,7 +47,7 @@ def _way(difference: ModelDifference) -> str:
 
 
 def _size(entry: Entry, difference: ModelDifference) -> str:
-    """A difference, told without its sign, and its interval."""
+    """The absolute value of a difference, with its interval."""
     value, unit = difference.value or 0.0, _unit(entry)
     if difference.low is None or difference.high is None:
         return f"{abs(value):.1f} {unit} (no interval)"
@@ -92,7 +92,7 @@ def _of_many(table: Table) -> Iterator[str]:
 
 
 def _alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """The groups of models that cannot be told apart, and what else cannot."""
+    """Sentences on groups of models that cannot be told apart, and on such pairs across groups."""
     groups: dict[int, list[str]] = {}
     for item, group in zip(table.scored, table.ranking.group, strict=True):
         groups.setdefault(group, []).append(item.model)
@@ -112,18 +112,18 @@ def _alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as one list, of which only the first few are given."""
+    """Names as a phrase; of many, only the first few and the number of others."""
     shown = [*names[:_NAMED]]
     if len(names) > _NAMED:
         shown = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1:,} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
-# What a reader needs beside the figures.
+# Evaluators, cases and citation.
 
 
 def judges(table: Table) -> str:
-    """Its evaluators: whether each was audited, and what was found."""
+    """Sentences on its evaluators and the findings of their audits."""
     entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
     every = [findings(item) for item in entries]
     names_of: dict[str, list[str]] = {}
@@ -137,7 +137,7 @@ def judges(table: Table) -> str:
 
 
 def findings(entry: Entry) -> dict[str, str]:
-    """A sentence on each evaluator's audit."""
+    """A phrase on each evaluator's audit, by evaluator."""
     return {
         name: "not audited" if audited is None else audit.finding(audited)
         for name, audited in entry.audits.items()
@@ -145,7 +145,7 @@ def findings(entry: Entry) -> dict[str, str]:
 
 
 def asked(table: Table) -> str:
-    """A sentence on what all models of a table were asked."""
+    """A phrase on the number of cases and the languages of a table."""
     cases = table.first.settings[CASES]
     known = list(languages(cases["languages"]).values())
     if not known:
@@ -155,7 +155,7 @@ def asked(table: Table) -> str:
 
 
 def citation(table: Table) -> str:
-    """How to cite the results of a table, as the README says."""
+    """The citation of the results of a table, in the form that the README gives."""
     first = table.first
     suite = f"Suite {first.suite.name}"
     dataset, rubric = first.metadata["dataset"], first.metadata["rubric_version"]
@@ -166,8 +166,8 @@ def citation(table: Table) -> str:
 
 
 def _versions(table: Table) -> str:
-    """Versions of the program and its commit, or, if that is not known, of the data and the rubric."""
-    versions, commits = (_every(table, name) for name in ("equipoise_version", "git_commit"))
+    """Versions of the program, and its commits, or, if these are not known, hashes of data and rubric."""
+    versions, commits = (_distinct(table, name) for name in ("equipoise_version", "git_commit"))
     parts = [f"version {listed(versions)}"] if versions else []
     if commits and None not in (item.metadata["git_commit"] for item in table.entries):
         return ", ".join([*parts, f"commit {listed(commits)}"])
@@ -175,7 +175,7 @@ def _versions(table: Table) -> str:
     return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes if value)])
 
 
-def _every(table: Table, name: str) -> list[str]:
+def _distinct(table: Table, name: str) -> list[str]:
     return list(dict.fromkeys(str(value) for item in table.entries if (value := item.metadata[name])))
 
 
@@ -196,6 +196,6 @@ def _many(number: int, noun: str) -> str:
 
 
 def in_short(names: Iterable[str]) -> str:
-    """The names of models as a title."""
+    """The names of models, or their number if there are more than three."""
     known = list(names)
     return ", ".join(known) if len(known) <= 3 else f"{len(known):,} models"

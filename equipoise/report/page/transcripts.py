@@ -1,4 +1,4 @@
-"""The runs of results for the page: an index of all, and their transcripts in compressed chunks."""
+"""The runs of results for the page: an index, and the transcripts in compressed chunks."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from equipoise.results.rows import question_json, run_json
 from equipoise.stats import mean
 
 CHUNK = 400_000
-"""Bytes of transcripts that are compressed together."""
+"""Size of a chunk in bytes, before compression."""
 _LEVEL = 3
 _TITLE = 160
 
 
 def judged(row: RunRow) -> float | None:
-    """The mean score of the evaluators; None where none gave one."""
+    """The mean score of the evaluators; None if there are no scores."""
     return mean(_scores(row))
 
 
 def score_range(row: RunRow) -> float | None:
-    """The range of the evaluators' scores; None where fewer than two gave one."""
+    """The range of the evaluators' scores; None if there are fewer than two."""
     scores = _scores(row)
     return max(scores) - min(scores) if len(scores) > 1 else None
 
@@ -35,7 +35,7 @@ def _scores(row: RunRow) -> list[float]:
 
 
 def _title(question: str) -> str:
-    """The first line, or as much of it as a table takes."""
+    """The first line of a question, cut to _TITLE characters."""
     first = question.partition("\n")[0]
     return first if len(first) <= _TITLE else f"{first[: _TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
 
@@ -63,7 +63,7 @@ _COLUMNS = (
 
 @dataclass(slots=True)
 class Pack:
-    """The runs of all results, added one results file after the other."""
+    """The index and chunks of all runs; results files are added one after another."""
 
     columns: dict[str, list[JSON]] = field(default_factory=lambda: {name: [] for name in _COLUMNS})
     chunks: list[str] = field(default_factory=list)
@@ -72,7 +72,7 @@ class Pack:
     _size: int = 0
 
     def add(self, index: int, rows: Sequence[RunRow], level: Callable[[RunRow], str]) -> None:
-        """Add the runs of a result at this place in the page, each with what its score is in words."""
+        """Add the runs of the result with this index. `level` returns a phrase on a run's score."""
         for row in rows:
             about = question_json(row.question)
             columns = (
@@ -83,14 +83,14 @@ class Pack:
             )
             for name, value in zip(_COLUMNS, columns, strict=True):
                 self.columns[name].append(value)
-            self._keep(json_io.dumps({"about": about, "run": run_json(row)}))
+            self._append(json_io.dumps({"about": about, "run": run_json(row)}))
 
     @property
     def shown(self) -> dict[str, list[JSON]]:
-        """The columns of the index, without who asks where nobody does."""
+        """The columns of the index, without `asker` if no run has a cue."""
         return {name: values for name, values in self.columns.items() if name != "asker" or any(values)}
 
-    def _keep(self, line: bytes) -> None:
+    def _append(self, line: bytes) -> None:
         self._open.append(line)
         self._size += len(line)
         self.raw_bytes += len(line)

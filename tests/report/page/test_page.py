@@ -114,7 +114,7 @@ def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Rev
         )
     ]
     path = put(tmp_path_factory.mktemp("said") / "reviews.json", *entries, review(run="en-US/none/1"))
-    files, warnings = page.found([two])
+    files, warnings = page.find([two])
     assert [path.name for path in files] == ["a.json", "b.json"]
     assert [warning.endswith("other.json: left out, not an Equipoise results file") for warning in warnings]
     with pytest.MonkeyPatch.context() as patch:
