@@ -1,7 +1,7 @@
 """The pytest plugin: options, cases as parametrised tests, the fixture `record`, progress and reports.
 
-`plugin.xdist` implements the hooks of xdist. The hooks delegate to `runner.session` and know neither models
-nor scores.
+The hooks delegate to `runner.session`; those of pytest-xdist are in `plugin.xdist`. In this package `session`
+is pytest's session, and `bench_session` is Equipoise's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import pytest
 from _pytest.skipping import evaluate_skip_marks
@@ -32,10 +32,10 @@ from equipoise.plugin.command_line import (
     PYTEST,
     examples,
     is_distributing,
-    is_program,
+    is_pytest_command,
     is_worker,
-    only_looks,
     refuse_unsupported,
+    runs_no_tests,
     selected_runs,
     suites_asked_for,
     suites_in,
@@ -43,22 +43,36 @@ from equipoise.plugin.command_line import (
     workers,
 )
 from equipoise.plugin.ending import conclude
-from equipoise.plugin.terminal import say, show_lines, small_values
+from equipoise.plugin.terminal import report_properties, say, show_lines
 from equipoise.report import header
 from equipoise.runner import exit_status
-from equipoise.runner.collector import collect_seldom
+from equipoise.runner.collector import collect_garbage_rarely
 from equipoise.runner.settings import settings_of
 
-# The opening line is printed first; all that it does not need is imported where it is used.
+# The opening line should appear at once, so whatever it does not need is imported inside functions.
 if TYPE_CHECKING:
+    from equipoise.plugin.xdist import RecordClient
     from equipoise.runner.session import Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+
+class RecordSource(Protocol):
+    """Returns the records of runs to the tests of this process: a Session, or in a worker a RecordClient."""
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the session has to end; None while it continues."""
+
+    def record(self, run: Run) -> Record:
+        """Wait for a run's record. Raises SessionStopped, NotNeeded, or BatchWaiting."""
+
+
 SESSION: pytest.StashKey[Session] = pytest.StashKey()
-RECORDS = pytest.StashKey[Any]()
-"""The source of records: the session, or in a worker the connection to the controller's session."""
+RECORDS: pytest.StashKey[RecordSource] = pytest.StashKey()
+CLIENT: pytest.StashKey[RecordClient] = pytest.StashKey()
+"""Only in a worker: its connection to the session in the controller."""
 ENV_FILE = pytest.StashKey[EnvFile]()
 FIRST = pytest.StashKey[pytest.Item]()
 """The first case of a test file."""
@@ -77,38 +91,50 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     suites.add_project(Path.cwd())
     try:
         suites.require_consistent_names(Path.cwd())
-        takers = suites.options()
+        suite_options = suites.options()
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
-    for option in (*OPTIONS, *takers):
+    for option in (*OPTIONS, *suite_options):
+        for word in option.words:
+            # A separate flag for each word: with an optional value, argparse would take a path that follows
+            # the flag for that value.
+            group.addoption(
+                f"{option.flag}={word}",
+                dest=option.name,
+                default=None,
+                action="store_const",
+                const=word,
+                help=argparse.SUPPRESS,
+            )
         flags = [option.flag, option.alias] if option.alias else [option.flag]
-        shape: dict[str, Any] = {"action": "store_true"} if option.switch else {"metavar": option.metavar}
-        if option.many:
-            shape["action"] = "append"
-        if option.words:
-            shape = {"action": "store_const", "const": "yes"}
-            for word in option.words:
-                # As an option of its own: argparse would take a path behind the flag for its value.
-                one: dict[str, Any] = {**shape, "const": word, "help": argparse.SUPPRESS}
-                group.addoption(f"{option.flag}={word}", dest=option.name, default=None, **one)
-        shape["help"] = _help(option, takers.get(option, ()))
-        group.addoption(*flags, dest=option.name, default=None, **shape)
+        help_text = _help(option, suite_options.get(option, ()))
+        group.addoption(*flags, dest=option.name, default=None, help=help_text, **_argument(option))
         parser.addini(option.ini, f"default of {option.flag}", default=None)
 
 
-def _help(option: Option, takers: Sequence[str]) -> str:
-    """The help of an option, with the suites that take it unless all do."""
-    return f"{', '.join(takers)}: {option.help}" if 0 < len(takers) < len(suites.names()) else option.help
+def _argument(option: Option) -> dict[str, Any]:
+    """The keyword arguments of argparse's `add_argument` that say which values an option takes."""
+    if option.words:
+        return {"action": "store_const", "const": "yes"}
+    if option.switch:
+        return {"action": "store_true"}
+    return {"metavar": option.metavar, **({"action": "append"} if option.many else {})}
+
+
+def _help(option: Option, suites_with_it: Sequence[str]) -> str:
+    """The help text of an option; it begins with the suites that have the option, unless all have it."""
+    is_for_some = 0 < len(suites_with_it) < len(suites.names())
+    return f"{', '.join(suites_with_it)}: {option.help}" if is_for_some else option.help
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None]:
-    """Reject options that there are not, in one line, once conftest.py files have added theirs."""
+    """Reject unknown options, in one line, after conftest.py files have added theirs."""
     yield
     _, unknown = parser.parse_known_and_unknown_args(args)
-    # A value may be a key.
+    # Without their values, which may include an API key.
     flags = [argument.partition("=")[0] for argument in unknown if argument.startswith("--")]
     if flags:
         # pytest has no public API for the names of all options.
@@ -120,17 +146,17 @@ def pytest_load_initial_conftests(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Start no workers if no call will be made, and reject invalid command lines before any starts."""
-    if config.getoption("estimate") or only_looks(config):
+    """Start no workers if no calls will be made. Reject an invalid command line before workers start."""
+    if config.getoption("estimate") or runs_no_tests(config):
         # Works whether xdist's hook runs before or after this one.
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
-    if suites_asked_for(config) and not only_looks(config):
+    if suites_asked_for(config) and not runs_no_tests(config):
         _as_usage_error(refuse_unsupported, config)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Resolve the settings, say what is about to happen, and store the session in the config's stash."""
+    """Resolve the settings, print the opening line, and store the session in the config's stash."""
     _as_usage_error(require_posix)
     config.addinivalue_line("markers", "suite(name): the benchmark that a test module runs")
     config.addinivalue_line("markers", "area(name): the topic area of a case")
@@ -144,43 +170,43 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
-    _open(config, settings)
-    # Imported here: these take as long as all that precedes the opening line.
+    _print_opening_line(config, settings)
+    # Imported after the opening line is printed, as these imports are slow.
     from equipoise.audit.session import SessionAudits
     from equipoise.runner.session import Session
 
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
-    session = Session(settings, project, SessionAudits(project), is_worker=is_worker(config))
-    config.stash[SESSION] = config.stash[RECORDS] = session
+    bench_session = Session(settings, project, SessionAudits(project), is_worker=is_worker(config))
+    config.stash[SESSION] = config.stash[RECORDS] = bench_session
     if link:
-        from equipoise.plugin.xdist import Records
+        from equipoise.plugin.xdist import RecordClient
 
-        config.stash[RECORDS] = Records(**link)
-        config.add_cleanup(config.stash[RECORDS].close)
+        config.stash[CLIENT] = config.stash[RECORDS] = RecordClient(**link)
+        config.add_cleanup(config.stash[CLIENT].close)
 
 
 def _variables(config: pytest.Config) -> EnvFile:
-    """The file .env in the current folder, whose variables are set until the session ends."""
+    """Load .env from the current folder; its variables are set until the session ends."""
     variables = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
     config.add_cleanup(lambda: variables.unset(os.environ))
     return variables
 
 
-def _open(config: pytest.Config, settings: Settings) -> None:
-    """Print the opening line at once, unless with -qq."""
+def _print_opening_line(config: pytest.Config, settings: Settings) -> None:
+    """Print the opening line, except with -qq."""
     names = suites_asked_for(config)
-    is_silent = is_worker(config) or only_looks(config) or config.get_verbosity() < -1
+    is_silent = is_worker(config) or runs_no_tests(config) or config.get_verbosity() < -1
     if settings.model and names and not is_silent:
         runs = {name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names}
         say(config, header.opening(settings, runs))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """The resolved settings, keys masked."""
-    session = config.stash[SESSION]
-    is_asking = session.settings.model and suites_asked_for(config)
-    lines = [config.stash[ENV_FILE].about, *header.header(session.settings)] if is_asking else []
+    """The lines of the resolved settings, with API keys masked."""
+    settings = config.stash[SESSION].settings
+    makes_calls = settings.model and suites_asked_for(config)
+    lines = [config.stash[ENV_FILE].about, *header.header(settings)] if makes_calls else []
     return [*map(printable, filter(None, lines))]
 
 
@@ -190,30 +216,30 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Check the settings, and start the built-in servers, which load while tests are collected."""
-    config = session.config
+    config, bench_session = session.config, session.config.stash[SESSION]
     names = suites_asked_for(config)
-    if names and not only_looks(config):
+    if names and not runs_no_tests(config):
         from equipoise.runner.signals import listen
 
-        collect_seldom(config.add_cleanup)
-        ends_process = is_worker(config) or is_program()
-        listen(config.stash[SESSION].interruptions, config.add_cleanup, ends_process=ends_process)
+        collect_garbage_rarely(config.add_cleanup)
+        ends_process = is_worker(config) or is_pytest_command()
+        listen(bench_session.interruptions, config.add_cleanup, ends_process=ends_process)
     if is_worker(config) or not names:
         return
-    if only_looks(config):
+    if runs_no_tests(config):
         if config.option.collectonly or config.option.setupplan:
             _check_plan(config, names)
         return
     _refuse_without_model(config)
-    if config.stash[SESSION].settings.estimate:
+    if bench_session.settings.estimate:
         _check_plan(config, names)
         _warn_of_rubrics(config, names)
         return
-    _as_usage_error(config.stash[SESSION].check, names, workers(config))
+    _as_usage_error(bench_session.check, names, workers(config))
     _warn_of_rubrics(config, names)
-    for warning in header.warnings(config.stash[SESSION].settings):
+    for warning in header.warnings(bench_session.settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
-    _as_usage_error(config.stash[SESSION].start_servers)
+    _as_usage_error(bench_session.start_servers)
     if is_distributing(config):
         _serve_workers(config)
 
@@ -225,7 +251,7 @@ def _check_plan(config: pytest.Config, names: Sequence[str]) -> None:
 
 
 def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
-    """Say at once, and not at the end as pytest's warnings, which questions a rubric is not about."""
+    """Warn about rubrics written for other questions: now, while pytest prints warnings only at the end."""
     for name in names:
         if text := config.stash[SESSION].plan.load(name).rubric_warning():
             say(config, f"WARNING: {text}")
@@ -243,12 +269,13 @@ def _serve_workers(config: pytest.Config) -> None:
 def pytest_collection(session: pytest.Session) -> None:
     """Import the client in the background while tests are collected.
 
-    Not earlier: other plugins' imports for the report header must not see half-imported modules.
+    Not earlier: until the report header is printed, other plugins import modules, which must not be
+    half-imported by this thread.
     """
-    config = session.config
-    is_asking = suites_asked_for(config) and not only_looks(config) and not is_worker(config)
-    if is_asking and not config.stash[SESSION].settings.estimate:
-        config.stash[SESSION].engine.warm_up()
+    config, bench_session = session.config, session.config.stash[SESSION]
+    runs_suites = suites_asked_for(config) and not runs_no_tests(config) and not is_worker(config)
+    if runs_suites and not bench_session.settings.estimate:
+        bench_session.engine.warm_up()
 
 
 def _refuse_without_model(config: pytest.Config) -> None:
@@ -257,7 +284,7 @@ def _refuse_without_model(config: pytest.Config) -> None:
 
 
 def _as_usage_error(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """The result of a function whose UserError is pytest's usage error."""
+    """Call a function and return its result; a UserError is raised as pytest's UsageError."""
     try:
         return function(*arguments, **options)
     except UserError as error:
@@ -272,7 +299,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("suite")
     if mark is None or "record" not in metafunc.fixturenames:
         return
-    _refuse_other_users(metafunc.definition, mark.args[0])
+    _require_own_test(metafunc.definition, mark.args[0])
     runs = _as_usage_error(metafunc.config.stash[SESSION].plan.runs, mark.args[0])
     parameters = [
         pytest.param(run, id=run.id, marks=_marks(run.case.area, run.case.language)) for run in runs
@@ -280,10 +307,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("record", parameters, indirect=True)
 
 
-def _refuse_other_users(node: pytest.Item, suite: str) -> None:
-    """Reject tests that would run a suite from another file, or a second time."""
-    is_at_home = suites_in(node.config.rootpath, [node.path]) == [suite]
-    if not is_at_home or node.nodeid.partition("::")[2] != f"test_{suite}":
+def _require_own_test(node: pytest.Item, suite: str) -> None:
+    """Raise CollectError unless the test is test_<suite> in the suite's own file: no other may run it."""
+    is_own_file = suites_in(node.config.rootpath, [node.path]) == [suite]
+    if not is_own_file or node.nodeid.partition("::")[2] != f"test_{suite}":
         raise pytest.Collector.CollectError(
             f"{node.nodeid}: only test_{suite} in {suites.TESTS}/test_{suite}.py runs this suite; "
             "put further assertions into it, or read the results JSON"
@@ -296,16 +323,16 @@ def _marks(area: str, language: str) -> tuple[pytest.MarkDecorator, ...]:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Make cases selectable by their native names with `-k`, and say where they stand."""
+    """Make cases selectable by their native names with `-k`, and set their location."""
     run = _run_of(item)
     if run is not None:
-        # Shared by all runs of a case: a set of its own for each would be half a kilobyte.
+        # All runs of a case share one set, to save half a kilobyte for each.
         item.extra_keyword_matches = _keywords(run.case.keywords)
         item.location = _location(item)
 
 
 def _location(item: pytest.Item) -> tuple[str, int | None, str]:
-    """The location that pytest finds, too, but by asking the file system for each case."""
+    """The same location that pytest would determine, without a file system access for each case."""
     assert item.parent is not None
     file, line, _ = item.parent.stash.setdefault(FIRST, item).location
     return file, line, item.name
@@ -317,6 +344,7 @@ def _keywords(names: tuple[str, ...]) -> set[str]:
 
 
 def _run_of(item: pytest.Item) -> Run | None:
+    """The run that a test waits for; None for other tests."""
     run = getattr(item, "callspec", None) and item.callspec.params.get("record")  # type: ignore[attr-defined]
     return run if isinstance(run, Run) else None
 
@@ -326,14 +354,14 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Without xdist, open the journals after deselection; --estimate ends here."""
+    """Without xdist, open the journals after deselection. With --estimate, print it and run no tests."""
     config = session.config
     if config.stash[SESSION].settings.estimate:
         _show_estimate(config, selected_runs([item.nodeid for item in session.items]))
         return True
-    is_alone = not is_worker(config) and not is_distributing(config)
-    goes_on = not session.testsfailed or config.option.continue_on_collection_errors
-    if is_alone and goes_on and not only_looks(config):
+    uses_xdist = is_worker(config) or is_distributing(config)
+    runs_tests = not session.testsfailed or config.option.continue_on_collection_errors
+    if not uses_xdist and runs_tests and not runs_no_tests(config):
         skipped = _skipped(session.items)
         _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
@@ -341,13 +369,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Tell the controller, which only has node ids, which tests will be skipped."""
-    if "equipoise" in getattr(session.config, "workerinput", {}):
-        session.config.stash[RECORDS].skip(_skipped(session.items))
+    """In a worker, report the tests that will be skipped: the controller has only node ids, not marks."""
+    if CLIENT in session.config.stash:
+        session.config.stash[CLIENT].skip(_skipped(session.items))
 
 
 def _skipped(items: Sequence[pytest.Item]) -> set[str]:
-    """The node ids of all items that a mark skips; pytest has no public API for this."""
+    """The node ids of all items that a mark skips. Uses a private function, as pytest has no public API."""
     return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 
@@ -358,14 +386,14 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
     estimates = {
         name: _as_usage_error(estimate.of_session, plan, name, set(runs)) for name, runs in selected.items()
     }
-    for name, item in estimates.items():
-        show_lines(config, f"{name}: an estimate; no calls are made", item.lines())
+    for name, suite_estimate in estimates.items():
+        show_lines(config, f"{name}: an estimate; no calls are made", suite_estimate.lines())
     if len(estimates) > 1:
         show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
 
 
 def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
-    """Open the journal of every suite for the runs that were selected."""
+    """Open the journals of all suites for the selected runs, and start to show progress."""
     from equipoise.plugin.terminal import LEGEND, Display, output
     from equipoise.runner.progress import Progress
     from equipoise.runner.resume import ALREADY_COMPLETE
@@ -374,18 +402,18 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     if not selected:
         return
     _refuse_without_model(config)
-    session = config.stash[SESSION]
-    _as_usage_error(session.await_servers)
+    bench_session = config.stash[SESSION]
+    _as_usage_error(bench_session.await_servers)
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
-    _as_usage_error(session.begin, selected, selection)
+    _as_usage_error(bench_session.begin, selected, selection)
     for name in selected:
-        if session.begun[name] != ALREADY_COMPLETE:
-            say(config, session.begun[name])
-    progress = Progress(session, output(config))
-    if config.get_verbosity() in (0, -1) and session.planned:
+        if bench_session.begun[name] != ALREADY_COMPLETE:
+            say(config, bench_session.begun[name])
+    progress = Progress(bench_session, output(config))
+    if config.get_verbosity() in (0, -1) and bench_session.planned:
         say(config, LEGEND)
     reporter = config.pluginmanager.getplugin("terminalreporter")
-    # --durations needs all reports.
+    # --durations needs all reports, so then none are dropped.
     reports = None if reporter is None or config.option.durations is not None else reporter.stats
     display = Display(progress, config.option.maxfail or 0, lambda text: say(config, text), reports)
     config.pluginmanager.register(display, "equipoise-display")
@@ -396,13 +424,13 @@ def record(request: pytest.FixtureRequest) -> Record:
     """The record of this run of this case; waits until the run has ended."""
     records = request.config.stash[RECORDS]
     try:
-        result: Record = records.record(request.param)
+        result = records.record(request.param)
     except (NotNeeded, BatchWaiting) as why:
         pytest.skip(str(why))
     except SessionStopped as stopped:
         request.session.shouldstop = reason = records.stop_reason or str(stopped)
         pytest.skip(reason)
-    request.node.user_properties.extend(small_values(result))
+    request.node.user_properties.extend(report_properties(result))
     if records.stop_reason:
         request.session.shouldstop = records.stop_reason
     return result
@@ -410,7 +438,7 @@ def record(request: pytest.FixtureRequest) -> Record:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Report a run without a score as a one-line reason instead of a traceback."""
+    """For a run without a score, report a one-line reason instead of a traceback."""
     report = yield
     properties = dict(item.user_properties)
     if report.when == "call" and report.failed and "error" in properties and "score" not in properties:
@@ -426,7 +454,7 @@ def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, object]:
-    """Conclude the session before other plugins write what came of it, such as JUnit's report."""
+    """Conclude the session before other plugins write their reports, such as JUnit XML."""
     try:
         if SESSION in session.config.stash:
             conclude(session, session.config.stash[SESSION])
@@ -436,6 +464,6 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, object, obj
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop everything that a usage error may have left running."""
+    """Close the session; after a usage error its servers or threads may still be running."""
     if SESSION in config.stash:
         config.stash[SESSION].close()

@@ -1,4 +1,4 @@
-"""Questions to pytest's command line: which suites, how many workers, or only a look at tests?"""
+"""What pytest's command line asks for: which suites, how many workers, or only a listing of tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
 COMMAND = "equipoise_command"
-"""The key in pytest.ini of the command that started the session."""
+"""The ini option for the command that started the session."""
 PYTEST = "pytest"
 
 
@@ -27,7 +27,7 @@ def suites_asked_for(config: pytest.Config) -> list[str]:
     return suites_in(config.rootpath, (folder / str(argument).split("::")[0] for argument in config.args))
 
 
-def only_looks(config: pytest.Config) -> bool:
+def runs_no_tests(config: pytest.Config) -> bool:
     """Whether pytest only shows something and runs no tests."""
     flags = ("collectonly", "showfixtures", "show_fixtures_per_test", "setupplan", "cacheshow")
     return any(getattr(config.option, name, None) not in (None, False) for name in flags)
@@ -38,8 +38,8 @@ def is_worker(config: pytest.Config) -> bool:
     return hasattr(config, "workerinput")
 
 
-def is_program() -> bool:
-    """Whether pytest was started as a program, and not called by one that continues afterwards."""
+def is_pytest_command() -> bool:
+    """Whether this process is pytest's command. Otherwise another program has called `pytest.main`."""
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_code.co_name.lstrip("_") != "console_main":
         frame = frame.f_back
@@ -57,17 +57,19 @@ def is_distributing(config: pytest.Config) -> bool:
 
 
 def refuse_unsupported(config: pytest.Config) -> None:
-    """Raise UserError for ways to run tests that are not supported: --looponfail, and remote workers."""
+    """Raise UserError for unsupported ways to run tests: --looponfail, and remote workers."""
     if getattr(config.option, "looponfail", False):
         raise UserError("--looponfail: would make calls after every change of a file; leave it out")
     specs = getattr(config.option, "tx", None) or []
-    far = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
-    if far is not None:
-        raise UserError(f"--tx {far}: workers fetch their records on this machine; use -n N or --tx N*popen")
+    remote = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
+    if remote is not None:
+        raise UserError(
+            f"--tx {remote}: workers fetch their records on this machine; use -n N or --tx N*popen"
+        )
 
 
 def selected_runs(nodes: Sequence[str]) -> dict[str, list[str]]:
-    """The selected runs of each suite."""
+    """The ids of the runs that these node ids select, by suite."""
     selected: dict[str, list[str]] = {}
     for suite, run in filter(None, map(suite_and_run, nodes)):
         selected.setdefault(suite, []).append(run)
@@ -75,7 +77,7 @@ def selected_runs(nodes: Sequence[str]) -> dict[str, list[str]]:
 
 
 def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
-    """The suites whose test file is one of these paths or below one of them."""
+    """The suites whose test file is one of these paths, or in one of these folders."""
     files = {name: (root / suites.TESTS / f"test_{name}.py").resolve() for name in suites.names()}
     resolved = [path.resolve() for path in paths]
     return [
@@ -84,21 +86,21 @@ def suites_in(root: Path, paths: Iterable[Path]) -> list[str]:
 
 
 def examples(command: str) -> str:
-    """Commands to copy, by which pytest or `equipoise run` was started."""
-    other, what = "equipoise run SUITE", "on eight workers"
+    """Example commands with explanations, for sessions started by this `command` (see COMMAND)."""
+    other_suite, comment = "equipoise run SUITE", "on eight workers"
     if command == PYTEST:
-        other, what = f"pytest {suites.TESTS}/test_SUITE.py", "the benchmark that pytest.ini names"
-    commands = {
-        f"{command} -n 8 --model gpt-x": what,
+        other_suite, comment = f"pytest {suites.TESTS}/test_SUITE.py", "the benchmark that pytest.ini names"
+    comments = {
+        f"{command} -n 8 --model gpt-x": comment,
         f"{command} --model gpt-x -k AREA": "one topic area; `equipoise suites` lists them",
-        f"{other} --model gpt-x": f"another suite: {', '.join(suites.names())}",
+        f"{other_suite} --model gpt-x": f"another suite: {', '.join(suites.names())}",
         f"{command} --model local --limit 2 --runs 1": "no key, no network: the built-in model",
     }
-    widest = max(map(len, commands))
-    return "\n".join(f"  {example:<{widest}}  {what}" for example, what in commands.items())
+    widest = max(map(len, comments))
+    return "\n".join(f"  {example:<{widest}}  {comment}" for example, comment in comments.items())
 
 
 def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
-    """The error for a flag that is none of those that are known."""
+    """The error message for an unknown flag: the nearest known one, otherwise the hint."""
     near = get_close_matches(flag, known, n=1, cutoff=0.7)
     return f"{flag}: there is no such option; {f'did you mean {near[0]}?' if near else hint}"

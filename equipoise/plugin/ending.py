@@ -11,10 +11,10 @@ import pytest
 from equipoise import suites
 from equipoise.core.errors import CannotKeep, printable
 from equipoise.core.rules import Inconclusive
-from equipoise.plugin.command_line import COMMAND, is_program, is_worker, suites_asked_for
+from equipoise.plugin.command_line import COMMAND, is_pytest_command, is_worker, suites_asked_for
 from equipoise.plugin.terminal import say, say_wrapped, write
 from equipoise.runner import exit_status
-from equipoise.runner.collector import collect_no_more
+from equipoise.runner.collector import stop_collecting_garbage
 
 if TYPE_CHECKING:
     from equipoise.report.outcomes import ReportedCase
@@ -22,41 +22,44 @@ if TYPE_CHECKING:
     from equipoise.runner.session import Session
 
 _SILENT = ("session", "terminalreporter", "terminalprogress-plugin", "lfplugin", "stepwiseplugin")
-"""pytest's own plugins that print tests, count them, or keep which ones to run again."""
+"""pytest's own plugins that print tests, count them, or store which ones to run again."""
 
 
-def conclude(session: pytest.Session, own: Session) -> None:
-    """Wait for calls in flight, then write the results and settle the exit status in the controller."""
+def conclude(session: pytest.Session, bench_session: Session) -> None:
+    """Wait for calls in flight, and close the session.
+
+    In the controller, also write the results, set the exit status, and report gates as tests.
+    """
     config = session.config
     display = config.pluginmanager.getplugin("equipoise-display")
     if display is not None:
         # From now on interruptions are only counted: they must not abort the writing of results.
-        own.interruptions.finish()
-    if is_worker(config) or is_program():
-        collect_no_more()
+        bench_session.interruptions.finish()
+    if is_worker(config) or is_pytest_command():
+        stop_collecting_garbage()
     try:
         if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            _await_extra(session, own)
-        own.close_engine()
+            _await_extra(session, bench_session)
+        bench_session.close_engine()
     except CannotKeep as error:
         _stop_late(session, str(error))
     finally:
         if display is not None:
             display.progress.finish()
-            _settle_exit_status(session, display.progress, own.settings.gate_inconclusive)
+            _set_exit_status(session, display.progress, bench_session.settings.gate_inconclusive)
             _report_cases(config, display.progress.cases())
             for command in display.progress.publish(os.environ):
                 write(config, command)
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not is_worker(config):
-            _name_what_there_is(config, own)
+            _list_selectable(config, bench_session)
         is_idle = display is None or display.progress.is_idle
-        if is_idle and own.interruptions.count:
+        if is_idle and bench_session.interruptions.count:
             say(config, "interrupted before the first call; run the same command again")
-        own.close()
+        bench_session.close()
 
 
 def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
-    """Report each case as a test to plugins that write reports: JUnit's, pytest-json-report, others."""
+    """Report each case as a test, to plugins that write reports only (JUnit XML, pytest-json-report, ...)."""
     plugins = config.pluginmanager
     silent = [*map(plugins.getplugin, _SILENT), plugins.getplugin("equipoise-display")]
     log = plugins.subset_hook_caller("pytest_runtest_logreport", [*filter(None, silent)])
@@ -66,7 +69,7 @@ def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
 
 
 def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
-    """The reports of a test that ended like this case; an error is one of its setup, as of all tests."""
+    """The reports of a test that ended like this case. An error is a failed setup, as pytest has it."""
     file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
     test: dict[str, Any] = {
         "nodeid": f"{file}::{printable(case.name)}",
@@ -86,10 +89,10 @@ def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
     yield pytest.TestReport(**test, when="teardown", outcome="passed", longrepr=None)
 
 
-def _name_what_there_is(config: pytest.Config, own: Session) -> None:
-    """Name what -k and -m could have selected."""
+def _list_selectable(config: pytest.Config, bench_session: Session) -> None:
+    """Print the areas and languages that -k and -m could have selected."""
     for name in suites_asked_for(config):
-        cases = [run.case for run in own.plan.runs(name)]
+        cases = [run.case for run in bench_session.plan.runs(name)]
         areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
         line = (
             f"{name}: nothing was selected; there are the areas {', '.join(areas)} "
@@ -99,11 +102,11 @@ def _name_what_there_is(config: pytest.Config, own: Session) -> None:
         say_wrapped(config, line)
 
 
-def _await_extra(session: pytest.Session, own: Session) -> None:
-    """Wait for what the session does beside its runs, which no test waits for."""
-    if own.counters.is_stopped:
+def _await_extra(session: pytest.Session, bench_session: Session) -> None:
+    """Wait for the extra jobs of the session, which no test waits for."""
+    if bench_session.counters.is_stopped:
         return
-    if reason := own.await_extra():
+    if reason := bench_session.await_extra():
         from equipoise.runner.signals import stopped
 
         _stop_late(session, f"\n{stopped(reason)}")
@@ -116,10 +119,8 @@ def _stop_late(session: pytest.Session, reason: str) -> None:
         say(session.config, reason)
 
 
-def _settle_exit_status(
-    session: pytest.Session, progress: Progress, inconclusive: Inconclusive | None
-) -> None:
-    """The status of tests that passed or failed and of the gates: the first of them by their precedence."""
+def _set_exit_status(session: pytest.Session, progress: Progress, inconclusive: Inconclusive | None) -> None:
+    """Set the exit status: of those of tests, batches and gates, the one that takes precedence."""
     if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return
     statuses = [int(session.exitstatus)]

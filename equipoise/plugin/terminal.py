@@ -1,6 +1,6 @@
 """The terminal output of a session: outcome badges, progress, and the summary.
 
-Implements pytest hooks without importing pytest.
+Implements pytest hooks, but does not import pytest.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def write(config: Any, text: str) -> None:
     if reporter is not None:
         reporter.ensure_newline()
         reporter.write_line(text)
-        # Where output is piped, it would wait for more.
+        # Piped output is buffered, and would appear late.
         reporter.flush()
 
 
@@ -68,7 +68,7 @@ def say_wrapped(config: Any, line: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Badge:
-    """The look of a run: a letter, the words for -v, and a colour of pytest's terminal writer."""
+    """How the terminal shows a run: a letter, the words for -v, and a colour of pytest's terminal writer."""
 
     letter: str
     words: str
@@ -77,7 +77,7 @@ class Badge:
 
 @dataclass(frozen=True, kw_only=True)
 class _GateReport:
-    """An entry in the terminal reporter's stats: a gate that does not pass, or results that are not saved."""
+    """An entry in the terminal reporter's stats: a gate that did not pass, or results that were not saved."""
 
     outcome: str
     nodeid: str = "gate"
@@ -97,7 +97,7 @@ def badge(properties: Mapping[str, Any]) -> Badge | None:
 
 
 def _digit(score: float | None, percent: float | None) -> str:
-    """The score as a rounded digit if it is on a scale of a few levels, otherwise a dot."""
+    """The score rounded to a digit if its scale has few levels, otherwise a dot."""
     is_level = score is not None and (percent is not None or float(score).is_integer())
     return f"{int(score + 0.5)}" if is_level and score is not None and 0 <= score < 9.5 else "."
 
@@ -113,8 +113,8 @@ def _colour(outcome: str, score: float | None, percent: float | None) -> str:
     return "green" if percent >= 75 else "yellow" if percent >= 50 else "red"
 
 
-def small_values(record: Record) -> list[tuple[str, str | float]]:
-    """The properties of a report, which are small because xdist sends them three times."""
+def report_properties(record: Record) -> list[tuple[str, str | float]]:
+    """The user properties of a test's report. They are small, as xdist sends each of them three times."""
     values: dict[str, str | float | None] = {
         "language": str(record.case["language"]),
         "asker": f"{record.asker.side} {record.asker.form}" if record.asker else None,
@@ -130,12 +130,12 @@ def small_values(record: Record) -> list[tuple[str, str | float]]:
 
 @lru_cache(maxsize=1000, typed=True)
 def _pair(name: str, value: str | float) -> tuple[str, str | float]:
-    # pytest keeps three reports of every test to the end: equal values are shared to save memory.
+    # pytest holds three reports of every test in memory until the end, so equal pairs are shared.
     return (name, value)
 
 
 def output(config: Any) -> Output | None:
-    """The output for progress; None with --quiet or without a terminal reporter."""
+    """The output that progress is shown on; None with --quiet or without a terminal reporter."""
     from equipoise.report import status_line
 
     reporter = config.pluginmanager.getplugin("terminalreporter")
@@ -152,13 +152,13 @@ def output(config: Any) -> Output | None:
 
 
 def _write_between_rows(reporter: Any, text: str) -> None:
-    """Print lines after the row of letters so far; the letters continue on a row of their own.
+    """Print lines below the current row of letters; further letters begin a new row.
 
-    One write, as the main thread may write a letter meanwhile.
+    Writes once, as the main thread may print a letter at the same time.
     """
     is_open = reporter.config.get_terminal_writer().width_of_current_line > 0
     if reporter.showlongtestinfo:
-        # With -v, the name of the test whose outcome is awaited stands on the row: it is repeated.
+        # With -v, the row holds the name of the running test: let pytest print the name again.
         reporter.currentfspath = None
     newline = "\n" if is_open else ""
     reporter.write(f"{newline}{text}\n", flush=True)
@@ -171,14 +171,14 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
     """
     path, _, test = nodeid.partition("::")
     suite = _suite_in(path)
-    # The same text as that of the run, which stays to the end.
+    # Interned: the run's own id, which is in memory until the end, is the same object.
     run = sys.intern(test.partition("[")[2].removesuffix("]"))
     return (suite, run) if run and suite else None
 
 
 @lru_cache
 def _suite_in(path: str) -> str | None:
-    # Called for every test, and a file has thousands.
+    # Cached: called for every test, of which a file has thousands.
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
     return suite if file.parent.name == suites.TESTS and suite in suites.names() else None
@@ -187,7 +187,8 @@ def _suite_in(path: str) -> str | None:
 class Display:
     """Shows the progress of a session in the controller. `most_failures` is the limit of -x or --maxfail.
 
-    `reports` are those that pytest's terminal reporter has, by category; None if they have to stay.
+    `reports` are those of pytest's terminal reporter, by category. Some are removed to save memory, unless
+    `reports` is None.
     """
 
     def __init__(
@@ -212,13 +213,13 @@ class Display:
             self.progress.session.counters.stop(f"stopping after {self._failures} failures")
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Drop the reports of a run's setup and teardown, which would add up to thousands by the end."""
+        """Remove the reports of a run's setup and teardown; in a long session there are thousands."""
         if self._reports is None or not suite_and_run(nodeid):
             return
-        # This category is never shown, but for texts that a test has printed.
-        steps = self._reports.get("", [])
-        while steps and steps[-1].nodeid == nodeid and not steps[-1].sections:
-            steps.pop()
+        # pytest shows this category only if a test has printed something, which is in `sections`.
+        reports = self._reports.get("", [])
+        while reports and reports[-1].nodeid == nodeid and not reports[-1].sections:
+            reports.pop()
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, tuple[str, dict[str, bool]]] | None:
         """Show the score instead of a dot."""
@@ -228,9 +229,9 @@ class Display:
         shown = badge(properties)
         if shown is None:
             return None
-        # Not "failed", which pytest lists with locations: the summary has a line for each.
-        kind = UNSCORED if report.failed and "score" not in properties else report.outcome
-        return (kind, shown.letter, (shown.words, {shown.colour: True}))
+        # Not "failed", as pytest would list each with its location; the summary has a line for each.
+        category = UNSCORED if report.failed and "score" not in properties else report.outcome
+        return (category, shown.letter, (shown.words, {shown.colour: True}))
 
     def pytest_keyboard_interrupt(self) -> None:
         """Prevent further calls, and say how many are in flight."""
@@ -243,7 +244,7 @@ class Display:
             self._say(in_flight(count))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Show the table of scores, the cost, missing runs, and the path of the results."""
+        """Print the table of scores, the cost, missing runs, and the path of the results."""
         from equipoise.report.layout import styled
 
         self._colour_last_line(terminalreporter)
@@ -254,17 +255,17 @@ class Display:
                 terminalreporter.write_line(line, **markup)
 
     def _colour_last_line(self, reporter: Any) -> None:
-        """Name gates that do not pass in pytest's last line, and make it red if anything failed."""
+        """Count gates that did not pass in pytest's last line, and make it red if anything failed."""
         verdicts = [verdict for gate in self.progress.gates if (verdict := gate["verdict"]) != "pass"]
         from equipoise.report.verdict import VERDICTS
 
-        # pytest has no public API for categories of one's own, or for another colour.
+        # pytest has no public API for further categories, or for the colour.
         for verdict in verdicts:
             reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])
         for _ in self.progress.unsaved:
             reporter._add_stats("not saved", [_GateReport(outcome="failed")])
         has_failed = any(case.outcome == "failed" for case in self.progress.cases())
-        is_short = not (self.progress.is_complete or self.progress.is_waiting)
-        if has_failed or UNSCORED in reporter.stats or is_short:
+        is_incomplete = not (self.progress.is_complete or self.progress.is_waiting)
+        if has_failed or UNSCORED in reporter.stats or is_incomplete:
             # The line is red if there is a list of failures, even an empty one.
             reporter._add_stats("failed", [])

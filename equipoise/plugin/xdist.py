@@ -1,8 +1,8 @@
-"""Support for xdist: one engine in the controller serves all workers.
+"""Support for pytest-xdist: one engine in the controller serves all workers.
 
 A worker has no engine, no client and no journal. Its tests fetch their records over a local socket from the
-controller, which makes the calls and writes the journal. So every distribution mode of xdist works, and a
-crashed worker costs no call.
+controller, which makes the calls and writes the journal. Therefore every distribution mode of xdist works,
+and no reply is lost when a worker crashes.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from equipoise.results.index import Calls
 from equipoise.results.lines import RecordLine
 from equipoise.runner.session import Session
 
-LONGEST = 70
-"""The longest path of a temporary folder for a socket, in bytes."""
+MAX_PATH_BYTES = 70
+"""The longest path of a temporary folder in which the socket is created, in bytes."""
 CONTROLLER_GONE = "the controller process has ended"
-"""Why a worker stops if its controller has died."""
+"""The stop reason of a worker whose controller has died."""
 
 
 class WorkerServer:
-    """Answers the workers of a session, each in its own thread, until `close`.
+    """Answers requests for records from the workers, each in its own thread, until `close`.
 
     `skipped` are the node ids of the tests that the workers will skip.
     """
@@ -42,7 +42,9 @@ class WorkerServer:
     def __init__(self, session: Session) -> None:
         self._session = session
         # The path of a socket is limited to about 100 bytes.
-        folder = tempfile.gettempdir() if len(os.fsencode(tempfile.gettempdir())) <= LONGEST else "/tmp"  # noqa: S108
+        folder = tempfile.gettempdir()
+        if len(os.fsencode(folder)) > MAX_PATH_BYTES:
+            folder = "/tmp"  # noqa: S108
         self._folder = tempfile.TemporaryDirectory(prefix="equipoise-", dir=folder)
         self._key = os.urandom(32)
         self._listener = Listener(str(Path(self._folder.name) / "s"), "AF_UNIX", 128, self._key)
@@ -68,7 +70,7 @@ class WorkerServer:
                 connection = self._listener.accept()
             except OSError:
                 return
-            except Exception:  # noqa: S112 - not one of our workers, or one that has died
+            except Exception:  # noqa: S112 - the client is no worker of ours, or has died
                 continue
             self._connections.append(connection)
             threading.Thread(
@@ -76,12 +78,12 @@ class WorkerServer:
             ).start()
 
     def _serve(self, connection: Connection[Any, Any]) -> None:
-        # A worker that has died, and a session that has ended, need no answer.
+        # If the worker has died or the session has ended, nobody waits for the response.
         with suppress(EOFError, OSError), connection:
             while True:
                 request = json_io.loads(connection.recv_bytes())
                 answer = self._answer(request)
-                # Only now: the session may have been stopped while the worker waited.
+                # Read last, as the session may be stopped while the worker waits.
                 response = {"id": request["id"], "stop": self._session.stop_reason, **answer}
                 connection.send_bytes(json_io.dumps(response))
 
@@ -91,24 +93,27 @@ class WorkerServer:
             return {}
         try:
             return self._session.fetch(request["suite"], request["run"])
-        except NotNeeded as enough:
-            return {"not_needed": str(enough)}
-        except BatchWaiting as waiting:
-            return {"waiting": str(waiting)}
-        except SessionStopped as stopped:
-            return {"stopped": str(stopped)}
-        except Exception as defect:
-            return {"defect": f"{type(defect).__name__}: {defect}"}
+        except NotNeeded as error:
+            return {"not_needed": str(error)}
+        except BatchWaiting as error:
+            return {"waiting": str(error)}
+        except SessionStopped as error:
+            return {"stopped": str(error)}
+        except Exception as error:
+            return {"defect": f"{type(error).__name__}: {error}"}
 
 
 def _hang_up(connection: Connection[Any, Any]) -> None:
     """Shut down a connection that another thread may be reading; that thread closes it."""
-    with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as line:
-        line.shutdown(socket.SHUT_RDWR)
+    with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as duplicate:
+        duplicate.shutdown(socket.SHUT_RDWR)
 
 
-class Records:
-    """Fetches the records of a worker's runs. `stop_reason` is set once the session has to end."""
+class RecordClient:
+    """Fetches the records of a worker's runs from the controller's WorkerServer.
+
+    `stop_reason` says why the session has to end; it is None while the session continues.
+    """
 
     def __init__(self, address: str, key: str) -> None:
         self.stop_reason: str | None = None
@@ -118,12 +123,12 @@ class Records:
         self._numbers = itertools.count(1)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record. Raises SessionStopped, NotNeeded, BatchWaiting, or RuntimeError.
+        """Wait for a run's record. Raises SessionStopped, NotNeeded, or BatchWaiting.
 
-        A RuntimeError is a bug.
+        Raises RuntimeError if the controller has a bug.
         """
         try:
-            answer = self._ask({"suite": run.suite, "run": run.id})
+            answer = self._request({"suite": run.suite, "run": run.id})
         except (EOFError, OSError):
             self.stop_reason = CONTROLLER_GONE
             raise SessionStopped(CONTROLLER_GONE) from None
@@ -135,29 +140,30 @@ class Records:
         return _read(answer)
 
     def skip(self, nodes: Collection[str]) -> None:
-        """Report the tests that will not request their records."""
+        """Report the node ids of tests that will be skipped, and so will not request their records."""
         if nodes:
             with suppress(EOFError, OSError):
-                self._ask({"skipped": sorted(nodes)})
+                self._request({"skipped": sorted(nodes)})
 
-    def _ask(self, what: dict[str, JSON]) -> dict[str, JSON]:
+    def _request(self, request: dict[str, JSON]) -> dict[str, JSON]:
         if self._connection is None:
             self._connection = Client(self._address, "AF_UNIX", self._key)
         number = next(self._numbers)
-        self._connection.send_bytes(json_io.dumps({"id": number, **what}))
+        self._connection.send_bytes(json_io.dumps({"id": number, **request}))
         answer: dict[str, JSON] = json_io.loads(self._connection.recv_bytes())
         if answer["id"] != number:
             raise RuntimeError(f"received the record of request {answer['id']} for request {number}")
         return answer
 
     def close(self) -> None:
-        """Close the connection; the next record is fetched over a new one."""
+        """Close the connection; the next request opens a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
 
 def _read(answer: dict[str, JSON]) -> Record:
+    """The record in an answer. Raises the exception that the answer reports instead."""
     if "not_needed" in answer:
         raise NotNeeded(answer["not_needed"])
     if "waiting" in answer:
@@ -177,12 +183,15 @@ def _read(answer: dict[str, JSON]) -> Record:
 
 
 class Distribution:
-    """The controller's hooks. `begin` opens the session for the node ids that the workers collected."""
+    """The xdist hooks of the controller. `begin` begins the session with the node ids to run.
+
+    `workers` is the number of workers.
+    """
 
     def __init__(self, session: Session, begin: Callable[[Sequence[str]], None], workers: int) -> None:
         self._begin = begin
         self._workers = workers
-        self._nodes: list[Any] = []
+        self._ready: list[Any] = []
         self.server = WorkerServer(session)
 
     def pytest_configure_node(self, node: Any) -> None:
@@ -190,13 +199,13 @@ class Distribution:
         node.workerinput["equipoise"] = self.server.link
 
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
-        """Open the session once all workers have collected, before any test is distributed."""
-        self._nodes.append(node)
-        if len(self._nodes) == self._workers:
+        """Begin the session once all workers have collected, before any test is distributed."""
+        self._ready.append(node)
+        if len(self._ready) == self._workers:
             try:
-                self._begin([node for node in ids if node not in self.server.skipped])
+                self._begin([nodeid for nodeid in ids if nodeid not in self.server.skipped])
             except BaseException:
-                # Workers that keep waiting for tests would be killed after a while.
-                for waiting in self._nodes:
-                    waiting.shutdown()
+                # Otherwise the workers would wait for tests, until they are killed.
+                for worker in self._ready:
+                    worker.shutdown()
                 raise

@@ -14,7 +14,7 @@ from equipoise.core.records import Outcome
 from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
-from equipoise.plugin.terminal import Display, badge, small_values, suite_and_run
+from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
 from equipoise.report.outcomes import ReportedCase, of_gate
 from equipoise.runner.progress import Progress
 
@@ -52,7 +52,7 @@ def test_other_reports_have_no_badge() -> None:
 def test_small_values_make_the_badge() -> None:
     """What travels with a report is enough to show the run, whatever became of it."""
     ends: tuple[Outcome, ...] = ("scored", "blocked", "unscored", "error")
-    found = [badge(dict(small_values(record("a", outcome)))) for outcome in ends]
+    found = [badge(dict(report_properties(record("a", outcome)))) for outcome in ends]
     assert [shown and shown.words for shown in found] == [
         "SCORE 4 (75%)",
         "BLOCKED 4 (75%)",
@@ -63,11 +63,11 @@ def test_small_values_make_the_badge() -> None:
 
 def test_small_values_are_small() -> None:
     """Language, outcome, figures and a short error: what there is of them, and no transcript."""
-    scored = dict(small_values(record("a", language="zh-CN")))
+    scored = dict(report_properties(record("a", language="zh-CN")))
     assert scored == {"language": "zh-CN", "outcome": "scored", "score": 4.0, "percent": 75.0}
-    failed = dict(small_values(record("a", "error", "x" * 5000)))
+    failed = dict(report_properties(record("a", "error", "x" * 5000)))
     assert failed == {"language": "aa", "outcome": "error", "error": "x" * 300}
-    hostile = dict(small_values(record("a", "error", "::error::x\x1b[2J\n")))
+    hostile = dict(report_properties(record("a", "error", "::error::x\x1b[2J\n")))
     assert hostile["error"] == r"\x3a:error::x\x1b[2J\n"
 
 
@@ -227,7 +227,7 @@ def test_an_interrupt_says_what_is_waited_for(
 
 def test_a_run_is_shown_with_its_score(progress: FakeProgress) -> None:
     """Instead of pytest's dot: the outcome stays pytest's, letter, words and colour are ours."""
-    report = Report(outcome="failed", user_properties=[*small_values(record("a"))])
+    report = Report(outcome="failed", user_properties=[*report_properties(record("a"))])
     assert display(progress).pytest_report_teststatus(report) == (
         "failed",
         "4",
@@ -274,7 +274,7 @@ def test_the_last_line_is_green_only_where_all_is_well(
 
 def test_a_run_without_a_score_is_no_failure_to_be_explained(progress: FakeProgress) -> None:
     """Pytest shows where in a test something failed; here nothing did."""
-    report = Report(failed=True, outcome="failed", user_properties=small_values(record("a", "unscored")))
+    report = Report(failed=True, outcome="failed", user_properties=report_properties(record("a", "unscored")))
     found = display(progress).pytest_report_teststatus(report)
     assert found == ("unscored", "u", ("UNSCORED", {"red": True}))
 

@@ -13,7 +13,7 @@ from equipoise.core.errors import NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Case, Run
 from equipoise.plugin import xdist
-from equipoise.plugin.xdist import CONTROLLER_GONE, Records, WorkerServer
+from equipoise.plugin.xdist import CONTROLLER_GONE, RecordClient, WorkerServer
 from equipoise.results.journal import encode
 
 
@@ -59,7 +59,7 @@ def run(name: str) -> Run:
 
 def test_a_record_is_fetched_as_often_as_it_is_asked_for(server: WorkerServer, session: FakeSession) -> None:
     """Equal to what was kept, whichever worker asks."""
-    workers = [Records(**server.link) for _ in range(3)]
+    workers = [RecordClient(**server.link) for _ in range(3)]
     found: list[Record] = [worker.record(run(name)) for worker in workers for name in ("a", "b")]
     assert [item.id for item in found] == ["a-run1", "b-run1"] * 3
     assert found[0].to_json() == record("a").to_json()
@@ -79,7 +79,7 @@ def test_what_is_raised_there_is_raised_here(
 ) -> None:
     """The end of a session, a run that is not needed, a defect of ours with its name."""
     session.error, session.stop_reason = error, "because"
-    worker = Records(**server.link)
+    worker = RecordClient(**server.link)
     with pytest.raises(raised, match=str(error)):
         worker.record(run("a"))
     assert worker.stop_reason == "because"
@@ -89,7 +89,7 @@ def test_an_interrupted_read_does_not_hand_over_the_record_to_the_next_run(
     server: WorkerServer, session: FakeSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a time-out interrupts it: the answer that comes late is nobody's."""
-    worker = Records(**server.link)
+    worker = RecordClient(**server.link)
     worker.record(run("a"))
 
     def interrupted(*arguments: Any) -> bytes:
@@ -107,7 +107,7 @@ def test_an_answer_to_another_request_is_refused(
     server: WorkerServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It carries the number of its request."""
-    worker = Records(**server.link)
+    worker = RecordClient(**server.link)
     worker.record(run("a"))
     monkeypatch.setattr(worker, "_numbers", iter([7, 9]))
     read = json_io.loads
@@ -123,16 +123,16 @@ def test_an_answer_to_another_request_is_refused(
 
 def test_only_workers_of_the_session_are_answered(server: WorkerServer, session: FakeSession) -> None:
     """Another process without the key gets nothing and disturbs nobody."""
-    stranger = Records(server.link["address"], "00" * 32)
+    stranger = RecordClient(server.link["address"], "00" * 32)
     with pytest.raises(Exception, match="digest"):
         stranger.record(run("a"))
     assert session.asked == []
-    assert Records(**server.link).record(run("a")).id == "a-run1"
+    assert RecordClient(**server.link).record(run("a")).id == "a-run1"
 
 
 def test_a_worker_whose_controller_is_gone_stops(server: WorkerServer) -> None:
     """Neither a traceback nor a call: the session has ended."""
-    worker = Records(**server.link)
+    worker = RecordClient(**server.link)
     worker.record(run("a"))
     server.close()
     with pytest.raises(SessionStopped, match=CONTROLLER_GONE):
