@@ -64,7 +64,7 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     known = {text.strip(): _reply(text) for text in texts}
     path = folder / "sheet.csv"
     results = loaded("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
-    draw = draws.identified(results, list(known.values()), drawn=len(known))
+    draw = draws.with_digests(results, list(known.values()), drawn=len(known))
     sheets.write(path, [draws.DrawnReply(reply=reply, draw=draw.row(name)) for name, reply in known.items()])
     _refuse_formulas(path, harm)
     lines = [*csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))]

@@ -1,4 +1,4 @@
-"""Figures of kept audits: every check with its interval, against what a sound evaluator has."""
+"""Figures of saved audits: every check with its interval, beside the band of a sound evaluator."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from equipoise.suites.plots import Plot
 if TYPE_CHECKING:
     from equipoise.results.document import CheckFigures, KeptAudit
 
-_PARTS = {"evaluator", "suite", "extent", "checks"}
-_SHARE = 100.0
-"""Somers' D is drawn as a hundredfold, on the axis of points and percent."""
+_KEYS = {"evaluator", "suite", "extent", "checks"}
+_SOMERS_FACTOR = 100.0
+"""Somers' D is multiplied by this, to share the axis of points and percent."""
 
 
 def read(paths: Sequence[Path]) -> list[KeptAudit]:
-    """The audits among these files, and in these folders. Raises UserError for one that cannot be read."""
+    """The audits in these files and folders. Raises UserError for one that cannot be read."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return [_read(file) for file in files if file.is_file() and _is_audit(file)]
 
 
 def _is_audit(path: Path) -> bool:
-    """Judged by its first keys: results may be long."""
+    """Whether a file is an audit by its first 200 bytes, because results may be long."""
     with opened(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
@@ -39,13 +39,13 @@ def _read(path: Path) -> KeptAudit:
         audit = json_io.loads(read_bytes(path))
     except ValueError as error:
         raise UserError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(audit, dict) or not audit.keys() >= _PARTS:
+    if not isinstance(audit, dict) or not audit.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
     return cast("KeptAudit", audit)
 
 
 def figures(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
-    """A figure of each suite by the name of its file, with a panel for each evaluator."""
+    """A figure for each suite, by file name, with a panel for each evaluator."""
     ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
         f"audit-{suite}": Plot(
@@ -66,7 +66,7 @@ def _rows(audit: KeptAudit) -> list[dict[str, JSON]]:
 
 
 def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
-    times = 1.0 if check["unit"] in ("points", "%") else _SHARE
+    times = 1.0 if check["unit"] in ("points", "%") else _SOMERS_FACTOR
     value, low, high = (
         None if figure is None else times * figure for figure in (check["value"], check["low"], check["high"])
     )
@@ -86,7 +86,7 @@ def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
 
 
 def _band(check: CheckFigures, times: float) -> tuple[float, float]:
-    """The band of a sound evaluator's figures, within the axis."""
+    """The lower and upper end of a sound evaluator's band, within the axis."""
     least = 0.0 if check["unit"] == "%" else -100.0
     low, high = (times * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
     return least if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high

@@ -1,4 +1,4 @@
-"""Files of audits, one for each evaluator and suite; earlier ones are archived."""
+"""Reads and writes files of audits, one for each evaluator and suite; earlier ones are archived."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 VERSION = "2"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
-"""Audits that differ in one of these do not replace each other."""
+"""Keys of an audit. If any differs, an earlier audit is archived rather than replaced."""
 
 
 def write(folder: Path, evaluator: str, suite: str, audit: EvaluatorAudit) -> Path:
-    """Write a complete audit below the folder of results, unless a later one is there. Raises OSError.
+    """Write a complete audit below the folder of results, unless its file has a later one. Raises OSError.
 
-    An earlier one with another extent, rubric, model or sampling is archived under its date.
+    An earlier audit of another extent, rubric, model or sampling is archived. Returns the path.
     """
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite}.json"
     content: KeptAudit = {"version": VERSION, "evaluator": evaluator, "suite": suite, **audit}
@@ -53,7 +53,7 @@ def is_same(one: EvaluatorAudit, other: EvaluatorAudit) -> bool:
 
 
 def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
-    """The kept audits of an evaluator in a suite, the latest first."""
+    """The saved audits of an evaluator in a suite, also archived ones, the latest first."""
     name = f"{store.file_name(evaluator)}.{suite}"
     home = folder / FOLDER
     paths = (*home.glob("*.json"), *(home / store.ARCHIVE).glob("*.json"))
@@ -64,7 +64,7 @@ def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
 
 
 def _read(path: Path) -> KeptAudit | None:
-    """A kept audit; None if there is none, or one that this version cannot read."""
+    """The audit in a file; None if it cannot be read, is incomplete or of another version."""
     try:
         audit: KeptAudit = json_io.loads(read_bytes(path))
         is_known = (

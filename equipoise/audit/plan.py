@@ -1,4 +1,4 @@
-"""The plan of an audit: which anchors an evaluator judges, how often, and what a verdict on one says."""
+"""The plan of an audit: which anchors an evaluator judges, how often, and the rows of each verdict."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """An audit of a suite's evaluators: its anchors, and the design that says which of them are judged."""
+    """A planned audit: the anchors of a suite, and the design, which selects those that are judged."""
 
     suite: str
     audited: Audited
@@ -38,7 +38,7 @@ class AuditPlan:
         return selected(self.anchors, self.design)
 
     def runs(self) -> list[AnchorRun]:
-        """The anchors to judge, as often as each is judged."""
+        """The verdicts to get: each anchor as often as it is judged."""
         return [
             AnchorRun(audited=self.audited, rubric=self.rubric, anchor=anchor, repeat=repeat)
             for anchor in self.texts
@@ -46,7 +46,7 @@ class AuditPlan:
         ]
 
     def to_json(self) -> dict[str, JSON]:
-        """The content of its journal line: with the verdicts all that results need."""
+        """The content of its journal line: together with the verdicts, all that results need."""
         return {
             "extent": self.design.name,
             "anchors_hash": self.anchors.hash,
@@ -55,7 +55,7 @@ class AuditPlan:
         }
 
     def possible_checks(self) -> Sequence[CheckFigures]:
-        """The checks that the audit will make, with figures that mean nothing."""
+        """The checks that the audit will make, with meaningless figures from the middle of bounds."""
         judged = [
             row
             for run in self.runs()
@@ -66,7 +66,7 @@ class AuditPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorRun:
-    """An anchor that evaluators judge for the nth time."""
+    """One judgement of an anchor; `repeat` numbers those of the same anchor from 0."""
 
     audited: Audited
     rubric: Rubric
@@ -79,9 +79,9 @@ class AnchorRun:
         return f"{self.anchor.id}-{self.repeat}"
 
     async def judge(self, evaluator: Evaluator) -> list[AnchorNumber]:
-        """The numbers of this evaluator's verdict; None where it is invalid.
+        """The rows of this evaluator's verdict, with the score None if it is invalid or declined.
 
-        Raises CallFailed if the evaluator cannot be reached; one that declines to judge this text is invalid.
+        Raises CallFailed if the evaluator cannot be reached.
         """
         try:
             scores = await self.audited.judge(self.anchor, self.rubric, evaluator)
@@ -92,7 +92,7 @@ class AnchorRun:
         return self.rows(scores)
 
     def rows(self, scores: Mapping[str, float | None]) -> list[AnchorNumber]:
-        """The numbers of a verdict with these scores; those that are missing are None."""
+        """The rows of a verdict, one per aspect, with these scores; missing scores are None."""
         return [
             {
                 "topic": self.anchor.topic,
@@ -112,12 +112,12 @@ class AnchorRun:
         """The calls of the verdict if the first answer is accepted."""
         calls: list[Foreseen] = []
 
-        async def note(call: Call) -> Reply:
+        async def record(call: Call) -> Reply:
             prompt = "\n".join(message["content"] for message in call.messages)
             calls.append(Foreseen(role="evaluator", prompt=prompt))
             return Reply(text="")
 
-        stand_in = Evaluator(evaluator, settings.evaluator, note, attempts=1, code=_no_code)
+        stand_in = Evaluator(evaluator, settings.evaluator, record, attempts=1, code=_no_code)
         await self.audited.judge(self.anchor, self.rubric, stand_in)
         return calls
 
@@ -134,15 +134,15 @@ def with_anchors() -> list[str]:
 def plan(
     suite: AnySuite, rubric: Rubric, folder: Path, topics: Path, extent: str, limit: int | None = None
 ) -> AuditPlan | None:
-    """The audit by the anchors in `folder`, of the questions in `topics`; None of a suite without anchors.
+    """The audit with the anchors in `folder` on the questions in `topics`; None for a suite without anchors.
 
-    With a `limit` it has the first topics only. Raises UserError if the anchors do not fit the rubric.
+    `limit` restricts it to the first topics. Raises UserError if the anchors do not fit the rubric.
     """
     if suite.audit is None:
         return None
     design = suite.audit.DESIGNS[extent]
     if limit is not None:
-        # Under a name of its own: it is shown in no session as the whole.
+        # Another name, so that no session shows it as a complete audit.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     made = AuditPlan(suite=suite.name, audited=suite.audit, rubric=rubric, anchors=anchors, design=design)
@@ -152,7 +152,7 @@ def plan(
 
 
 def selected(anchors: Anchors, design: Design) -> list[Anchor]:
-    """The anchors of a design: texts of its kinds, and the first injections whose hosts are among them."""
+    """The anchors of a design: texts of its kinds, then the first injections into such texts."""
     topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
     known = [item for item in anchors.texts if item.topic in topics]
     texts = [item for item in known if item.host is None and (not design.kinds or item.kind in design.kinds)]

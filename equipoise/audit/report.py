@@ -1,4 +1,4 @@
-"""What the command says of audits: the checks of each evaluator, and a ranking of several."""
+"""Output of the command `audit`: the checks of each evaluator, and a ranking of several evaluators."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 def lines(evaluator: str, audit: EvaluatorAudit, width: int | None = None) -> Iterator[str]:
-    """The checks of one evaluator, under the faults that were found."""
+    """A line on the faults of an evaluator, then the table of its checks."""
     yield f"{evaluator}: {faults(audit)}"
     yield from align(rows(audit), width)
 
 
 def ranked(checks: Mapping[str, Sequence[CheckFigures]]) -> list[str]:
-    """The evaluators' names, the one with the fewest faults first, then by how much they get right."""
+    """The evaluators' names, best first: fewest checks not better than chance, then fewest faults."""
     return sorted(checks, key=lambda name: _rank(checks[name]))
 
 
 def _rank(checks: Sequence[CheckFigures]) -> tuple[int, int, float]:
-    """Sort key: checks by chance first, then the number of faults, then the distance from what is sound."""
+    """Sort key: number of checks by chance, number of faults, mean relative distance from a sound value."""
     missed = [
         1.0 if check["value"] is None else (check["sound"] - check["value"]) / check["sound"]
         for check in checks
@@ -36,19 +36,19 @@ def _rank(checks: Sequence[CheckFigures]) -> tuple[int, int, float]:
 
 
 def ranking(audits: Mapping[str, Mapping[str, EvaluatorAudit]], width: int | None = None) -> Iterator[str]:
-    """Several evaluators over all suites that were audited, by their audits by suite, best first."""
+    """A table of evaluators, best first, over all suites. `audits` is by evaluator and suite."""
     every = {
         name: [check for audit in by_suite.values() for check in audit["checks"]]
         for name, by_suite in audits.items()
     }
     table = [
-        (f"{rank}.", name, str(sum(check["is_fault"] for check in every[name])), _where(audits[name]))
+        (f"{rank}.", name, str(sum(check["is_fault"] for check in every[name])), _faulty_checks(audits[name]))
         for rank, name in enumerate(ranked(every), 1)
     ]
     yield from align([("", "evaluator", "faults", ""), *table], width)
 
 
-def _where(audits: Mapping[str, EvaluatorAudit]) -> str:
+def _faulty_checks(audits: Mapping[str, EvaluatorAudit]) -> str:
     by_suite = {suite: [*_named(audit["checks"])] for suite, audit in audits.items()}
     return (
         "; ".join(f"{suite}: {', '.join(names)}" for suite, names in by_suite.items() if names)

@@ -1,6 +1,6 @@
-"""Audits outside of sessions: evaluators judge anchors, and what that says of them is kept.
+"""Audits outside of sessions: evaluators judge anchors, and the checks are saved.
 
-Interrupted, the same call goes on.
+An interrupted audit is continued by the same call.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditOutcome:
-    """The audit of one evaluator and its file; None of both as long as verdicts are `missing`."""
+    """The audit of one evaluator and its file; both None if verdicts are `missing`."""
 
     evaluator: str
     audit: EvaluatorAudit | None = None
@@ -47,7 +47,10 @@ def run(
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[list[AuditOutcome], CounterSnapshot]:
-    """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError."""
+    """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError.
+
+    Returns the outcomes, and the counts of the calls that were made.
+    """
     names = store.file_name("+".join(settings.evaluator_models))
     log = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
     jobs = [Job(name=run.id, do=partial(_judge, run)) for run in plan.runs()]
@@ -62,10 +65,9 @@ def run(
 
 
 async def _judge(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
-    """The verdict of each evaluator that could be reached."""
+    """The verdict of each evaluator, by name; those that cannot be reached are left out."""
     judged: dict[str, list[AnchorNumber]] = {}
     for evaluator in models.evaluators:
-        # One that cannot be reached has no verdict; the others have theirs.
         with suppress(CallFailed):
             judged[evaluator.name] = await run.judge(evaluator)
     return judged
@@ -81,7 +83,7 @@ def _outcome(
     *,
     is_new: bool,
 ) -> AuditOutcome:
-    """The audit of one evaluator, which is kept only if no verdict is missing; replayed, with its date."""
+    """The audit of one evaluator, saved only if no verdict is missing. A replayed one retains its date."""
     verdicts = [judged[evaluator] for judged in results if evaluator in judged]
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))

@@ -1,4 +1,4 @@
-"""Audits in a session: its evaluators judge anchors among the replies, or it names what is kept of them."""
+"""Audits in a session: its evaluators also judge anchors, or saved audits are noted in the journal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorVerdict:
-    """The ExtraJob of one verdict on an anchor."""
+    """An ExtraJob: one verdict on an anchor."""
 
     suite: str
     evaluator: str
@@ -40,11 +40,11 @@ class AnchorVerdict:
 
     @property
     def id(self) -> str:
-        """Its name in the journal; the evaluator never sees it."""
+        """The verdict's name in the journal, which evaluators never see."""
         return audits.verdict_name(self.evaluator, self.run.anchor.id, self.run.repeat)
 
     async def do(self, models: JobModels) -> dict[str, JSON]:
-        """The content of its line. Raises CallFailed if the evaluator cannot be reached."""
+        """The content of its journal line. Raises CallFailed if the evaluator cannot be reached."""
         evaluator = next(item for item in models.evaluators if item.name == self.evaluator)
         judged = await self.run.judge(evaluator)
         at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -52,9 +52,9 @@ class AnchorVerdict:
 
 
 class SessionAudits:
-    """The ExtraJobs of a session that audits its evaluators, where its settings say so.
+    """Plans, runs and saves the audits of a session's evaluators; without `--audit` it notes saved ones.
 
-    `root` is the folder of the user's files; audits are kept in its `results`.
+    `root` is the folder of the user's files; audits are saved in its folder `results`.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,17 +63,17 @@ class SessionAudits:
         self._plans: dict[tuple[str, str, str], AuditPlan | None] = {}
 
     def refuse_unfit(self, suites: Sequence[LoadedSuite]) -> None:
-        """Raise UserError if none of these suites, whose evaluators are to be audited, has anchors."""
+        """Raise UserError if none of these suites has anchors, which `--audit` needs."""
         if not any(loaded.suite.audit for loaded in suites):
             names = ", ".join(loaded.suite.name for loaded in suites)
             raise UserError(f"--audit: {names} has no anchors to try evaluators by; leave it out")
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
-        """Read the anchors. Raises UserError, also for a rule that no audit could decide."""
+        """Read the anchors. Raises UserError, also if a rule is about a check that the audits lack."""
         planned = self._plan(loaded)
         if not (rules := [rule for rule in rules if rule.is_about_audit]):
             return
-        earlier = self._kept(loaded)
+        earlier = self._saved(loaded)
         missing = [name for name in loaded.settings.evaluator_models if name not in earlier]
         for rule in rules:
             if planned is not None:
@@ -85,11 +85,14 @@ class SessionAudits:
                 refusals.refuse_unfit_audit(rule, audit["checks"])
 
     def begin(self, loaded: LoadedSuite, history: History) -> list[AnchorVerdict]:
-        """Plan the audit in the journal, or without one note what is kept. Raises UserError."""
+        """Write the plan of the audit to the journal, or, without one, saved audits. Raises UserError.
+
+        Returns the verdicts that are left.
+        """
         planned, evaluators = self._plan(loaded), loaded.settings.evaluator_models
         try:
             if planned is None:
-                self._note_kept(loaded, history)
+                self._note_saved(loaded, history)
             elif not is_planned(planned, history, evaluators):
                 resume.append(history, "audit", **planned.to_json())
         except (OSError, CannotKeep) as error:
@@ -99,7 +102,7 @@ class SessionAudits:
         )
 
     def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
-        """The calls of each verdict that is left, by evaluator; of a suite without an audit there is none."""
+        """The calls of each verdict that is left, by evaluator; empty without an audit."""
         planned, settings = self._plan(loaded), loaded.settings
         if planned is None:
             return {}
@@ -110,7 +113,7 @@ class SessionAudits:
         return {name: asyncio.run(calls(left(planned, history, name))) for name in settings.evaluator_models}
 
     def finish(self, loaded: LoadedSuite, history: History) -> None:
-        """Keep each complete audit for later sessions; where that fails, results have it all the same."""
+        """Save each complete audit for later sessions. If that fails, the results still have it."""
         for evaluator in history.settings["evaluator_models"]:
             audit = audits.of_session(loaded.suite, history, evaluator)
             if audit is not None and audit["state"] == "complete":
@@ -118,14 +121,14 @@ class SessionAudits:
                     kept.write(self._folder, evaluator, loaded.suite.name, audit)
 
     def _plan(self, loaded: LoadedSuite) -> AuditPlan | None:
-        """The audit of a suite's evaluators, if the session has one. Of several shards the first has it."""
+        """The audit of a suite's evaluators; None without `--audit`, and in every shard except the first."""
         extent, shard = loaded.settings.audit, loaded.settings.shard
         if extent is None or (shard is not None and shard.number > 1):
             return None
         return self._of_extent(loaded, extent)
 
     def _of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
-        """Plan with the project's own anchors or those shipped, and the questions that belong to them."""
+        """The audit of this extent, with the project's own anchors or those shipped, and their questions."""
         name = loaded.suite.name
         key = (name, loaded.rubric.hash, extent)
         if key not in self._plans:
@@ -134,14 +137,14 @@ class SessionAudits:
             self._plans[key] = plan(loaded.suite, loaded.rubric, folder, topics, extent)
         return self._plans[key]
 
-    def _note_kept(self, loaded: LoadedSuite, history: History) -> None:
+    def _note_saved(self, loaded: LoadedSuite, history: History) -> None:
         if history.audit is None:
-            for audit in self._kept(loaded).values():
+            for audit in self._saved(loaded).values():
                 if history.kept_audits.get(audit["evaluator"]) != audit:
                     resume.append(history, "kept_audit", audit=audit)
 
-    def _kept(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
-        """The latest kept audit of each evaluator, by the same rubric and anchors; of some there is none."""
+    def _saved(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
+        """The latest saved audit, with the same rubric and anchors, of each evaluator that has one."""
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
         files = {evaluator: kept.read(self._folder, evaluator, name) for evaluator in evaluators}
         try:
@@ -150,7 +153,7 @@ class SessionAudits:
             return {}
         if whole is None:
             return {}
-        # One of a few questions only has another extent than any of the suite's.
+        # Leaves out audits with a limit, whose extent is none of the designs.
         extents, texts = whole.audited.DESIGNS, (loaded.rubric.hash, whole.anchors.hash)
         return {
             evaluator: fitting[0]
@@ -162,12 +165,12 @@ class SessionAudits:
 
 
 def _texts(audit: KeptAudit) -> tuple[str, str]:
-    """The rubric and the anchors of a kept audit."""
+    """The hashes of the rubric and the anchors of a saved audit."""
     return audit["rubric_hash"], audit["anchors_hash"]
 
 
 def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
-    """Whether a journal has this plan, or another that is done and that this is a part of."""
+    """Whether a journal has this plan, or a larger one that is complete."""
     known, wanted = history.audit, planned.to_json()
     if known is None or known.anchors_hash != wanted["anchors_hash"]:
         return False
@@ -178,7 +181,7 @@ def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) 
 
 
 def left(planned: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
-    """The verdicts of an evaluator that are not in the journal; those on other texts do not count."""
+    """The verdicts of an evaluator that are not in the journal, or are there with other anchors."""
     is_same = history.audit is not None and history.audit.anchors_hash == planned.anchors.hash
     known = history.anchors if is_same else {}
     every = (AnchorVerdict(suite=planned.suite, evaluator=evaluator, run=run) for run in planned.runs())

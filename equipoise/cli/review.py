@@ -81,12 +81,10 @@ def sample(
             raise UserError(f"--pairs: {pairs}: is of {baseline.suite.name}, not of {side.suite.name}")
     with reading(results, *([pairs] if pairs else [])):
         drawn = draws.sample(side, n, seed, baseline)
-        names = form.asked(ask, [side, *([baseline] if baseline else [])])
+        names = form.field_names(ask, [side, *([baseline] if baseline else [])])
         fields = [form.fields(side, _meanings(side))[name] for name in names]
     dealt = (
-        draws.dealt(drawn, len(people), overlap, seed)
-        if people
-        else [[row for rows in drawn for row in rows]]
+        draws.deal(drawn, len(people), overlap, seed) if people else [[row for rows in drawn for row in rows]]
     )
     files = _files(output, people, is_page=page)
     _write(files, dealt, people, fields)

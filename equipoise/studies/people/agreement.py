@@ -1,4 +1,4 @@
-"""How far people agree with each other and with evaluators, and the figures that their labels correct."""
+"""The section `people` of results: agreement of people and evaluators, and figures corrected by labels."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ METHOD = (
 
 
 def agree(side: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
-    """The section of the results, and a line on every row that cannot be used. Raises UserError."""
+    """The section `people` of the results, and a line on every row that cannot be used. Raises UserError."""
     replies = draws.judged(side)
-    known, own = {reply.id: reply for reply in replies}, draws.identified(side, replies)
+    known, own = {reply.id: reply for reply in replies}, draws.with_digests(side, replies)
     filled = [sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, side, known, own)]
     for one, other in combinations(filled, 2):
         if one.name == other.name:
@@ -53,7 +53,7 @@ def _section(
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "levels": scale.shown,
             "sheets": [_about(sheet) for sheet in filled],
-            "agreement": list(_pairs(filled, known, scale)),
+            "agreement": list(_agreements(filled, known, scale)),
             "method": METHOD,
             "confidence": 0.95,
             **_corrected(side, filled, known),
@@ -72,9 +72,9 @@ CORRECTION = (
 def _corrected(
     side: LoadedResults, filled: Sequence[Sheet], known: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
-    """The labels drawn at random, and the figures that they correct; else why there are none."""
+    """The labels of replies drawn at random, and the figures that they correct, or why none is corrected."""
     used = [sheet for sheet in filled if not sheet.why and sheet.labels]
-    if why := _why_nothing(filled, used):
+    if why := _why_not_corrected(filled, used):
         return {"not_corrected": why}
     draw = used[0].draw
     assert draw is not None
@@ -91,7 +91,7 @@ def _corrected(
             **labels.identity(side.metadata),
         },
         "labels": [
-            {"cell": cell, "place": index, **_given(name, used)}
+            {"cell": cell, "place": index, **_labels_of(name, used)}
             for name, (cell, index) in indices.items()
             if any(name in sheet.labels for sheet in used)
         ],
@@ -100,8 +100,8 @@ def _corrected(
     return {**section, "corrected": labels.figures(side, section), "correction": CORRECTION}
 
 
-def _given(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
-    """Each person's labels of a reply by field; `scores` always, the others where there are any."""
+def _labels_of(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
+    """Each person's labels of a reply, by field: `scores` always, other fields if they have labels."""
     by_field = {
         labels.KEYS[part]: {sheet.name: sheet.labels[name][part] for sheet in used if _has(sheet, name, part)}
         for part in form.NAMES
@@ -113,7 +113,7 @@ def _has(sheet: Sheet, name: str, part: FieldName) -> bool:
     return part in sheet.labels.get(name, {})
 
 
-def _why_nothing(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
+def _why_not_corrected(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
     if not used:
         return next((f"{sheet.file}: {sheet.why}" for sheet in filled if sheet.why), "no label is left")
     if len({sheet.draw for sheet in used}) > 1:
@@ -122,7 +122,7 @@ def _why_nothing(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
 
 
 def _numbered_runs(side: LoadedResults) -> Iterator[tuple[RunRow, int]]:
-    """Each run with its place among those of its question."""
+    """Each run with its index among the runs of its question."""
     for runs in by_question(side.rows):
         yield from ((run, index) for index, run in enumerate(runs))
 
@@ -139,10 +139,10 @@ def _about(sheet: Sheet) -> dict[str, JSON]:
     }
 
 
-def _pairs(
+def _agreements(
     filled: Sequence[Sheet], known: Mapping[str, ScoredReply], scale: Levels
 ) -> Iterator[dict[str, JSON]]:
-    """People among themselves, then each with every evaluator."""
+    """The agreement of each pair of people, then of each person with every evaluator."""
     filled = [sheet for sheet in filled if sheet.scores]
     for one, other in combinations(filled, 2):
         pair = {"first": one.name, "second": other.name, "is_evaluator": False}

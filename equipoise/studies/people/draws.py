@@ -1,4 +1,4 @@
-"""Random draws of replies for people to label, and what the rows of a sheet say of their draw."""
+"""Random draws of replies for people to label, and the text in each row of a sheet that names its draw."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """A random draw: each of so many `replies` had the same probability of being one of those `drawn`.
+    """A random draw of `drawn` from `replies` replies, each with the same probability.
 
-    `content`, `rubric` and `judge` are digests of the replies themselves, of the rubric, and of the
-    evaluators with what they gave. `pairs` says that the same replies were drawn of a baseline.
+    `content`, `rubric` and `judge` are digests of the replies, of the rubric, and of the evaluators with
+    their scores. `pairs` is set if the same replies were drawn from a baseline, too.
     """
 
     drawn: int
@@ -50,11 +50,11 @@ class Draw:
         )
 
     def row(self, name: str) -> str:
-        """Text in the row of a reply: the draw, with a checksum of it and the reply."""
+        """The text in the row of the reply `name`: the draw, with a checksum of both."""
         return f"{self}, {_digest([str(self), name])}"
 
     def unlike(self, own: Draw) -> str | None:
-        """Why labels of this draw correct nothing in results whose own draw would be `own`."""
+        """Why labels of this draw cannot correct results with the digests of `own`; None if they can."""
         if self.content != own.content:
             return "drawn from other replies"
         if self.rubric != own.rubric:
@@ -65,7 +65,7 @@ class Draw:
 
 
 def read(text: str, name: str) -> Draw | None:
-    """The draw that a reply's row says it belongs to; None unless it says so itself."""
+    """The draw in the text of a row; None if there is none, or if it is not of the reply `name`."""
     draw, _, check = text.strip().rpartition(", ")
     match = _FORM.fullmatch(draw)
     if not match or check != _digest([draw, name]):
@@ -85,7 +85,7 @@ def judged(side: LoadedResults) -> list[ScoredReply]:
     return scored
 
 
-def identified(
+def with_digests(
     side: LoadedResults,
     scored: Sequence[ScoredReply],
     *,
@@ -94,7 +94,7 @@ def identified(
     seed: int = 0,
     pairs: bool = False,
 ) -> Draw:
-    """The draw of these results with their digests."""
+    """A draw from these results, with their digests."""
     return Draw(
         drawn=drawn,
         replies=of or len(scored),
@@ -117,7 +117,7 @@ def _digest(parts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnReply:
-    """A reply to label, and what its row says of the draw."""
+    """A reply to label, and the text of its draw, as returned by `Draw.row`."""
 
     reply: ScoredReply
     draw: str
@@ -126,18 +126,18 @@ class DrawnReply:
 def sample(
     side: LoadedResults, n: int, seed: int, baseline: LoadedResults | None = None
 ) -> list[list[DrawnReply]]:
-    """`n` replies in random order, each with the same reply of the baseline if there is one.
+    """`n` replies in random order, each with the reply of the baseline to the same case, if there is one.
 
-    A systematic sample of all replies that either has, ordered by language, area, third of the scale and
-    question (in random order): strata have their proportion, questions are spread, and each reply has
-    the probability n / N (Cochran 1977, Sampling Techniques, chapter 8). The same seed draws the same ones.
+    A systematic sample of the replies in either of the results, ordered by language, area, third of the scale
+    and question (in random order). Strata are thus represented in proportion, questions are spread, and each
+    reply has the probability n / N (Cochran 1977, Sampling Techniques, chapter 8). The seed determines it.
     """
     sides = [side] if baseline is None else [side, baseline]
     known = [judged(item) for item in sides]
     frame = [*{reply.id: reply for scored in reversed(known) for reply in scored}.values()]
     size = min(n, len(frame))
     about = {"drawn": size, "of": len(frame), "seed": seed, "pairs": baseline is not None}
-    draws = [identified(item, scored, **about) for item, scored in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
+    draws = [with_digests(item, scored, **about) for item, scored in zip(sides, known, strict=True)]  # type: ignore[arg-type]  # by name
     by_id: list[Mapping[str, ScoredReply]] = [{reply.id: reply for reply in scored} for scored in known]
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
     ranks = {name: f"{chance.random():.9f}" for name in dict.fromkeys(reply.cluster for reply in frame)}
@@ -158,12 +158,12 @@ def _stratum(reply: ScoredReply) -> tuple[str, ...]:
     return reply.language, reply.area, str(band)
 
 
-def dealt(
+def deal(
     drawn: Sequence[list[DrawnReply]], people: int, overlap: int | None, seed: int
 ) -> list[list[DrawnReply]]:
-    """The rows of each person, in an order of their own: all get the first `overlap`, one each of the rest.
+    """The rows of each person, shuffled: everyone gets the first `overlap` replies, and a share of the rest.
 
-    Without `overlap` everyone gets all of them.
+    Without `overlap` everyone gets all replies.
     """
     shared = len(drawn) if overlap is None else min(overlap, len(drawn))
     shares = []

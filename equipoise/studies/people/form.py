@@ -1,4 +1,4 @@
-"""Fields of a sheet on a reply: its score, how it ended, the side it leans to, as figures use them."""
+"""Fields that people fill in for a reply: its score, its outcome, and the side that it leans to."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS
 FieldName = Literal["score", "outcome", "lean"]
 NAMES: tuple[FieldName, ...] = get_args(FieldName)
 _KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjk"}
-"""Letters in the same place on most keyboards; a score has digits."""
+"""Letters with the same position on most keyboards. A score has digits."""
 _PROBES: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": Label(lean=("", 0.0))}
+"""A label of each field, to find out which values of a suite it determines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """Levels of a score: those of a scale, or categories with their numbers."""
+    """Possible scores: `numbers`, the levels of a scale, or categories, then `names` has their numbers."""
 
     numbers: Sequence[float]
     names: Mapping[str, float]
@@ -33,11 +34,11 @@ class Levels:
 
     @property
     def shown(self) -> list[int | str]:
-        """The levels as people give them."""
+        """The levels as people enter them."""
         return list(self.names) if self.names else [int(number) for number in self.numbers]
 
     def read(self, text: str) -> float | None:
-        """The score that a text says; None if it says none of them."""
+        """The score that was entered as `text`; None if it is not one of the levels."""
         if self.names:
             known = {name.casefold(): number for name, number in self.names.items()}
             return known.get(_slug(text))
@@ -49,7 +50,7 @@ class Levels:
 
 
 def levels(side: Side) -> Levels:
-    """The levels of these results."""
+    """The possible scores in these results."""
     if names := side.suite.categories:
         return Levels(numbers=sorted(names.values()), names=names)
     scale = side.scale
@@ -58,7 +59,7 @@ def levels(side: Side) -> Levels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormChoice:
-    """A choice of a field: as it is saved, its meaning, and its key on the page."""
+    """A choice of a field: its saved value, its key on the page, and its meaning."""
 
     value: str
     key: str
@@ -67,7 +68,7 @@ class FormChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One thing that a sheet asks of every reply: a column of a table, a group of buttons on a page."""
+    """A field for every reply: a column of a table, or a group of buttons on a page."""
 
     name: FieldName
     title: str
@@ -76,13 +77,13 @@ class Field:
     meanings: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, text: str) -> float | str | None:
-        """The score, outcome or lean that a text says; None if it says none that can be given."""
+        """The score, outcome or lean that was entered as `text`; None if it is not valid."""
         if self.levels:
             return self.levels.read(text)
         return next((item.value for item in self.choices if item.value.casefold() == _slug(text)), None)
 
     def refusal(self, text: str) -> str:
-        """Why a text is none."""
+        """A phrase on why a text is not valid."""
         known = self.levels.shown if self.levels else [choice.value for choice in self.choices]
         return f"{self.name} {text[:40]!r} is not one of {', '.join(map(str, known))}"
 
@@ -92,9 +93,9 @@ def _slug(text: str) -> str:
 
 
 def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
-    """Fields that people can fill in for these results: a score, and others of which figures are made.
+    """Fields that people can fill in for these results: a score, and others that figures are made of.
 
-    `meanings` are those of the levels of a scale.
+    `meanings` has the meaning of each level of the scale.
     """
     fields: dict[FieldName, Field] = {"score": _score(levels(side), meanings or {})}
     if _counts(side, "outcome"):
@@ -110,8 +111,8 @@ def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldN
     return fields
 
 
-def asked(text: str, sides: Sequence[Side]) -> list[FieldName]:
-    """The fields that `--ask` names, in their order. Raises UserError for what these results cannot use."""
+def field_names(text: str, sides: Sequence[Side]) -> list[FieldName]:
+    """The fields named by `--ask`, in the order of NAMES. Raises UserError for unknown and unused ones."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     if not names or (unknown := [name for name in names if name not in NAMES]):
         raise UserError(f"--ask: {(unknown if names else [text])[0]!r} is none of {', '.join(NAMES)}")
@@ -145,13 +146,13 @@ def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
 
 
 def _leans(first: str, second: str) -> list[str]:
-    """Leans from one side to the other, as keys lie side by side."""
+    """Leans from the first side to the second, in the order of their keys."""
     slight, strong = STRENGTHS
     return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
 
 
 def _counts(side: Side, name: FieldName) -> bool:
-    """Whether any figure of these results is made of what such a label says."""
+    """Whether any figure of these results uses a value that labels of this field determine."""
     values = dict.fromkeys(name for cell in side.cells for name in cell.values)
     labelled = side.suite.labelled(_PROBES[name], values, side.scale)
     used = {metric.of for metric in side.metrics.values()} & values.keys()

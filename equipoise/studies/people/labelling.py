@@ -1,4 +1,4 @@
-"""The page on which a person labels replies, which loads and sends nothing; reads what it saved."""
+"""Writes the page on which a person labels replies, which loads and sends nothing, and reads saved labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'
 
 
 def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], person: str = "") -> None:
-    """Write the page of these replies, blind: no model, no evaluator, no score. Raises UserError."""
+    """Write the page of these replies, without models, evaluators and scores. Raises UserError."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     replies = [
@@ -51,8 +51,8 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
         "rows": replies,
     }
     style, script = _asset("sheet.css"), _asset("sheet.js")
-    made = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
-    page = made.get_template("sheet.html").render(
+    environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
+    page = environment.get_template("sheet.html").render(
         policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {_REST}",
         style=style,
         script=script,
@@ -65,7 +65,7 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
 
 
 def _inside_script(data: JSON) -> str:
-    """JSON that ends no element and opens no comment."""
+    """JSON without `<`, so that it neither ends the script element nor opens a comment."""
     return json_io.dumps(data).decode("utf-8", "replace").replace("<", "\\u003c")
 
 
@@ -78,12 +78,12 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-# Reading what it saved.
+# Reading saved labels.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedRow:
-    """One reply of a saved sheet, with what was given by field."""
+    """One reply of a saved sheet, with the texts entered by field."""
 
     id: str
     draw: str
@@ -91,15 +91,15 @@ class SavedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """A saved sheet."""
+class SavedSheet:
+    """A sheet that the page saved: its labels, and the name of the person."""
 
     person: str
     rows: Sequence[SavedRow]
 
 
-def load(path: Path) -> Saved | None:
-    """Labels that the page saved; None for a file of another kind. Raises UserError naming file and row."""
+def load(path: Path) -> SavedSheet | None:
+    """The sheet in a file that the page saved; None for other files. Raises UserError naming the row."""
     try:
         data = json_io.loads(read_bytes(path))
     except ValueError:
@@ -111,7 +111,7 @@ def load(path: Path) -> Saved | None:
     rows, person = data.get("rows"), data.get("person", "")
     if not isinstance(rows, list) or not isinstance(person, str):
         raise UserError(f"{path}: is damaged: it has no rows; save it again")
-    return Saved(
+    return SavedSheet(
         person=person.strip(), rows=[_row(path, number, row) for number, row in enumerate(rows, start=1)]
     )
 

@@ -1,4 +1,4 @@
-"""How many labels it takes: for an interval of a given width, and for a gate on each side."""
+"""Plans the number of labels: for an interval of a given width, and for gates."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from equipoise.stats.metrics import measure
 from equipoise.studies.people import draws
 
 ASSUMED = 0.7
-"""The correlation of people with the judge where nothing is known of it."""
+"""The assumed correlation of people and judge if it is not known."""
 _MARGINS = (1.0, 2.0, 3.0, 5.0)
+"""Margins of gates in percentage points."""
 _POINTS = re.compile(r"(?:±|\+-)?(\d{1,3}(?:\.\d{1,3})?)(?:pp)?")
 
 
 def points(text: str) -> float:
-    """A half-width such as 4pp. Raises UserError."""
+    """The half-width in percentage points of a text such as 4pp. Raises UserError."""
     match = _POINTS.fullmatch(text.strip())
     if not match or not float(match[1]):
         raise UserError(f"--within: {text!r} is not a half-width in percentage points, such as 4pp")
@@ -34,7 +35,7 @@ def points(text: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Basis:
-    """Basis of a plan: the SD of single replies in points, and the correlation of people and judge."""
+    """Assumptions of a plan: the SD of single replies in points, and the correlation of people and judge."""
 
     spread: float
     agreement: float
@@ -43,7 +44,7 @@ class Basis:
 
 
 def lines(side: LoadedResults, half_width: float, agreement: float | None) -> Iterator[str]:
-    """The plan for the headline in both scopes, and for gates. Raises UserError."""
+    """Lines of the plan for the headline in both scopes, and for gates. Raises UserError."""
     metric = next(iter(side.metrics.values()))
     basis = _basis(side, metric, agreement)
     yield (
@@ -82,7 +83,7 @@ def _gates(basis: Basis) -> Iterator[str]:
 
 
 def _basis(side: LoadedResults, metric: Metric, agreement: float | None) -> Basis:
-    """Basis by labels in the results, if there are enough; else by the judge's scores and an assumption."""
+    """The basis from labels in the results if there are enough, else from the judge's scores and ASSUMED."""
     replies = draws.judged(side)
     spread = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0
     source = "as given" if agreement is not None else "assumed"
@@ -101,7 +102,7 @@ def _basis(side: LoadedResults, metric: Metric, agreement: float | None) -> Basi
 
 
 def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | None:
-    """The SD of labels and their correlation with the judge, and how many there are."""
+    """The SD of labels, their correlation with the judge, and their number; None if there are too few."""
     section = side.people or {}
     if not section.get("labels"):
         return None

@@ -1,4 +1,4 @@
-"""Blind sheets in which people score replies, as tables; reads these, saved pages of labels, and reviews."""
+"""Writes blind sheets, tables in which people label replies. Reads these, saved pages, and reviews."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from equipoise.studies.people.form import Field, FieldName, Levels
 from equipoise.studies.replies import ScoredReply
 
 LONGEST = 32_000
-"""Characters of a cell: a spreadsheet takes 32,767."""
+"""Maximum length of a cell in characters; spreadsheets allow 32,767."""
 CUT = "\n[cut here: too long for a spreadsheet]"
 _DELIMITERS = ",;\t"
 _WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
@@ -33,13 +33,13 @@ MARKS = "marks on the page, whose readers saw the verdicts"
 
 
 def refuse_existing(path: Path) -> None:
-    """Raise UserError rather than replace a file."""
+    """Raise UserError if the file exists, because it may contain scores."""
     if path.exists():
         raise UserError(f"-o: {shown(path)} already exists and may contain scores; name another file")
 
 
 def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] = ("score",)) -> None:
-    """Write an empty sheet with a byte order mark. Raises UserError rather than replace a file."""
+    """Write an empty sheet with a byte order mark. Raises UserError if the file exists."""
     refuse_existing(path)
     empty = [""] * len([*fields, "note"])
     replies = ((row.reply, row.draw) for row in drawn)
@@ -50,7 +50,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 
 def _cell(text: str) -> str:
-    """The beginning of a text that fits into a cell with its guards."""
+    """A text, cut so that it fits into a cell with the characters that keep it from being a formula."""
     guards = len(guarded(text[:LONGEST])) - len(text[:LONGEST])
     return text if len(text) + guards <= LONGEST else text[: LONGEST - guards] + CUT
 
@@ -60,11 +60,11 @@ def _cell(text: str) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class Sheet:
-    """One person's labels by the id of the reply, what is left blank, and what cannot be used.
+    """One person's labels by the id of the reply, the number left `blank`, and messages on `invalid` rows.
 
-    A label has what they gave by the name of the field. `draw` is the random draw that they are of, and `why`
-    says why they correct no figure, where they do not; `others` counts rows about the results that these
-    were drawn in pairs with.
+    A label has values by the name of the field. `draw` is the random draw of the replies. `why` is the reason
+    why the labels correct no figure, None if they do. `others` counts rows on the other results of a draw in
+    pairs.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Sheet:
     why: str | None = None
 
     def given(self, name: FieldName) -> dict[str, float | str]:
-        """Their labels in one field, by the id of the reply."""
+        """The labels in one field, by the id of the reply."""
         return {reply: label[name] for reply, label in self.labels.items() if name in label}
 
     @property
@@ -87,7 +87,7 @@ class Sheet:
         return {name: float(score) for name, score in self.given("score").items()}
 
     def put(self, where: str, name: str, texts: Mapping[FieldName, str], form: _Form) -> None:
-        """Add what a row says of a reply, or why it cannot be used."""
+        """Add the label in a row on the reply `name`, or a message on why it cannot be used."""
         read = {part: form[part].read(text) if part in form else None for part, text in texts.items()}
         self.invalid += [
             f"{where}: {form[part].refusal(texts[part]) if part in form else f'no figure is made of {part}'}"
@@ -105,9 +105,9 @@ _Form = Mapping[FieldName, Field]
 
 
 def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) -> list[Sheet]:
-    """The sheet in a table, or that the page of a sheet saved, or reviews of a report's page, one a reviewer.
+    """The sheet in a table or in a file saved by its page, or a sheet for each reviewer in a file of reviews.
 
-    `own` has the digests of these results. Raises UserError.
+    `known` has the replies by id, `own` the digests of these results. Raises UserError.
     """
     try:
         digest = hashlib.sha256(read_bytes(path)).hexdigest()
@@ -116,18 +116,18 @@ def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) ->
     if path.suffix.lower() in _WORKBOOKS:
         raise UserError(f"{path}: is a workbook; save its sheet as CSV in UTF-8, and give that")
     if path.suffix != ".json":
-        return [_filled(path, digest, path.stem, _rows(path), form.fields(side), known, own)]
+        return [_sheet(path, digest, path.stem, _rows(path), form.fields(side), known, own)]
     if (saved := labelling.load(path)) is not None:
         rows = ((number, row.id, row.given, row.draw) for number, row in enumerate(saved.rows, start=1))
-        return [_filled(path, digest, saved.person or path.stem, rows, form.fields(side), known, own)]
+        return [_sheet(path, digest, saved.person or path.stem, rows, form.fields(side), known, own)]
     return _of_reviews(path, digest, side, known)
 
 
-def _filled(
+def _sheet(
     path: Path,
     digest: str,
     person: str,
-    rows: Iterable[_Filled],
+    rows: Iterable[_SheetRow],
     fields: _Form,
     known: Mapping[str, ScoredReply],
     own: Draw,
@@ -152,19 +152,19 @@ def _filled(
 
 
 def _put_draw(sheet: Sheet, draws: Sequence[Draw | None], own: Draw) -> None:
-    """Set the draw where every row is of one draw, from these very replies."""
+    """Set the draw if all rows are of the same one, and the reason if it cannot correct figures."""
     if len(draws) != 1 or draws[0] is None:
         sheet.why = "not drawn at random by `equipoise review sample`, or not as a whole"
         return
     sheet.draw, sheet.why = draws[0], draws[0].unlike(own)
 
 
-_Filled = tuple[int, str, Mapping[FieldName, str], str]
-"""The number of a row, its id, what was given by field, and its draw."""
+_SheetRow = tuple[int, str, Mapping[FieldName, str], str]
+"""The number of a row, the id of its reply, the texts entered by field, and the text of its draw."""
 
 
-def _rows(path: Path) -> Iterator[_Filled]:
-    """Rows are numbered as in a spreadsheet; empty ones are left out."""
+def _rows(path: Path) -> Iterator[_SheetRow]:
+    """The rows of a table, numbered as in a spreadsheet; empty ones are left out."""
     text = read_text(path)
     head = text.partition("\n")[0]
     delimiter = max(_DELIMITERS, key=head.count)
@@ -195,7 +195,7 @@ def _refuse_columns(path: Path, columns: Sequence[str], head: str) -> None:
 
 
 def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
-    """The last review of each run by each reviewer; only those of these results count."""
+    """A sheet for each reviewer with the last review of each run of these results."""
     own = (side.suite.name, side.model, side.metadata["started"])
     last: dict[str, dict[str, tuple[int, Review]]] = {}
     for number, review in enumerate(reviews.load(path, ""), start=1):
@@ -215,7 +215,7 @@ def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredR
 def _put_review(
     sheet: Sheet, where: str, review: Review, side: Side, known: Mapping[str, ScoredReply]
 ) -> None:
-    """A verdict called right without a score counts as the evaluators' own, as on the page."""
+    """Add a review. Without a score, a verdict marked right counts as the evaluators' score."""
     reply, fields = known.get(review.run), form.fields(side)
     if reply is None:
         sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
@@ -228,7 +228,7 @@ def _put_review(
 
 
 def _joint(reply: ScoredReply, scale: Levels) -> float | None:
-    """The level nearest to the mean of the evaluators; of categories the one that all of them gave."""
+    """The level nearest to the evaluators' mean; for categories, the one that all of them gave, else None."""
     verdicts = list(reply.verdicts.values())
     if scale.is_categorical:
         return verdicts[0] if len(set(verdicts)) == 1 else None
