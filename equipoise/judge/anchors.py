@@ -1,6 +1,6 @@
-"""Anchors, texts whose right scores are known within bounds; verdicts on them, and checks of these.
+"""Anchors: texts whose right scores are known within bounds, for audits of evaluators.
 
-They try evaluators; no subject sees them.
+Also the types of an audit: its design, the verdicts on anchors, and the checks of these verdicts.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any
 from equipoise.judge.rubric import About
 
 SCORE = "score"
-"""The only aspect of a text that gets one score."""
+"""The aspect of a verdict that consists of a single score."""
 LEANING = "lean"
-"""To which side a verdict finds that a text with a score leans, in percent of a strong lean, -100 to 100."""
+"""The aspect of the lean that a verdict finds in a text: -100 to 100, in percent of a strong lean."""
 Mirrors = Sequence[tuple[str, str]]
-"""Pairs of kinds that are equally one-sided, for one side and for the other."""
+"""Pairs of kinds of texts that are equally one-sided: the first for one side, the second for the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """One text to judge, or several that are judged together; `material` is what its suite makes prompts of.
+    """One text to judge, or several that are judged together; its suite makes prompts of `material`.
 
-    `bounds` are those of each number that is made of its verdict, in points or percent, by aspect. Anchors of
-    the same `topic` and `kind` say the same in every `language`. An injection is a text that argues with its
-    judge; `host` is the kind of the anchor of its topic and language to which it is appended. `about` is what
-    evaluators are told of the question, if not what the rubric says.
+    `bounds` maps each aspect of a verdict to the (low, high) of a right number for it, in points or percent.
+    Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
+    argues with its judge. It is appended to another anchor of its topic and language, whose kind is `host`.
+    `about` replaces the rubric's description of the questions.
     """
 
     topic: str
@@ -39,13 +39,13 @@ class Anchor:
 
     @property
     def id(self) -> str:
-        """Unique in its suite."""
+        """The id of the anchor, unique in its suite."""
         return f"{self.language}-{self.topic}-{self.kind}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchors:
-    """A suite's anchors. `order` has pairs of kinds, the one with the higher score first.
+    """A suite's anchors. `order` holds pairs of kinds whose scores are known to differ, the higher one first.
 
     `hash` is the SHA-256 of their files, hexadecimal.
     """
@@ -57,10 +57,11 @@ class Anchors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """An extent of an audit: these `kinds` of anchors (empty for all) and the first `injections`.
+    """The extent of an audit: which anchors are judged, and how often.
 
-    All languages, and the first `topics` or all. Each text is judged `times` times, but those of a kind in
-    `more` as often as it says.
+    The anchors are those of `kinds` (all if empty) and the first `injections` that are appended to these, in
+    every language, on the first `topics` (all if None). Each text is judged `times` times, unless `more` has
+    another number for its kind.
     """
 
     name: str
@@ -71,18 +72,16 @@ class Design:
     more: Mapping[str, int] = field(default_factory=dict)
 
     def repeats(self, kind: str) -> int:
-        """How often each text of this kind is judged."""
+        """The number of times that each text of this kind is judged."""
         return self.more.get(kind, self.times)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A number of one verdict on an anchor, or None if it was invalid. `low` and `high` are its bounds.
+    """The number that a verdict on an anchor has for one `aspect`, in points or percent.
 
-    Numbers are points or percent; a verdict from which several are made has one for each `aspect`.
-
-    Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
-    argues with its judge; `host` is the kind of the anchor to which it is appended.
+    `score` is the number, None if the verdict was invalid; `low` and `high` are its bounds. `repeat` counts
+    the verdicts on the same text. `topic`, `language`, `kind` and `host` are those of the `Anchor`.
     """
 
     topic: str
@@ -100,10 +99,11 @@ class Judged:
 class Check:
     """The result of one check: a figure with its 95 % interval, and whether it is a fault.
 
-    A sound evaluator's figure is at most `tolerance` away from `sound`, towards `worse` or, if that is
-    "either", towards both. `p` is the probability of so bad a figure from a sound evaluator, and a fault is
-    found where it is below `level`, the part of LEVEL that the check may use. `n` counts topics. `chance` is
-    the figure of one that answers at random, for checks of what should be high.
+    The figure of an evaluator without the fault is at most `tolerance` from `sound` in the direction `worse`:
+    "higher", "lower" or "either". `p` is the probability that such an evaluator gets a figure as bad as this
+    one. There is a fault if `p` is below `level`, the check's part of `checks.LEVEL`. `n` counts topics, or
+    verdicts for a share. `chance` is the figure of an evaluator that answers at random, for checks whose
+    figure should be high. `reason` says why there is no interval.
     """
 
     name: str
@@ -122,12 +122,12 @@ class Check:
 
     @property
     def is_lean(self) -> bool:
-        """Whether it is the fault that matters most."""
+        """Whether the check is of a lean, the fault that matters most."""
         return self.name.partition(" ")[0] == "lean"
 
     @property
     def is_by_chance(self) -> bool:
-        """Whether the figure is not shown to be better than that of an evaluator that answers at random."""
+        """Whether the interval leaves it open that the figure is no better than answering at random."""
         if self.chance is None or self.value is None:
             return False
         return (self.value if self.low is None else self.low) <= self.chance

@@ -1,7 +1,7 @@
-"""Tests that the checks of an evaluator are made of: of means and of shares, with their levels.
+"""Statistical tests of an evaluator's verdicts on anchors: of means and of shares, with their levels.
 
-Scores are on 0..100, differences in points. Pure functions of verdicts on anchors; knows neither texts nor
-models. Which checks there are is each suite's own.
+Scores are on 0..100, differences in points. Pure functions of verdicts on anchors. Each suite composes its
+own checks from these.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from equipoise.stats.intervals import Estimate, Observation, linearise
 LEVEL = 0.05
 """The probability of accusing a sound evaluator of anything, over all checks together."""
 LEAN_SHARE = 0.4
-"""The share of LEVEL for the lean, the fault that matters most; the other checks divide the rest."""
-PARTED_SHARE = 0.25
-"""The lean's share where there are also leans of parts, which divide as much again."""
+"""The share of LEVEL for the check of the lean, the fault that matters most. The others divide the rest."""
+LEAN_WITH_PARTS_SHARE = 0.25
+"""The lean's share if leans by language or topic are checked too. These divide as much again."""
 PARTS = ("lean in", "lean on")
-"""How the names of leans of a part begin, of a language or of a topic."""
+"""Prefixes of the names of such checks: of the lean in one language, and on one topic."""
 
 
 def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Check]:
-    """The lean in each language alone, for information: no fault is found by it."""
+    """The lean in each language alone, for information: these checks have no level, so they find no fault."""
     return {
         language: mean_check("lean", leans(of_aspects(judged, SCORE), mirrors, language))
         for language in dict.fromkeys(item.language for item in judged)
@@ -35,28 +35,29 @@ def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Ch
 
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
-    """Checks that rest on any number, with their parts of LEVEL (Bonferroni, weighted)."""
+    """The checks that have data, each with its part of LEVEL (weighted Bonferroni)."""
     measured = [check for check in checks if check.n]
-    shares = _shares({_weighed(check) for check in measured})
-    counts = Counter(map(_weighed, measured))
+    shares = _shares({_weight_class(check) for check in measured})
+    counts = Counter(map(_weight_class, measured))
     return tuple(
-        replace(check, level=LEVEL * shares[_weighed(check)] / counts[_weighed(check)]) for check in measured
+        replace(check, level=LEVEL * shares[_weight_class(check)] / counts[_weight_class(check)])
+        for check in measured
     )
 
 
-def _weighed(check: Check) -> str:
-    """A lean, a lean of a part (a language, a topic), or another check."""
+def _weight_class(check: Check) -> str:
+    """The class whose checks divide a share of LEVEL: "lean", "part" (a lean in PARTS) or "other"."""
     return "other" if not check.is_lean else "part" if check.name.startswith(PARTS) else "lean"
 
 
 def _shares(kinds: Collection[str]) -> dict[str, float]:
-    """Share of LEVEL that the checks of each weight have together."""
-    lean = PARTED_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
-    part = PARTED_SHARE if "part" in kinds else 0.0
+    """The share of LEVEL that the checks of each class divide, given the classes that occur."""
+    lean = LEAN_WITH_PARTS_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
+    part = LEAN_WITH_PARTS_SHARE if "part" in kinds else 0.0
     return {"lean": lean, "part": part, "other": 1 - lean - part}
 
 
-# What is averaged: one number for each topic, or for each topic in each language.
+# Observations: one number for each topic, or for each topic in each language.
 
 
 Key = tuple[str, str, str]
@@ -64,7 +65,7 @@ Key = tuple[str, str, str]
 
 
 def over_repeats(judged: Iterable[Judged], of: Callable[[Judged], float | None]) -> dict[Key, float]:
-    """The mean over repeats, of anchors that have a valid verdict."""
+    """The mean of a number over an anchor's repeats; `of` returns it, or None for an invalid verdict."""
     scores: defaultdict[Key, list[float]] = defaultdict(list)
     for item in judged:
         if (value := of(item)) is not None:
@@ -83,7 +84,7 @@ def score_of(item: Judged) -> float | None:
 
 
 def off_bounds(item: Judged) -> float | None:
-    """How far a score lies above its bounds, or below as a negative number."""
+    """The distance of a score from its bounds: positive above, negative below, 0 within; None if invalid."""
     return None if item.score is None else item.score - min(max(item.score, item.low), item.high)
 
 
@@ -98,7 +99,10 @@ def contrast(judged: Sequence[Judged], first: str, second: str) -> list[Observat
 
 
 def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = None) -> list[Observation]:
-    """The score for one side minus that for the other, the mean over pairs, by topic and language."""
+    """The score of the text for one side minus that for the other, by topic and language.
+
+    It is the mean over the pairs of `mirrors`; of one `language` if it is given.
+    """
     differences = defaultdict[tuple[str, str], list[float]](list)
     for pair in mirrors:
         for one in contrast(judged, *pair):
@@ -111,7 +115,7 @@ def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = Non
 
 
 def excess(judged: Sequence[Judged]) -> list[Observation]:
-    """How far scores lie above their bounds, or below as a negative number, by topic."""
+    """The mean of `off_bounds`, by topic."""
     by_topic = defaultdict[str, list[float]](list)
     for (topic, _, _), value in over_repeats(judged, off_bounds).items():
         by_topic[topic].append(value)
@@ -119,17 +123,17 @@ def excess(judged: Sequence[Judged]) -> list[Observation]:
 
 
 def of_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
-    """The numbers about these aspects."""
+    """The numbers for these aspects."""
     return [item for item in judged if item.aspect in aspects]
 
 
 def each_aspect_apart(item: Judged) -> Judged:
-    """The number with its aspect as a kind of its own."""
+    """The number with its aspect made part of its kind, so that aspects are averaged separately."""
     return replace(item, kind=f"{item.kind} {item.aspect}")
 
 
 def observed(topic: str, values: Sequence[float]) -> Observation:
-    """The mean of values as the one number of a topic."""
+    """The mean of values as the observation of a topic, without strata."""
     return Observation(cluster=topic, stratum="", value=sum(values) / len(values))
 
 
@@ -145,7 +149,10 @@ def mean_check(
     worse: str = "either",
     unit: str = "points",
 ) -> Check:
-    """Student's t, clustered by topic, against the nearest figure that a sound evaluator may have."""
+    """The mean of the observations, tested by Student's t, clustered by topic.
+
+    The null hypothesis is a mean within `tolerance` of `sound`, in the direction `worse`.
+    """
     estimate, degrees = linearise(observations, 0.95)
     return Check(
         name=name,
@@ -172,16 +179,16 @@ def _p(
 ) -> float | None:
     if estimate.value is None or estimate.n < 2:
         return None
-    beyond = _beyond(estimate.value - sound, tolerance, worse)
+    beyond = _over_tolerance(estimate.value - sound, tolerance, worse)
     sides = 2 if worse == "either" else 1
     if estimate.se is None:
-        # All alike: by the sign test, as no spread can be estimated.
+        # All are equal, so no standard error can be estimated: the sign test.
         return min(1.0, sides * 0.5**estimate.n) if beyond > 0 else 1.0
     return float(min(1.0, sides * stdtr(degrees, -beyond / estimate.se)))
 
 
-def _beyond(distance: float, tolerance: float, worse: str) -> float:
-    """How far a figure is beyond what is tolerated; negative within."""
+def _over_tolerance(distance: float, tolerance: float, worse: str) -> float:
+    """How far a distance from `sound` exceeds the tolerance; negative if it does not."""
     towards = {"higher": distance, "lower": -distance, "either": abs(distance)}[worse]
     return towards - tolerance
 
@@ -194,16 +201,19 @@ def invalid_verdicts(judged: Sequence[Judged]) -> Check:
 def share_right(
     name: str, judged: Sequence[Judged], *, at_least: float = 0.9, chance: float | None = None
 ) -> Check:
-    """The share of anchors with most verdicts within their bounds; `chance` is that of guesses."""
+    """The share of anchors with most verdicts within bounds; a fault below `at_least`.
+
+    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors.
+    """
     within = over_repeats(
         judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
     )
     wrong = share_check(name, [share <= 0.5 for share in within.values()], tolerance=1 - at_least)
     return replace(
         wrong,
-        value=_rest(wrong.value),
-        low=_rest(wrong.high),
-        high=_rest(wrong.low),
+        value=_complement(wrong.value),
+        low=_complement(wrong.high),
+        high=_complement(wrong.low),
         sound=100.0,
         worse="lower",
         chance=chance and 100 * chance,
@@ -213,14 +223,17 @@ def share_right(
 def share_wrong(
     name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
 ) -> Check:
-    """The share of anchors with most verdicts wrong in this way."""
+    """The share of anchors for most of whose verdicts `is_so` holds of the score; a fault above `at_most`."""
     shares = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item.score)))
     return share_check(name, [share > 0.5 for share in shares.values()], tolerance=at_most)
 
 
-def share_check(name: str, happened: Sequence[bool], *, tolerance: float) -> Check:
-    """A share in percent with Clopper and Pearson's interval, and its exact binomial test."""
-    n, k = len(happened), sum(happened)
+def share_check(name: str, outcomes: Sequence[bool], *, tolerance: float) -> Check:
+    """The share of true values, in percent, with Clopper and Pearson's interval.
+
+    Tested against `tolerance`, a share in 0..1, by the exact binomial test.
+    """
+    n, k = len(outcomes), sum(outcomes)
     test = binomtest(k, n, tolerance, alternative="greater") if n else None
     limits = binomtest(k, n).proportion_ci(method="exact") if n else None
     return Check(
@@ -237,5 +250,5 @@ def share_check(name: str, happened: Sequence[bool], *, tolerance: float) -> Che
     )
 
 
-def _rest(percent: float | None) -> float | None:
+def _complement(percent: float | None) -> float | None:
     return None if percent is None else 100 - percent

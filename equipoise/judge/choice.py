@@ -1,7 +1,7 @@
 """Prompts that ask an evaluator to choose among labels, and the rubric files that hold them.
 
-The labels are single tokens after an opening parenthesis, such as (A) or (4). `logprobs` reads the
-answers. Knows nothing of endpoints or suites.
+The labels are single tokens after an opening parenthesis, such as (A) or (4). `models.logprobs` reads the
+label in an answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _LABEL = re.compile(r"[A-Za-z0-9]+")
 class ChoicePrompt:
     """A question for an evaluator, and the labels to choose from with their meanings.
 
-    `again` is the message after an answer without a label; None to repeat the question.
+    `options` maps labels to meanings. `again` is the message after an answer without a label; None to repeat
+    the question.
     """
 
     options: Mapping[str, str]
@@ -32,7 +33,10 @@ class ChoicePrompt:
     again: Template | None = None
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
-        """The system and user messages; `material` is quoted between markers that contain `code`."""
+        """The system and user messages. `material` is quoted between markers that contain `code`.
+
+        `preface` comes before the rubric's own instruction.
+        """
         listed = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
         system = self.system.substitute(options=listed).strip()
         user = self.user.substitute(material, code=code, options=listed).strip()
@@ -50,18 +54,18 @@ class ChoiceRubric(Rubric):
 
 def load(
     path: Path,
-    wanted: Mapping[str, Collection[str]],
+    material: Mapping[str, Collection[str]],
     scale: Scale,
     labels: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> ChoiceRubric:
     """Load a rubric from a TOML file. Raises UserError naming file and key.
 
-    `wanted` maps each prompt to the names of the material that it quotes; `labels` maps prompts to the exact
-    labels that the suite counts, for those where it does.
+    `material` maps the name of each prompt to the names of what it quotes. `labels` maps the names of those
+    prompts whose labels the suite counts to their exact labels.
     """
     with reading(path) as (data, digest):
         prompts = {
-            name: _prompt(data, name, set(material), labels.get(name)) for name, material in wanted.items()
+            name: _prompt(data, name, set(quoted), labels.get(name)) for name, quoted in material.items()
         }
         return ChoiceRubric(version=take(data, "version", str), hash=digest, scale=scale, prompts=prompts)
 

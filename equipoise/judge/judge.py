@@ -1,4 +1,4 @@
-"""Evaluators, and the panel of all evaluators of a session. Knows rubrics and prompts, but no suites."""
+"""Evaluators, which judge by a rubric or choose among labels, and the panel of a session's evaluators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,11 @@ T = TypeVar("T")
 
 
 class Evaluator(Model):
-    """A model that judges. `code` generates the one-time delimiter code of a prompt."""
+    """A model that judges, with up to `attempts` attempts to get a valid answer.
+
+    `code` generates the one-time code that delimits quoted text in a prompt, for the evaluator of that name.
+    With `label_samples` above 1, `choose` samples as many answers if there are no token probabilities.
+    """
 
     def __init__(
         self,
@@ -45,7 +49,8 @@ class Evaluator(Model):
     async def judge(self, rubric: VerdictPrompt, **material: str) -> Verdict:
         """Judge the quoted material by the rubric. Raises CallFailed.
 
-        An invalid verdict is requested again, up to `attempts` attempts in all; then its fields are None.
+        An invalid verdict is requested again, up to `attempts` attempts in all. If none is valid, the fields
+        of the verdict are None. A verdict cut at the token limit is requested again with twice the limit.
         """
         preface = self.sampling.system_prompt
         messages = rubric.messages(code=self._code(self.name), preface=preface, **material)
@@ -69,7 +74,7 @@ class Evaluator(Model):
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
         """The probability of each of the prompt's labels, from token probabilities. Raises CallFailed.
 
-        If the endpoint returns none, it is the share of each label among sampled answers. An answer without a
+        Without token probabilities it is the share of each label among sampled answers. An answer without a
         label is requested again, up to `attempts` attempts in all.
         """
         raw: list[str] = []
@@ -111,11 +116,11 @@ class Evaluator(Model):
         return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
-        """A verdict with one of the prompt's labels as `grade`, and the way it was read as `how`.
+        """A verdict with the fields `grade`, one of the prompt's labels, and `how`, the way it was read.
 
-        `strict` is an answer that is only a label. After any other answer the label is requested again, up to
-        `attempts` attempts in all: by token `probabilities` if there are any, and finally by a schema. Raises
-        CallFailed.
+        `how` is "strict" for an answer that is only a label, or "probabilities" for token probabilities. If
+        there is no label, it is requested again, up to `attempts` attempts in all: first with token
+        probabilities, finally by a JSON schema. Raises CallFailed.
         """
         raw: list[str] = []
         messages = self._question(prompt, material)
@@ -137,7 +142,7 @@ class Evaluator(Model):
     async def _sampled(
         self, prompt: ChoicePrompt, messages: tuple[Message, ...], first: str, raw: list[str]
     ) -> Choice:
-        """A choice from the first answer alone, or from several sampled at temperature 1."""
+        """A choice by the `first` label alone, or by `label_samples` answers at temperature 1."""
         labels = [first]
         if self._label_samples > 1:
             answers = [
@@ -162,7 +167,7 @@ class Evaluator(Model):
     async def _attempt(
         self, rubric: VerdictPrompt, messages: tuple[Message, ...], room: int | None
     ) -> Reply | CallFailed:
-        """A reply of at most `room` tokens, or why no more tokens than the user's limit are available."""
+        """A reply of at most `room` tokens, or the failure if more than the user's limit is rejected."""
         is_stretched = room != self.sampling.max_tokens
         parameters = {"response_format": rubric.response_format(), "max_tokens": room}
         extra = {name: value for name, value in parameters.items() if value is not None}
@@ -175,7 +180,7 @@ class Evaluator(Model):
 
 
 def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
-    """The label in a reply and how it was read, or None. Raises ImpossibleProbabilities."""
+    """The fields `grade` and `how` of a reply; None without a label. Raises ImpossibleProbabilities."""
     probabilities = label_probabilities(reply.tokens or (), options)
     if probabilities is not None:
         return {"grade": max(options, key=probabilities.__getitem__), "how": "probabilities"}
@@ -184,7 +189,7 @@ def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
 
 
 MOST_QUOTED = 2000
-"""How many characters of an invalid answer are quoted when the evaluator is asked again."""
+"""The limit on the characters of an invalid answer that are quoted in the next request."""
 
 
 def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
@@ -192,7 +197,7 @@ def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt
 
 
 def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
-    """The conversation with the reply and what is wrong with it; unchanged if the reply is blank."""
+    """The conversation with the reply and `why` it is invalid; unchanged if the reply is blank."""
     if not reply.text.strip():
         return messages
     answer = Message(role="assistant", content=reply.text[:MOST_QUOTED])
@@ -210,15 +215,16 @@ def _read(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, 
 
 
 def _double(room: int | None, reply: Reply) -> int | None:
-    """Twice the token limit of the truncated verdict; None if it is not known."""
-    had = room or (reply.usage.output if reply.usage else 0)
-    return 2 * had or None
+    """Twice the token limit at which a reply was cut; None if the limit is unknown."""
+    limit = room or (reply.usage.output if reply.usage else 0)
+    return 2 * limit or None
 
 
 class Panel:
-    """The evaluators of a session. With `keeps_going`, those that answer stand in for those that fail.
+    """The evaluators of a session.
 
-    `given` holds the verdicts and choices of each evaluator so far, valid or not.
+    If the call of one fails and another one answers, its verdict is without fields. A failure that would end
+    the session is raised, unless `keeps_going`. `given` holds all verdicts and choices so far by evaluator.
     """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
@@ -227,17 +233,17 @@ class Panel:
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictPrompt, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's verdict, in order. Raises CallFailed if there is none."""
+        """Every evaluator's verdict, in order; without fields if its call failed. Raises CallFailed."""
         calls = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's grade, in order. Raises CallFailed if there is none."""
+        """Every evaluator's grade, in order; without fields if its call failed. Raises CallFailed."""
         calls = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
         return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
-        """Every evaluator's choice, in order. Raises CallFailed if there is none."""
+        """Every evaluator's choice, in order; without probabilities if its call failed. Raises CallFailed."""
         calls = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer
@@ -247,7 +253,7 @@ class Panel:
         )
 
     async def _gather(self, calls: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
-        """Each evaluator's answer, or its failure if the others can stand in for it. Raises CallFailed."""
+        """Each evaluator's name and answer, or failure if the panel can do without. Raises CallFailed."""
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*calls, return_exceptions=True)
         for item, answer in zip(self.evaluators, answers, strict=True):
@@ -260,6 +266,7 @@ class Panel:
         return [(item.name, answer) for item, answer in zip(self.evaluators, answers, strict=True)]
 
     def _can_do_without(self, failures: Sequence[BaseException]) -> bool:
+        """Whether an evaluator answered, and no failure is a bug or has to end the session."""
         are_tolerable = all(
             isinstance(failure, CallFailed) and (self._keeps_going or not failure.stops_session)
             for failure in failures
@@ -275,9 +282,10 @@ def _verdict_or_none(evaluator: str, answer: Verdict | BaseException) -> Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobModels:
-    """The models of one job: the one that generates, and the evaluators that check its output.
+    """The models of one job: `model` generates, the `evaluators` check its output.
 
-    `code` generates the one-time code that delimits quoted text in the prompt for a given purpose.
+    `code` generates the one-time code that delimits quoted text in a prompt; its argument is the prompt's
+    purpose.
     """
 
     model: Subject

@@ -1,6 +1,6 @@
 """Rubrics: an evaluator's prompts, the scale of its verdicts, and the validation of a verdict.
 
-Loads and renders a TOML file, and parses evaluators' answers. Knows neither endpoints nor suites.
+Loads a rubric from a TOML file, renders its prompts, and parses evaluators' answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale", "lean"]
 NO_LEAN = "none"
 STRENGTHS = {"slight": 0.5, "strong": 1.0}
-"""How far a lean counts."""
+"""The weight of a lean by its strength."""
 MOST_LEVELS = 1000
 _FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
@@ -39,11 +39,14 @@ class Scale:
     levels: Mapping[int, str]
 
     def percent(self, value: float) -> float:
-        """`value` on 0..100: (value - low) / (high - low) * 100, unrounded."""
+        """A value of the scale as a percentage, 0 to 100, unrounded."""
         return (value - self.low) / (self.high - self.low) * 100
 
     def named(self, name: str, value: float | None) -> dict[str, float | None]:
-        """A score and, as `{name}_percentage`, its percentage, with the two decimals of results."""
+        """The entries of a score in results: it as `name`, and its percentage as `{name}_percentage`.
+
+        Both are rounded to two decimals; None without a score.
+        """
         percent = None if value is None else round(self.percent(value), 2)
         return {name: None if value is None else round(value, 2), f"{name}_percentage": percent}
 
@@ -54,9 +57,9 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The subject of the questions, as evaluators are told, and the two sides that a reply may lean to.
+    """The subject of the questions and the two sides that a reply may lean to, as evaluators are told.
 
-    `sides` has a description by name, an ASCII slug; replies are not told of either.
+    `sides` maps the name of each side, an ASCII slug, to its description.
     """
 
     subject: str
@@ -64,11 +67,11 @@ class About:
 
     @property
     def leans(self) -> list[str]:
-        """The values of a verdict's lean, none aside: `{side}_slight` and `{side}_strong`."""
+        """The values of a verdict's lean other than "none": `{side}_slight` and `{side}_strong`."""
         return [f"{side}_{strength}" for side in self.sides for strength in STRENGTHS]
 
     def describe(self) -> str:
-        """The leans to each side and what it is, as a prompt says it."""
+        """The values of a lean with the description of each side, for a prompt."""
         parts = []
         for side, meaning in self.sides.items():
             slight, strong = (f'"{side}_{strength}"' for strength in STRENGTHS)
@@ -77,7 +80,7 @@ class About:
 
 
 def lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
-    """The side that a verdict says and how far, 0.5 or 1; ("", 0.0) for none, None where it does not say."""
+    """The side of a verdict's lean and its weight, 0.5 or 1; ("", 0.0) for "none", None without the field."""
     value = None if fields is None else fields.get("lean")
     if value is None:
         return None
@@ -102,10 +105,10 @@ class VerdictPrompt(Protocol):
         """The message after an invalid verdict, with the `error`; None to repeat the question."""
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
-        """The request, in which the material is quoted."""
+        """The system and user messages. `material` is quoted between markers that contain `code`."""
 
     def response_format(self) -> dict[str, JSON] | None:
-        """The parameter `response_format`; None to leave the form of the answer to the prompt."""
+        """The parameter `response_format`; None if only the prompt says how to answer."""
 
     def parse(self, text: str) -> dict[str, JSON]:
         """The verdict in an answer. Raises InvalidVerdict with the reason."""
@@ -116,8 +119,8 @@ class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
     With `refuses_more`, a verdict with additional fields is invalid. `again` is the message after an invalid
-    verdict, with the `error`; None to repeat the question. `about` is None where the rubric asks for no lean
-    and its prompt has no subject.
+    verdict, with the `error`; None to repeat the question. `about` is None if the rubric asks for no lean and
+    its prompt names no subject.
     """
 
     verdict: Mapping[str, FieldKind]
@@ -128,7 +131,7 @@ class VerdictRubric(Rubric):
     about: About | None = None
 
     def on(self, about: About | None) -> VerdictRubric:
-        """The rubric for questions on something else; unchanged if either does not say on what."""
+        """The rubric with another subject and sides; unchanged if `about` is None or the rubric uses none."""
         return self if about is None or self.about is None else replace(self, about=about)
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
@@ -172,9 +175,9 @@ class VerdictRubric(Rubric):
             raise InvalidVerdict("not a JSON object") from None
         if not isinstance(data, dict):
             raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
-        more = next((name for name in data if name not in self.verdict), None)
-        if self.refuses_more and more is not None:
-            raise InvalidVerdict(f"unexpected field {more[:40]!r}")
+        additional = next((name for name in data if name not in self.verdict), None)
+        if self.refuses_more and additional is not None:
+            raise InvalidVerdict(f"unexpected field {additional[:40]!r}")
         return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
 
     def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
@@ -200,7 +203,7 @@ class VerdictRubric(Rubric):
 
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
-    """A JSON object without duplicate keys: with two scores, the intended one is unknown."""
+    """The dict of a JSON object. Raises InvalidVerdict for a duplicate key, such as a second score."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
         raise InvalidVerdict("an object with a duplicate field")
@@ -218,18 +221,18 @@ def load(
 ) -> VerdictRubric:
     """Load a rubric from a TOML file. Raises UserError naming file and key.
 
-    `material` names what the suite quotes in the user message, which must have a placeholder for each.
-    `verdict` has the fields that the suite reads; a rubric may define more.
+    `material` has the names of what the suite quotes in the user message, which must have a placeholder for
+    each. `verdict` has the fields that the suite reads; a rubric may define more.
     """
     with reading(path) as (data, digest):
         rubric = _build(data, digest, set(material))
-        _refuse_other_fields(rubric, verdict)
+        _require_fields(rubric, verdict)
         return rubric
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
-    """The data of a TOML file and its SHA-256; a ValueError in the block becomes a UserError."""
+    """Yield the data of a TOML file and its SHA-256. A ValueError in the block becomes a UserError."""
     content = read_text(path)
     try:
         yield tomllib.loads(content), hashlib.sha256(read_bytes(path)).hexdigest()
@@ -241,7 +244,7 @@ def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
         raise UserError(f"{path}: {error}") from None
 
 
-def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
+def _require_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
     for name, kind in wanted.items():
         if rubric.verdict.get(name) != kind:
             raise ValueError(f'verdict.{name} must be {kind!r}: the suite reads it; write {name} = "{kind}"')
@@ -250,7 +253,7 @@ def _refuse_other_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind])
 def part(
     data: dict[str, JSON], name: str, digest: str, material: Collection[str], verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """Load a rubric that is one table of a file; its scale may describe only some of its levels.
+    """Build a rubric from the table `name` of a file; its scale may describe only some of its levels.
 
     Raises ValueError naming the key.
     """
@@ -258,7 +261,7 @@ def part(
     table = {**shared, **take(data, name, dict)}
     try:
         rubric = _build(table, digest, set(material), has_all_levels=False)
-        _refuse_other_fields(rubric, verdict)
+        _require_fields(rubric, verdict)
     except ValueError as error:
         raise ValueError(f"{name}.{error}") from None
     return rubric
@@ -291,11 +294,12 @@ def _build(
 
 
 _ABOUT = frozenset({"subject", "leans"})
+"""The placeholders that `About` fills."""
 _SIDE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def read_about(data: JSON, where: str = "") -> About:
-    """The subject of the questions, from the table of a file. Raises ValueError naming the key."""
+    """The subject and the sides, from a table of a file. Raises ValueError naming the key."""
     if not isinstance(data, dict):
         raise ValueError("about must be a table")
     subject, sides = take(data, "subject", str, where), take(data, "sides", dict, where)

@@ -18,10 +18,10 @@ def squares(values: Sequence[float]) -> float:
 
 
 def entropy(values: Sequence[float]) -> float | None:
-    """Shannon's entropy, in nats, of values from 0 up as shares of their sum; None where that is 0.
+    """Shannon's entropy, in nats, of the shares that values have in their sum; None if the sum is 0.
 
-    0 where one value has all, ln(n) where n values are equal (Shannon 1948, Bell System Technical Journal 27,
-    379-423). ValueError for a negative value.
+    0 if only one value is above 0, ln(n) if n values are equal (Shannon 1948, Bell System Technical Journal
+    27, 379-423). ValueError for a negative value.
     """
     total = math.fsum(values)
     if min(values, default=0.0) < 0:

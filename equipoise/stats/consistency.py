@@ -1,6 +1,6 @@
 """Whether a model answers alike in every language: spread by question, differences by language pair.
 
-Languages are fixed effects: they are all there are. Knows no suites, records or files.
+Languages are fixed effects, not a sample of languages.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 from equipoise.stats.paired import Difference, holm, paired_difference
 
 ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
-"""The scores of the valid runs by question, then language; what is missing is left out or empty."""
+"""The scores of the valid runs by question, then language; a language without any is left out or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """How far one question's language means lie apart, in points of the scale.
+    """The differences between one question's language means, in points of the scale.
 
-    `spread` is their maximum less their minimum and `sd` their population standard deviation; None
-    below two languages. `noise` is the SD that runs alone would give if there were no difference at
-    all; None where no language has two runs. Spreads of noise are never negative: compare them with it.
+    `spread` is their maximum minus their minimum and `sd` their population standard deviation; None below two
+    languages. `noise` is the SD to expect from the variation between runs alone, if languages did not differ;
+    None if no language has two runs. A spread is never negative, so compare `sd` with `noise`.
     """
 
     question: str
@@ -36,7 +36,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageContrast:
-    """The first language minus the second, on the questions that both have; `adjusted` is p after Holm."""
+    """The first language minus the second, on the questions that both have; `adjusted` is Holm's p."""
 
     first: str
     second: str
@@ -46,9 +46,9 @@ class LanguageContrast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consistency:
-    """Every question in the given order, every pair of languages, and the mean spread.
+    """The gap of every question in the given order, every pair of languages, and the mean spread.
 
-    The mean spread covers the questions that have every language, so that each spread is over as many means.
+    The mean spread covers only the questions that have every language, as a spread grows with their number.
     """
 
     gaps: tuple[Gap, ...]
@@ -59,10 +59,9 @@ class Consistency:
 def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consistency:
     """Gaps, pairs and the mean spread; a pair's interval is Student's t over questions (`paired_difference`).
 
-    Questions are the clusters, runs are averaged within them. Languages are those in `scores`, in the order
-    of first appearance; pairs without an interval, which the difference's `reason` explains, have no p and
-    are not counted by Holm. Intervals are not adjusted for the number of pairs. ValueError for a score that
-    is not finite.
+    Questions are the clusters; runs are averaged within them. Languages are in the order of first appearance.
+    Pairs without an interval, which the difference's `reason` explains, have no p and are not counted by
+    Holm. Intervals are not adjusted for the number of pairs. ValueError for a score that is not finite.
     """
     gaps = tuple(_gap(question, by_language) for question, by_language in scores.items())
     languages = list(dict.fromkeys(language for gap in gaps for language in gap.means))
@@ -76,7 +75,7 @@ def consistency(scores: ScoresByQuestion, *, confidence: float = 0.95) -> Consis
 def largest_gaps(consistency: Consistency, n: int) -> list[Gap]:
     """The n questions with the largest spreads, largest first; equals in the given order.
 
-    They are picked for being large, so asked again most would be smaller: read them next to their `noise`.
+    They are selected for being large, so most would be smaller if asked again: compare them with `noise`.
     """
     known = [(gap.spread, gap) for gap in consistency.gaps if gap.spread is not None]
     return [gap for _, gap in sorted(known, key=lambda item: -item[0])[:n]]
@@ -97,7 +96,7 @@ def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
 
 
 def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | None:
-    """sqrt((L - 1) / L times the mean of s^2 / R): the expected squared deviation of L means of R runs."""
+    """sqrt((L - 1) / L times the mean of s^2 / R): the SD expected of the means of R runs in L languages."""
     squares = [
         deviation**2 / (len(runs) - 1)
         for runs in scores.values()

@@ -1,8 +1,7 @@
-"""Intervals on fixed questions: the questions and languages are what they are, and only the runs vary.
+"""Intervals on fixed questions and languages, where only the runs vary.
 
 Each case, a question in a language, is a stratum of a stratified sample of runs (Cochran 1977, Sampling
-Techniques, chapter 5). `stats.intervals` and `stats.paired` answer the other question: what would be found on
-further questions like these.
+Techniques, chapter 5). In contrast, `stats.intervals` and `stats.paired` take the questions as a sample.
 """
 
 from __future__ import annotations
@@ -19,22 +18,22 @@ from equipoise.stats.paired import Difference, level_at_zero
 from equipoise.stats.shared import shared
 
 RunTerms = tuple[float | None, float | None]
-"""One run's values of a metric's `of` and `per`, None where it has none."""
+"""One run's values of a metric's `of` and `per`, None if missing."""
 Weights = tuple[float, float]
-"""Weights of the means of a case's `of` and `per` in the figure's two parts."""
+"""Weights of a case's means, or slopes, for the two parts of a figure: its `of` and its `per`."""
 
 NOTHING_VARIED = "all runs of each case came out alike"
-"""Reason for a missing interval: a width of zero would claim that a further run could not differ."""
+"""The reason for a missing interval: a width of zero would claim that a further run could not differ."""
 _BOUNDS = {"mean": (0.0, 100.0), "rate": (0.0, 100.0), "ratio": (0.0, 100.0), "balance": (-100.0, 100.0)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """A figure, its variance over runs with Satterthwaite's degrees, and how many cases and runs it has.
+    """A figure and its variance over runs, with Satterthwaite's degrees of freedom.
 
-    `bounds` are the least and the most that the figure can be, None where it has none. `size` is the
-    effective number of runs in Wilson's interval, None where nothing varied. `reason` says why there is no
-    interval.
+    `cases` and `runs` are the numbers of both. `bounds` are the lowest and highest possible value of the
+    figure; None if it is unbounded. `size` is the effective number of runs in Wilson's interval; None if
+    nothing varied. `reason` says why there is no interval.
     """
 
     value: float | None
@@ -47,7 +46,7 @@ class Spread:
     reason: str | None = None
 
     def limits(self, confidence: float) -> tuple[float, float]:
-        """Wilson's score interval within bounds, else Student's t; the value alone where nothing varied."""
+        """Wilson's score interval if there are bounds, else Student's t; (value, value) if nothing varied."""
         assert self.value is not None
         if self.variance == 0 and self.size is None:
             return self.value, self.value
@@ -62,16 +61,17 @@ class Spread:
 
 
 def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
-    """The figure with the interval that its runs give it; `n` counts cases.
+    """The figure with its interval over runs; `n` counts cases.
 
-    Means and balances: the variance of a stratified mean, the sum over cases of w^2 s^2 / R, with
-    Satterthwaite's degrees (1946, Biometrics Bulletin 2, 110-114), in Wilson's score interval at the
-    effective number of runs p (1 - p) / variance, p the place within the bounds: it keeps to them where
-    Student's t does not, and is nearly the same elsewhere. Rates and ratios: the same with half a run of
-    only successes and half a run of only failures added to the variance (Franco, Little, Louis and Slud
-    2019), as R runs without an event do not prove that there are none. Ratios, gaps and lifts are linearised
-    (Woodruff 1971, J. American Statistical Association 66, 411-414). There is no interval where a case has
-    one run, nor where no run differed.
+    Means and balances: the variance is that of a stratified mean, the sum over cases of w^2 s^2 / R, with
+    Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2, 110-114). The interval is Wilson's score
+    interval for p (1 - p) / variance runs, where p in 0..1 is the figure's position within its bounds. It
+    stays within the bounds, unlike Student's t, and is nearly the same away from them.
+
+    Rates and ratios: the same, with half a run of only successes and half a run of only failures added to the
+    variance (Franco, Little, Louis and Slud 2019), since R runs without an event do not prove that there are
+    none. Ratios, gaps and lifts are linearised (Woodruff 1971, J. American Statistical Association 66,
+    411-414). There is no interval if a case has one run, or if no run differed.
     """
     dispersion = spread(metric, cells)
     if dispersion.value is None or dispersion.reason:
@@ -87,11 +87,12 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that they share (`shared`), as far as runs vary; `n` counts cases.
+    """After minus before on the cases that they share (`shared`), with its interval over runs.
 
-    The two results' runs are independent, so their variances add up. Where the figure has bounds the two
-    `estimate` intervals are joined by variance recovery (Zou and Donner 2008, Statistics in Medicine 27,
-    1693-1702), else it is Welch's t interval. `p` is the level at which the interval would end at zero.
+    `n` counts cases. The two results' runs are independent, so their variances add up. If the figure has
+    bounds, the two `estimate` intervals are combined by variance recovery (Zou and Donner 2008, Statistics in
+    Medicine 27, 1693-1702), otherwise the interval is Welch's t. `p` is the level at which it would end at
+    zero.
     """
     both = shared(metric, before, after)
     was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
@@ -101,25 +102,25 @@ def difference(
     if value is None or (reason and not _is_one_sided(was, now)):
         none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
         return Difference(**asdict(none), p=None, unpaired=both.unpaired)
-    low, high = joined(was, now, confidence)
+    low, high = difference_limits(was, now, confidence)
     return Difference(
         value=value,
         se=_error(was.variance + now.variance),
         low=low,
         high=high,
-        p=level_at_zero(lambda level: joined(was, now, level)),
+        p=level_at_zero(lambda level: difference_limits(was, now, level)),
         n=now.cases,
         unpaired=both.unpaired,
     )
 
 
 def _is_one_sided(was: Spread, now: Spread) -> bool:
-    """Whether nothing varied in one of the two: then the other's runs are all that does."""
+    """Whether nothing varied in exactly one of the two, so that the interval rests on the other."""
     return sorted((was.reason or "", now.reason or "")) == ["", NOTHING_VARIED]
 
 
-def joined(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
-    """The limits of the later figure less the earlier one."""
+def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
+    """The limits of the later figure minus the earlier one."""
     assert was.value is not None
     assert now.value is not None
     value = now.value - was.value
@@ -133,11 +134,13 @@ def joined(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
 
 
 def _welch(*sides: Spread) -> float:
+    """Welch's degrees of freedom."""
     total = math.fsum(side.variance for side in sides)
     return total**2 / math.fsum(side.variance**2 / side.degrees for side in sides if side.variance)
 
 
 def _error(variance: float) -> float | None:
+    """The standard error; None if nothing varied."""
     return math.sqrt(variance) if variance > 0 else None
 
 
@@ -145,18 +148,18 @@ def _error(variance: float) -> float | None:
 
 
 def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> Spread:
-    """The figure of these cases with the variance that their runs give it.
+    """The figure of these cases and its variance over runs.
 
-    A rate that is not pooled weighs all cases of a language alike, as the difference of two results does, and
-    all runs of a case.
+    In a pooled rate all runs have the same weight. In one that is not pooled, as in the difference of two
+    results, all cases of a language have the same weight, and all runs of a case.
     """
     if metric.kind == "rate" and metric.per is not None and is_pooled:
         sums = [_as_sums(metric, cell) for cell in metric.chosen(cells)]
         return spread(replace(metric, kind="ratio"), sums)
     strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
-    alone = next((cell.id for cell, runs in strata if len(runs) < 2), None)
-    if alone is not None:
-        reason = f"every case needs 2 runs or more: {alone} has 1"
+    single = next((cell.id for cell, runs in strata if len(runs) < 2), None)
+    if single is not None:
+        reason = f"every case needs 2 runs or more: {single} has 1"
         return Spread(value=None, cases=len(strata), reason=reason)
     weights = weights_of(metric, strata, is_pooled=is_pooled)
     parts = [
@@ -188,7 +191,7 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
 
 
 def _as_sums(metric: Metric, cell: Cell) -> Cell:
-    """The cell of a rate whose runs count in part, as a ratio of two sums."""
+    """The cell of a rate with weighted runs, as a cell for the ratio of two sums."""
     assert metric.per is not None
     runs = metric.weighted(cell)
     values = {metric.of: [value * share for value, share in runs], metric.per: [share for _, share in runs]}
@@ -196,7 +199,7 @@ def _as_sums(metric: Metric, cell: Cell) -> Cell:
 
 
 def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
-    """The runs that have a value; in a ratio what has only one of the two counts 0 for the other."""
+    """The runs that have a value. In a ratio, a run with only one of the two values has 0 for the other."""
     of = cell.of(metric.of)
     if metric.per is None or metric.kind == "rate":
         return [(value, None) for value in of if value is not None]
@@ -208,7 +211,7 @@ def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
 
 
 def _mean(runs: Sequence[RunTerms], side: int) -> float:
-    """The mean of the values present; 0 without any, as their weight is 0 too."""
+    """The mean of the values present; 0 without any, since their weight is 0 too."""
     known = [value for run in runs if (value := run[side]) is not None]
     return math.fsum(known) / len(known) if known else 0.0
 
@@ -216,9 +219,9 @@ def _mean(runs: Sequence[RunTerms], side: int) -> float:
 def weights_of(
     metric: Metric, strata: Sequence[tuple[Cell, Sequence[RunTerms]]], *, is_pooled: bool
 ) -> list[Weights]:
-    """Weights of each case's means in the two parts of the figure (`figure_of`).
+    """The weights of each case's means in the two parts of the figure (`figure_of`).
 
-    A rate that is not pooled weighs all cases of a language alike.
+    For a rate, `is_pooled` is as in `spread`.
     """
     total = sum(len(runs) for _, runs in strata)
     if metric.kind == "ratio":
@@ -234,7 +237,7 @@ def weights_of(
 
 
 def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None, Weights]:
-    """The figure of its two parts, and its slopes by each."""
+    """The figure made of its two parts, and its derivatives with respect to each."""
     if metric.kind == "gap":
         return above - below, (1.0, -1.0)
     if metric.kind not in ("ratio", "lift"):
@@ -246,7 +249,7 @@ def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None,
 
 
 def _share(runs: Sequence[RunTerms], slopes: Weights) -> float:
-    """One case's share of the variance: that of the mean of its linearised runs."""
+    """One case's part of the variance: the variance of the mean of its linearised runs."""
     size = len(runs)
     values = [run[0] for run in runs if run[0] is not None]
     if not slopes[1] and len(values) == size:
@@ -255,22 +258,23 @@ def _share(runs: Sequence[RunTerms], slopes: Weights) -> float:
     known = [sum(run[side] is not None for run in runs) for side in (0, 1)]
     total = 0.0
     for run in runs:
-        pulls = [
+        contributions = [
             slopes[side] * (value - centres[side]) / known[side]
             for side in (0, 1)
             if (value := run[side]) is not None
         ]
-        total += math.fsum(pulls) ** 2
+        total += math.fsum(contributions) ** 2
     return size / (size - 1) * total
 
 
 def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
+    """Degrees of freedom of a variance with these parts; n minus the number of cases if nothing varied."""
     below = math.fsum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
     return math.fsum(shares) ** 2 / below if below else float(sum(sizes) - len(sizes))
 
 
 def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
-    """The bounds of a value; None if it has none, or is defined so that it can leave them."""
+    """The bounds of a figure; None if its kind has none, or if this value lies outside them."""
     bounds = _BOUNDS.get(metric.kind)
     return bounds if bounds and bounds[0] <= value <= bounds[1] else None
 
@@ -278,7 +282,7 @@ def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
 def _size(
     metric: Metric, value: float, variance: float, runs: int, bounds: tuple[float, float] | None
 ) -> float | None:
-    """The effective number of runs; None where it has no meaning."""
+    """The effective number of runs in Wilson's interval; None if it is not defined."""
     if bounds is None:
         return None
     width = bounds[1] - bounds[0]

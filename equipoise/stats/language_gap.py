@@ -1,6 +1,6 @@
-"""Splits the gap between two languages into what was said and how strictly it was judged.
+"""Splits the gap between two languages into a part of the replies' content and a part of their judging.
 
-Replies in either language are judged as they are and in translation. Knows no suites, records or files.
+Replies in either language are judged as they are and in translation.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from itertools import combinations
 from equipoise.stats.intervals import Estimate, Observation, clustered_mean
 
 ScoresByLanguage = Mapping[tuple[str, str], float]
-"""The scores of one question's replies, by the language of the reply and the one it was judged in."""
+"""The scores of one question's replies by (language of the reply, language in which it was judged)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The gap `first` - `second` in points; `said` and `judged` add up to it.
+    """The gap `first` - `second` in points, and its parts `said` and `judged`, which add up to it.
 
-    `said` is what remains of the gap where both replies are judged in one language, `judged` what the same
-    reply gains by being judged in the first language. Each interval is over questions.
+    `said` is the gap between replies that are judged in the same language, so it is due to their content.
+    `judged` is what the same reply gains by being judged in the first language. Intervals are over questions.
     """
 
     first: str
@@ -38,12 +38,12 @@ def parts(
     *,
     confidence: float = 0.95,
 ) -> list[Parts]:
-    """The parts for every pair of `languages` of which at least one is a target of translations.
+    """The parts for every pair of `languages` that includes a target of translations.
 
-    Kitagawa's decomposition of a difference (1955, J. American Statistical Association 50, 1168-1194), each
-    part the mean over the languages of judging that translations exist in, question by question; then
-    Student's t interval over questions (`clustered_mean`). A question counts where it has all of the pair's
-    scores.
+    Kitagawa's decomposition of a difference (1955, J. American Statistical Association 50, 1168-1194) for
+    each question. The part `said` is the mean over those languages of the pair that are `targets`. Questions
+    that lack one of the pair's scores are left out. The intervals are Student's t over questions
+    (`clustered_mean`).
     """
     return [
         _parts(questions, first, second, [name for name in (first, second) if name in targets], confidence)

@@ -18,16 +18,17 @@ K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
 Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
-_MOST = 1_000_000  # no number of questions or runs above this is named
+_MOST = 1_000_000  # the largest number of questions or runs that is returned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """After minus before, in the unit of the observations; `n` counts the questions that both have.
 
-    `p` is two-sided and below 1 - confidence exactly where the interval leaves out zero. `reason` says in a
-    few words why there is none (`low`, `high` and `p` are None then); `se` is None where nothing varied.
-    `unpaired` counts the cells (question and language) with a value that only one result has: it is left out.
+    `p` is two-sided, and below 1 - confidence exactly if the interval excludes zero. If there is no interval,
+    `reason` says why in a few words, and `low`, `high` and `p` are None. `se` is None if nothing varied.
+    `unpaired` counts the cells (question and language) that were left out because only one result has a
+    value.
     """
 
     value: float | None
@@ -41,8 +42,11 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Turns:
-    """Rate and variance of the questions' rises and of their falls, how these correlate, and effective k."""
+class _ChangeRates:
+    """The (rate, variance) of the questions' rises and of their falls.
+
+    `shared` is the correlation of the two, `clusters` the effective number of questions.
+    """
 
     rises: tuple[float, float]
     falls: tuple[float, float]
@@ -53,11 +57,10 @@ class _Turns:
 def paired_difference(
     before: Sequence[Observation], after: Sequence[Observation], *, confidence: float = 0.95
 ) -> Difference:
-    """The mean over strata of the mean difference of each stratum's cells, as `clustered_mean` of these.
+    """The `clustered_mean` of the cells' differences: the mean over strata of each stratum's mean.
 
-    Where every question has every language this is the paired t test of the questions' means. Where no cell
-    changed there is no interval: that is no evidence that another question would not change either.
-    ValueError as `clustered_mean`.
+    If every question has every language, this is the paired t test of the questions' means. If no cell
+    changed there is no interval, since another question might still change. ValueError as `clustered_mean`.
     """
     changes, unpaired = _changes(before, after)
     estimate, degrees = linearise(changes, confidence)
@@ -68,7 +71,10 @@ def paired_difference(
 
 
 def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tuple[list[Observation], int]:
-    """The differences of the cells that both have, and the number of cells that only one has."""
+    """The differences of the cells that both have, and the number of cells that only one has.
+
+    ValueError for a value that is not finite, or a question observed twice in a stratum.
+    """
     cells = [{(item.cluster, item.stratum): item.value for item in side} for side in (before, after)]
     if len(cells[0]) < len(before) or len(cells[1]) < len(after):
         raise ValueError("a question is observed twice in a stratum: average its runs first")
@@ -85,14 +91,14 @@ def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tup
 def paired_rate_difference(
     before: Sequence[Observation], after: Sequence[Observation], *, confidence: float = 0.95
 ) -> Difference:
-    """Mean difference of rates: an observation is a share of runs, 0..1, of a question in a language.
+    """The mean difference of rates: an observation is a question's share of runs, 0..1, in a language.
 
-    Where most questions do not change and a few change wholly, Student's t and the bootstrap are far too
-    narrow, and [0, 0] if none changed. So the questions' rises and falls, each a rate in 0..1, get limits of
-    `wilson`, joined by variance recovery with their correlation (Zou and Donner 2008, Statistics in Medicine
-    27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650, method 10, for single pairs). `p` is the level
-    at which the interval would end at zero. No change in k questions gives about +-3.8/k, the two-sided rule
-    of three. ValueError as `clustered_mean`, or for a share outside 0..1.
+    If most questions do not change and a few change wholly, the intervals of Student's t and the bootstrap
+    are far too narrow, and [0, 0] if none changed. So the rate of rises and the rate of falls, each in 0..1,
+    get limits by `wilson`, which are combined by variance recovery with their correlation (Zou and Donner
+    2008, Statistics in Medicine 27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650, method 10, for
+    single pairs). `p` is the level at which the interval would end at zero. No change in k questions gives
+    about +-3.8/k, the two-sided rule of three. ValueError as `clustered_mean`, or for a share outside 0..1.
     """
     if not all(0 <= item.value <= 1 for item in (*before, *after)):
         raise ValueError("a share of runs lies between 0 and 1")
@@ -103,8 +109,8 @@ def paired_rate_difference(
     if value is None or n == 1:
         none = Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few(n))
         return Difference(**asdict(none), p=None, unpaired=unpaired)
-    turns = _turns(shifts, weights)
-    low, high = _joined(turns, confidence)
+    rates = _change_rates(shifts, weights)
+    low, high = _rate_limits(rates, confidence)
     se = math.sqrt(n / (n - 1) * float(((shifts - value * weights) ** 2).sum()))
     known = se if se > 1e-12 else None
     return Difference(
@@ -112,14 +118,14 @@ def paired_rate_difference(
         se=known,
         low=low,
         high=high,
-        p=level_at_zero(partial(_joined, turns)),
+        p=level_at_zero(partial(_rate_limits, rates)),
         n=n,
         unpaired=unpaired,
     )
 
 
 def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
-    """Each question's contribution to the mean over strata, and its weight there: weights add up to 1."""
+    """Each question's contribution to the mean over strata, and its weight in it; the weights add up to 1."""
     counts = Counter(item.stratum for item in changes)
     shifts: dict[str, list[float]] = {}
     weights: dict[str, list[float]] = {}
@@ -130,13 +136,13 @@ def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
     return np.array([*map(math.fsum, shifts.values())]), np.array([*map(math.fsum, weights.values())])
 
 
-def _turns(shifts: Array, weights: Array) -> _Turns:
+def _change_rates(shifts: Array, weights: Array) -> _ChangeRates:
     n = len(shifts)
     parts = np.maximum(shifts, 0), np.maximum(-shifts, 0)
     rates = [min(math.fsum(part), 1.0) for part in parts]
     up, down = (part - rate * weights for part, rate in zip(parts, rates, strict=True))
     rise, fall = float(up @ up), float(down @ down)
-    return _Turns(
+    return _ChangeRates(
         rises=(rates[0], n / (n - 1) * rise),
         falls=(rates[1], n / (n - 1) * fall),
         shared=float(up @ down) / math.sqrt(rise * fall) if rise * fall else 0.0,
@@ -144,17 +150,20 @@ def _turns(shifts: Array, weights: Array) -> _Turns:
     )
 
 
-def _joined(turns: _Turns, confidence: float) -> tuple[float, float]:
-    """Limits of the rate of rises less the rate of falls, by variance recovery."""
-    rise, fall, value = turns.rises[0], turns.falls[0], turns.rises[0] - turns.falls[0]
-    rises, falls = (wilson(*side, turns.clusters, confidence) for side in (turns.rises, turns.falls))
+def _rate_limits(rates: _ChangeRates, confidence: float) -> tuple[float, float]:
+    """Limits of the rate of rises minus the rate of falls, by variance recovery."""
+    rise, fall, value = rates.rises[0], rates.falls[0], rates.rises[0] - rates.falls[0]
+    rises, falls = (wilson(*side, rates.clusters, confidence) for side in (rates.rises, rates.falls))
     below, above = (rise - rises[0], falls[1] - fall), (rises[1] - rise, fall - falls[0])
-    squares = [a * a + b * b - 2 * turns.shared * a * b for a, b in (below, above)]
+    squares = [a * a + b * b - 2 * rates.shared * a * b for a, b in (below, above)]
     return max(value - math.sqrt(squares[0]), -1.0), min(value + math.sqrt(squares[1]), 1.0)
 
 
 def level_at_zero(limits: Callable[[float], tuple[float, float]]) -> float:
-    """The two-sided level at which an interval, given by its confidence, ends at zero; by bisection."""
+    """The p value of zero: the two-sided level at which the interval ends there, by bisection.
+
+    `limits` returns the interval at a confidence.
+    """
     least, most = 0.0, 1.0
     for _ in range(50):
         middle = (least + most) / 2
@@ -166,7 +175,7 @@ def level_at_zero(limits: Callable[[float], tuple[float, float]]) -> float:
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:
     """P values adjusted for their number, in the given order (Holm 1979, Scand. J. Statistics 6, 65-70).
 
-    ValueError for what is not in 0..1: leave out tests that gave no p.
+    ValueError for a value outside 0..1: leave out tests that gave no p.
     """
     if not all(0 <= p <= 1 for p in p_values.values()):
         raise ValueError("a p value lies between 0 and 1: leave out tests that gave none")
@@ -178,11 +187,11 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
 
 
 def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Decision:
-    """Whether the later result is worse by less than the margin: 0 or more, in the difference's unit.
+    """Whether the later result is worse by less than the margin, a number from 0 in the difference's unit.
 
-    Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side, else
-    inconclusive; also inconclusive without an interval. With a 95 % interval, each wrong verdict has a
-    probability of at most 2.5 %.
+    Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side,
+    otherwise, or without an interval, inconclusive. With a 95 % interval, a wrong pass and a wrong fail have
+    a probability of at most 2.5 % each.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin!r}")
@@ -201,13 +210,13 @@ def needed_clusters(
     power: float = 0.8,
     known_at: float = 0.95,
 ) -> int | None:
-    """How many questions would decide, with probability `power`, if the difference seen were the true one.
+    """The number of questions that would decide with probability `power`, if the observed difference is true.
 
-    The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|: d the difference
-    (sign turned where lower is better), s the spread over questions, which is the standard error behind the
-    interval, whose confidence is `known_at`, times sqrt(n). Chow, Shao and Wang (2008, Sample Size
-    Calculations in Clinical Research, section 3.1) with t. None where no number up to a million would: d at
-    the margin itself, or no interval.
+    The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|, where d is the
+    difference, negated if lower is better, and s the SD over questions. s is sqrt(n) times the standard error
+    behind the interval, whose confidence is `known_at`. Chow, Shao and Wang (2008, Sample Size Calculations
+    in Clinical Research, section 3.1) with t. None if no number up to a million would decide, as when d is at
+    the margin, or without an interval.
     """
     spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
     if not spread or not distance:
@@ -231,12 +240,13 @@ def needed_runs(
     power: float = 0.8,
     known_at: float = 0.95,
 ) -> int | None:
-    """How many runs of each question would decide, `runs` by now: `needed_clusters` with the same questions.
+    """The number of runs of each question that would decide: `needed_clusters` with the same questions.
 
-    `noise` is the part of the squared standard error that comes from the runs to be bought: `run_variance` of
-    the later result, and of the earlier one too if that is asked again. More runs shrink nothing else: R is
-    the smallest with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1
-    degrees. None where no number up to a million would: the questions differ too much, or no interval.
+    `runs` is the present number. `noise` is the part of the squared standard error that more runs shrink:
+    `run_variance` of the later result, and of the earlier one too if it is asked again. R is the smallest
+    with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1 degrees.
+    None if no number up to a million would decide because the questions differ too much, or without an
+    interval.
     """
     spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
     if not spread or not distance:
@@ -250,12 +260,12 @@ def needed_runs(
 def needed_runs_fixed(
     difference: Difference, distance: float, *, runs: float, confidence: float = 0.95, power: float = 0.8
 ) -> int | None:
-    """How many runs on each side would decide on fixed questions, `runs` by now, if things stay as they are.
+    """The number of runs on each side that would decide on fixed questions, if the observed values are true.
 
-    All of the variance is that of runs and falls as 1 / R: `runs` times ((z(confidence) + z(power)) se /
-    distance)^2 with the normal's values; `distance` is that of the figure from the margin. Where a rate has
-    an interval although nothing varied, that falls as 1 / R itself. None where no number up to a million
-    would, or without an interval.
+    `runs` is the present number, and `distance` that of the figure from the margin. All of the variance is
+    between runs and falls as 1 / R, so the number is `runs` ((z(confidence) + z(power)) se / distance)^2. If
+    a rate has an interval although nothing varied, its width itself falls as 1 / R. None if no number up to a
+    million would decide, or without an interval.
     """
     if difference.low is None or difference.high is None or not distance:
         return None
@@ -276,11 +286,11 @@ def needed_repeats(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> int | None:
-    """How many runs on each side would show, with probability `power`, that a question fell by `fall`.
+    """The number of runs on each side that would show, with probability `power`, a question's fall by `fall`.
 
-    The smallest R, 2 or more, with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two
-    groups of R runs, its error corrected for the number of `tests` (Bonferroni), whose `variance` comes from
-    `groups` of R runs, groups (R - 1) degrees of freedom. None where no number up to a million would.
+    The smallest R from 2 with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two groups
+    of R runs, with its error divided by the number of `tests` (Bonferroni). The `variance` is estimated from
+    `groups` of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a million would.
     """
     if fall <= 0:
         return None
@@ -296,15 +306,17 @@ def needed_repeats(
 
 
 def _spread(difference: Difference, confidence: float) -> float | None:
-    """The standard error that the interval rests on: half its width over Student's t."""
+    """The standard error behind the interval: half its width divided by Student's t."""
     if difference.low is None or difference.high is None:
         return None
     return (difference.high - difference.low) / 2 / student(difference.n - 1, confidence)
 
 
 def _distance(difference: Difference, margin: float, better: Better) -> float:
+    """The distance of the difference from the margin."""
     return abs(_SIGNS[better] * (difference.value or 0.0) + margin)
 
 
 def _reach(questions: int, confidence: float, power: float) -> float:
+    """The number of standard errors that a difference must be from the margin to decide."""
     return student(questions - 1, confidence) + float(stdtrit(questions - 1, power))

@@ -1,6 +1,7 @@
-"""Every pair of many models on the same questions, and which of them can be told apart.
+"""Differences of all pairs of many models on the same questions, and which models can be told apart.
 
-The differences are those of `metrics.difference`, for all pairs at once in numpy: 300 models make 44,850.
+The differences are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. In
+private functions, the "pull" of a cell or cluster is its contribution to the linearised figure.
 """
 
 from __future__ import annotations
@@ -25,26 +26,30 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class SharedCells:
-    """The cells that several models were asked, by cluster: the index of each cell's cluster and stratum."""
+    """The cells that several models were asked, ordered by cluster.
+
+    `cluster` and `stratum` hold the index of each cell's cluster and stratum.
+    """
 
     cluster: NDArray[np.int_]
     stratum: NDArray[np.int_]
 
     @property
     def starts(self) -> NDArray[np.int_]:
-        """The index at which the cells of each cluster begin."""
+        """The index of the first cell of each cluster."""
         return np.flatnonzero(np.diff(self.cluster, prepend=-1))
 
     @property
     def strata(self) -> Array:
-        """Cells by strata: 1 where a cell is of the stratum."""
+        """Indicators, cells by strata: 1 if the cell is in the stratum."""
         return np.eye(int(self.stratum.max(initial=-1)) + 1)[self.stratum]
 
 
 class ModelValues(NamedTuple):
     """One model's scores in each shared cell, NaN where it has no value.
 
-    A mean over runs; of a ratio what goes above and below, summed over runs; of a gap or lift both means.
+    `above` is the mean over runs of the metric's `of`, and `below` that of its `per`, if it has one; for a
+    ratio they are sums over runs, its numerator and denominator.
     """
 
     above: Array
@@ -52,17 +57,15 @@ class ModelValues(NamedTuple):
 
 
 def column(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
-    """One model's scores by a metric, in an order that is the same for the same cells."""
+    """The layout of one model's cells and its values by a metric, in the same order for the same cells."""
     chosen = sorted(metric.chosen(cells), key=lambda cell: (cell.cluster, cell.stratum))
-    layout = SharedCells(
-        _numbers([cell.cluster for cell in chosen]), _numbers([cell.stratum for cell in chosen])
-    )
+    layout = SharedCells(_codes([cell.cluster for cell in chosen]), _codes([cell.stratum for cell in chosen]))
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
     return layout, ModelValues(scores[:, 0], scores[:, 1])
 
 
-def _numbers(names: Sequence[str]) -> NDArray[np.int_]:
-    """The index of each name among the different ones."""
+def _codes(names: Sequence[str]) -> NDArray[np.int_]:
+    """The index of each name among the distinct names."""
     indices = {name: index for index, name in enumerate(dict.fromkeys(names))}
     return np.array([indices[name] for name in names], dtype=np.int_)
 
@@ -83,9 +86,10 @@ def _or_nan(value: float | None) -> float:
 class Pairs:
     """The later model minus the earlier one for each pair of models, n by n, in the metric's unit.
 
-    Each is of the cells that both have, with the 95 % interval and two-sided p for questions like these; all
-    are NaN below the diagonal, and limits and p where there is none. `apart` is symmetrical: whether two
-    models differ at a family-wise error of 5 % over all pairs that have a p (Holm).
+    Each difference is on the cells that both models have. The 95 % interval and the two-sided p are for
+    questions like these. Arrays are NaN on and below the diagonal; limits and p are NaN too if there is no
+    interval. `apart` is symmetric: whether two models differ at a family-wise error of 5 % over all pairs
+    that have a p (Holm).
     """
 
     value: Array
@@ -96,30 +100,32 @@ class Pairs:
 
 
 def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues]) -> Pairs:
-    """The differences between all models. Of means and rates, they are those of `metrics.difference`.
+    """The differences between all models. For means and rates, they are those of `metrics.difference`.
 
-    That resamples ratios, gaps and lifts, which gives no p. Here they are linearised: each cluster pulls on a
-    model's figure by u_c, as (a_c - R b_c) / B on a ratio R = A / B, the variance of a difference is
-    k / (k - 1) times the sum of the squared differences of pulls, and t has k - 1 degrees of freedom (Binder
-    1983, International Statistical Review 51, 279-292).
+    For ratios, gaps and lifts, `metrics.difference` resamples, which gives no p. Here they are linearised.
+    Cluster c contributes u_c to a model's figure: for a ratio R = A / B this is (a_c - R b_c) / B. The
+    variance of a difference is k / (k - 1) times the sum over clusters of the squared differences of u_c, and
+    t has k - 1 degrees of freedom (Binder 1983, International Statistical Review 51, 279-292).
     """
     above, below = (np.array(part) for part in zip(*columns, strict=True))
-    one = {"rate": _rates, "ratio": _ratios, "gap": _gaps, "lift": _gaps}.get(metric.kind, _means)
+    differences_from = {"rate": _rates, "ratio": _ratios, "gap": _gaps, "lift": _gaps}.get(
+        metric.kind, _means
+    )
     n, factor = len(columns), 100.0 if metric.kind in ("rate", "ratio") else 1.0
     differences = np.full((4, n, n), np.nan)
     for row in range(n - 1):
         later = slice(row + 1, None)
         first, others = ModelValues(above[row], below[row]), ModelValues(above[later], below[later])
-        differences[:, row, later] = one(metric, layout, first, others)
+        differences[:, row, later] = differences_from(metric, layout, first, others)
     differences[:3] *= factor
     if metric.kind in ("mean", "balance"):
         widest = metric.bounds[1] - metric.bounds[0]
         differences[1:3] = np.clip(differences[1:3], -widest, widest)
-    return Pairs(differences[0], differences[1], differences[2], differences[3], _differ(differences[3]))
+    return Pairs(differences[0], differences[1], differences[2], differences[3], _holm_flags(differences[3]))
 
 
-def _differ(p: Array) -> Flags:
-    """Which pairs differ: Holm (1979, Scand. J. Statistics 6, 65-70) over all that have a p."""
+def _holm_flags(p: Array) -> Flags:
+    """The pairs that differ, by Holm (1979, Scand. J. Statistics 6, 65-70) over all that have a p."""
     tests = {(int(i), int(j)): float(p[i, j]) for i, j in np.argwhere(~np.isnan(p))}
     apart = np.zeros(p.shape, dtype=np.bool_)
     for (i, j), adjusted in holm(tests).items():
@@ -127,11 +133,11 @@ def _differ(p: Array) -> Flags:
     return apart
 
 
-# The differences of many models from one: value, low, high and p.
+# Differences of `others` from the `first` model: arrays (4, others) of value, low, high and p.
 
 
 def _means(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """`paired.paired_difference`, which says what is computed."""
+    """As `paired.paired_difference`, which has the method."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
     counts = present @ strata
@@ -148,7 +154,7 @@ def _means(metric: Metric, layout: SharedCells, first: ModelValues, others: Mode
 
 
 def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flags) -> Array:
-    """Degrees of freedom; models without missing cells share theirs."""
+    """Degrees of freedom of each model, computed once for models that lack the same cells."""
     cells = np.zeros((int(layout.cluster.max()) + 1, layout.strata.shape[1]))
     patterns: dict[bytes, float] = {}
     degrees = np.full(len(present), np.nan)
@@ -163,7 +169,7 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
 
 
 def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """`paired.paired_rate_difference`, which says what is computed."""
+    """As `paired.paired_rate_difference`, which has the method."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
     counts = present @ strata
@@ -178,7 +184,7 @@ def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: Mode
     pulls = rises - up[:, None] * weights, falls - down[:, None] * weights
     rise, fall = ((part**2).sum(axis=1) for part in pulls)
     with np.errstate(divide="ignore", invalid="ignore"):
-        turns = _ModelTurns(
+        rates = _ModelChangeRates(
             up=up,
             down=down,
             up_variance=n / (n - 1) * rise,
@@ -186,12 +192,12 @@ def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: Mode
             shared=np.nan_to_num((pulls[0] * pulls[1]).sum(axis=1) / np.sqrt(rise * fall)),
             clusters=1 / (weights**2).sum(axis=1),
         )
-        limits = np.where(n > 1, turns.limits(np.full(len(n), CONFIDENCE)), np.nan)
-        return np.array([value, *limits, np.where(n > 1, turns.p(), np.nan)])
+        limits = np.where(n > 1, rates.limits(np.full(len(n), CONFIDENCE)), np.nan)
+        return np.array([value, *limits, np.where(n > 1, rates.p(), np.nan)])
 
 
-class _ModelTurns(NamedTuple):
-    """The turns of `paired` for many models."""
+class _ModelChangeRates(NamedTuple):
+    """The rates of rises and falls, as `paired._ChangeRates`, of many models."""
 
     up: Array
     down: Array
@@ -211,7 +217,7 @@ class _ModelTurns(NamedTuple):
         return np.array([np.maximum(value - low, -1.0), np.minimum(value + high, 1.0)])
 
     def p(self) -> Array:
-        """The levels at which the intervals end at zero; by bisection, as `paired.level_at_zero`."""
+        """The p values, by bisection as in `paired.level_at_zero`."""
         least, most = np.zeros(len(self.up)), np.ones(len(self.up))
         for _ in range(50):
             middle = (least + most) / 2
@@ -222,7 +228,7 @@ class _ModelTurns(NamedTuple):
 
 
 def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> tuple[Array, Array]:
-    """`intervals.wilson`, of many rates."""
+    """As `intervals.wilson`, for many rates."""
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
     squares += 0.5 * (centre**2 + (1 - centre) ** 2)
@@ -245,7 +251,7 @@ def _ratios(metric: Metric, layout: SharedCells, first: ModelValues, others: Mod
 
 
 def _gaps(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """A gap is between two means, each over the cells that both models have; a lift is in percent of one."""
+    """Differences of gaps or lifts, whose two means are each over the cells that both models have."""
     present = [~np.isnan(one) & ~np.isnan(other) for one, other in zip(first, others, strict=True)]
 
     def figures(one: ModelValues) -> tuple[Array, Array]:
@@ -270,6 +276,7 @@ def _gaps(metric: Metric, layout: SharedCells, first: ModelValues, others: Model
 def _linearised(
     layout: SharedCells, present: Flags, first: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Array:
+    """Differences by Student's t; `first` and `others` are figures and the pulls of their cells."""
     pulls = _by_cluster(layout, others[1] - first[1])
     clusters = _clusters(layout, present)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -284,24 +291,25 @@ def _student(value: Array, se: Array, degrees: Array) -> Array:
 
 
 def _by_cluster(layout: SharedCells, cells: Array) -> Array:
+    """The sums over the cells of each cluster, by model."""
     summed: Array = np.add.reduceat(cells, layout.starts, axis=1)
     return summed
 
 
 def _clusters(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
-    """How many clusters each model shares with the first one."""
+    """The number of clusters with a cell that is present, by model."""
     counts: NDArray[np.int_] = (np.add.reduceat(present, layout.starts, axis=1) > 0).sum(axis=1)
     return counts
 
 
-# What follows for a ranking.
+# Ranking.
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The ranks that models may have, and their groups, in the order in which they were given.
+    """The best and worst rank that each model may have, and its group, all from 1 and in the given order.
 
-    No two models of a group can be told apart. `best` and `worst` are ranks from 1, `group` counts from 1.
+    No two models of a group can be told apart.
     """
 
     best: Sequence[int]
@@ -310,14 +318,14 @@ class Ranking:
 
 
 def ranking(apart: Flags) -> Ranking:
-    """The ranking of models that are in the order of their scores, given which pairs can be told apart.
+    """The ranking of models that are in the order of their scores, given which pairs differ.
 
-    A model's ranks go from 1 plus the number of those told apart that come before it, to n less the number of
-    those that come after: all of these hold together with a probability of at least 95 %, where `apart` has a
-    family-wise error of 5 % (Klein, Wright and Wieczorek 2020, J. Royal Statistical Society C 69, 589-606;
-    Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies 91, 476-518). Groups follow each
-    other: one begins with the first model that can be told apart from any in the group before it. Neighbours
-    in two groups may still be alike, which their ranks show.
+    A model's best rank is 1 plus the number of models before it that differ from it. Its worst rank is n
+    minus the number of models after it that differ from it. All these ranges hold together with a probability
+    of at least 95 % if `apart` has a family-wise error of 5 % (Klein, Wright and Wieczorek 2020, J. Royal
+    Statistical Society C 69, 589-606; Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies
+    91, 476-518). A new group begins with the first model that differs from any model of the group before.
+    Models of neighbouring groups need not differ, which their ranks show.
     """
     n = len(apart)
     before, after = np.tril(apart).sum(axis=1), np.triu(apart).sum(axis=1)

@@ -9,15 +9,16 @@ from equipoise.stats import mean
 from equipoise.stats.agreement import correlations
 
 FEWEST = 3
-"""The least number of models for a rank correlation."""
+"""The minimum number of models for a rank correlation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How far other ways of scoring rank the same models as the first one does.
+    """How far other ways of scoring models agree with the first one on their ranking.
 
-    `same` is the share of them, 0 to 100, that rank exactly alike. `mean` and `lowest` are Spearman's
-    correlations with the first, and `furthest` is the index of the one with the lowest.
+    `same` is the percentage of the other ways, 0 to 100, that give exactly the same ranking. `mean` and
+    `lowest` are of their Spearman correlations with the first, and `furthest` is the index of the way with
+    the lowest.
     """
 
     same: float
@@ -29,8 +30,8 @@ class Stability:
 def stability(scores: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> Stability | None:
     """The ranking by `scores` against those by each of `others`, over the same models.
 
-    Equal scores share their mean rank. None with fewer than three models, or where one way of scoring finds
-    all of them equal.
+    Equal scores share their mean rank. None with fewer than FEWEST models, or if one way of scoring gives all
+    of them the same score.
     """
     rhos = [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST else []
     known = [value for value in rhos if value is not None]

@@ -1,4 +1,4 @@
-"""Stratified samples. Knows no suites, records or files."""
+"""Stratified random samples."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 def stratified(items: Sequence[T], strata: Callable[[T], tuple[str, ...]], n: int, seed: int) -> list[T]:
-    """`n` items, each stratum in proportion, in an order that says nothing of strata; all if there are fewer.
+    """A sample of `n` items with each stratum in proportion, in random order; all items if there are fewer.
 
-    A systematic sample: items are ordered by stratum, at random within, and every k-th is taken from a random
-    start (Cochran 1977, Sampling Techniques, chapter 8), so that strata may outnumber the sample. The same
-    seed gives the same sample.
+    It is a systematic sample: items are ordered by stratum, in random order within each, and every k-th one
+    from a random start is taken (Cochran 1977, Sampling Techniques, chapter 8). So there may be more strata
+    than `n`. The same seed gives the same sample.
     """
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
     shuffled = list(items)

@@ -1,6 +1,7 @@
-"""Intervals that stay valid when runs are bought in rounds until the interval is narrow enough.
+"""Intervals that stay valid if runs are made in rounds until the interval is narrow enough.
 
-Every round adds one run of every question in every language, so a later look holds the earlier ones' data.
+Every round adds one run of every question in every language. After each round there is a look at the data so
+far, which include those of earlier looks.
 """
 
 from __future__ import annotations
@@ -18,36 +19,39 @@ from equipoise.stats import squares
 from equipoise.stats.intervals import Array, Observation, clustered_mean
 
 MOST = 50
-"""No critical value is computed for more looks: its integral would need too fine a grid."""
+"""The maximum number of looks: for more, the integral would need too fine a grid."""
 _WIDEST = 8.0
 """The largest critical value; the probability beyond it, 1e-15, is left out."""
 
 
 def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
-    """The confidence of an interval at one of at most `looks` looks by which all of them hold together.
+    """The confidence level of the interval at one of at most `looks` looks.
 
-    Whatever rule stops the rounds, the interval at which it stops then holds the figure with probability
-    `confidence` or more: a repeated confidence interval (Jennison and Turnbull 1989, J. Royal Statistical
-    Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1). The critical value of the look
-    becomes Student's t of equal significance level (2000, section 3.8). ValueError as `critical_value`.
+    With these levels all intervals cover the figure together with probability `confidence` or more. So does
+    the interval at which any rule stops the rounds: it is a repeated confidence interval (Jennison and
+    Turnbull 1989, J. Royal Statistical Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1).
+    The normal critical value of the look is replaced by Student's t of the same significance level (2000,
+    section 3.8). ValueError as `critical_value`.
     """
     critical = critical_value(look, looks, confidence=confidence, fixed_share=fixed_share)
     return 2 * float(ndtr(critical)) - 1
 
 
 def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
-    """The bound of |Z_k| at look k for which no look leaves its bound with probability `confidence`.
+    """The bound of |Z_k| at look k. With probability `confidence`, no look is outside its bound.
 
-    After k rounds the error has a variance in proportion to g + (1 - g) / k: g, `fixed_share`, is the part
-    of one round's variance that further rounds leave as it is: that of the questions, where they are a
-    sample, or of a baseline's runs. Two looks' covariance is the later one's variance; with the information
+    After k rounds the variance is proportional to g + (1 - g) / k. g, `fixed_share`, is the part of one
+    round's variance that further rounds do not reduce: that of the questions, if they are a sample, or of a
+    baseline's runs. The covariance of two looks is the variance of the later one. With the information
     I_k = 1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and Turnbull
-    2000, section 3.1). Up to information I_k each side's error 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent, z the
-    normal value of a quarter of the error, which is like O'Brien and Fleming's (Lan and DeMets 1983,
-    Biometrika 70, 659-663): next to nothing early, and nearly all at the end, where the bound is little above
-    that of a single look. 5 looks at g = 0 end at 2.031, where Pocock's bound is 2.413 at all of them. g is
-    rounded down, to twentieths up to 0.9, which is safe. ValueError unless 1 <= look <= looks <= 50 and the
-    share is in 0..1.
+    2000, section 3.1).
+
+    Up to information I_k, an error of 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent on each side, where z is the
+    normal quantile of a quarter of the error. This is like O'Brien and Fleming's spending (Lan and DeMets
+    1983, Biometrika 70, 659-663): next to nothing early and nearly all at the end, where the bound is little
+    above that of a single look. For example, 5 looks at g = 0 end at 2.031, while Pocock's bound is 2.413 at
+    all of them. g is rounded down to twentieths, and to at most 0.9, which is conservative. ValueError unless
+    1 <= look <= looks <= 50 and the share is in 0..1.
     """
     if not (1 <= look <= looks <= MOST and 0 <= fixed_share <= 1):
         raise ValueError(f"no critical value at look {look!r} of {looks!r} with a share of {fixed_share!r}")
@@ -66,10 +70,11 @@ def _bounds(looks: int, confidence: float, share: float) -> tuple[float, ...]:
 
 
 class _Scores:
-    """The looks one after the other, by recursive integration (Armitage, McPherson and Rowe 1969).
+    """The bounds of successive looks by recursive integration.
 
-    The scores S_k = Z_k sqrt(I_k) have independent normal increments (J. Royal Statistical Society A 132,
-    235-244); their density within the bounds goes from look to look on nodes in -1..1.
+    The scores S_k = Z_k sqrt(I_k) have independent normal increments (Armitage, McPherson and Rowe 1969, J.
+    Royal Statistical Society A 132, 235-244). Their density within the bounds is kept on nodes in -1..1 and
+    advanced from look to look.
     """
 
     def __init__(self, roots: Array, rule: tuple[Array, Array]) -> None:
@@ -81,7 +86,7 @@ class _Scores:
         self._density = np.empty(0)
 
     def advance(self, spent: float) -> float:
-        """The bound of |Z| at the next look, by which the error `spent` is used up."""
+        """Advance to the next look; the bound of |Z| there, so that the total error so far is `spent`."""
         critical = _WIDEST
         if self._inside(_WIDEST) > 1 - spent:
             critical = float(brentq(lambda c: self._inside(c) - (1 - spent), 0.0, _WIDEST, xtol=1e-8))
@@ -91,7 +96,7 @@ class _Scores:
         return critical
 
     def _inside(self, critical: float) -> float:
-        """P(|Z_j| below its bound at every look so far, and |Z| < critical at the next)."""
+        """The probability of |Z| below its bound at every look so far, and below `critical` at the next."""
         step, bound = self._steps[self._look], critical * self._roots[self._look]
         if not self._look:
             return float(ndtr(bound / step) - ndtr(-bound / step))
@@ -100,6 +105,7 @@ class _Scores:
         return float((self._density * self._weights) @ reached) * self._bound
 
     def _density_within(self, critical: float) -> Array:
+        """The density of the next look's score at the nodes, within the bounds up to then."""
         step, scores = self._steps[self._look], critical * self._roots[self._look] * self._nodes
         if not self._look:
             return np.asarray(_normal(scores / step) / step)
@@ -114,11 +120,11 @@ def _normal(deviates: Array) -> Array:
 def question_share(
     observations: Sequence[Observation], runs: Mapping[tuple[str, str], Sequence[float]]
 ) -> float:
-    """The part of one round's variance that comes from the questions, 0..1, as the data so far show it.
+    """The estimated part of one round's variance that comes from the questions, 0..1.
 
-    (se^2 - noise) / (se^2 - noise + k noise), with the clustered standard error, `run_variance` as noise and
-    k the mean number of runs. 0, which is safe, where nothing can be told, as in the first round.
-    `observations` are the means of `runs`, which go by (cluster, stratum).
+    It is (se^2 - noise) / (se^2 - noise + k noise), with the clustered standard error, `run_variance` as
+    noise and k the mean number of runs. If it cannot be estimated, as in the first round, it is 0, which is
+    conservative. `observations` are the means of `runs`, whose keys are (cluster, stratum).
     """
     noise, se = run_variance(runs), clustered_mean(observations).se
     if noise is None or se is None:
@@ -129,11 +135,11 @@ def question_share(
 
 
 def run_variance(runs: Mapping[tuple[str, str], Sequence[float]]) -> float | None:
-    """The part of the clustered mean's squared standard error that comes from runs, by (cluster, stratum).
+    """The part of the clustered mean's squared standard error that comes from runs, in squared points.
 
-    The sum over cells of s^2 / (R_ql (L n_l)^2), with s^2 the variance within cells, pooled, in squared
-    points. More runs shrink this part and no other. None if no cell has two runs; ValueError for a value that
-    is not finite.
+    The keys of `runs` are (cluster, stratum). It is the sum over cells of s^2 / (R_ql (L n_l)^2), with s^2
+    the pooled variance within cells. More runs shrink only this part. None if no cell has two runs;
+    ValueError for a value that is not finite.
     """
     filled = {cell: values for cell, values in runs.items() if values}
     if not all(math.isfinite(value) for values in filled.values() for value in values):

@@ -1,4 +1,4 @@
-"""The cases that two results share: before, after, their difference and its intervals are of these alone."""
+"""The cases that two results share, on which alone they are compared."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from equipoise.core.records import Cell, Metric
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """The cells that two results share, in the same order, without the values that only one of them has.
+    """The cells that two results share, in the same order, with only the values that both have.
 
-    `unpaired` counts the cases with a value that was left out.
+    `unpaired` counts the cases with a value that was left out because only one result has it.
     """
 
     before: Sequence[Cell]
@@ -23,8 +23,8 @@ class Shared:
 def shared(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Shared:
     """The metric's cases in which both results have a value, in the order of the later one.
 
-    A gap and a lift are between two means, and a case counts in each of them by itself. What a ratio divides
-    and what it divides by are of the same runs: a case counts in both or in neither.
+    A gap or a lift compares two means, and a case may count in only one of them. The numerator and
+    denominator of a ratio are of the same runs, so a case counts in both or in neither.
     """
     older, newer = (
         {(cell.cluster, cell.stratum): cell for cell in metric.chosen(side)} for side in (before, after)
@@ -41,15 +41,15 @@ def shared(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Sha
 
 
 def _known(metric: Metric, cell: Cell | None) -> frozenset[str]:
-    """The values that the cell has at least one run of; of a ratio's two both, if it has either."""
-    # The weight of a run of a rate is not a value that a case may lack.
+    """The names of the values that the cell has in at least one run; for a ratio, both or none."""
+    # The `per` of a rate is a weight of runs, not a value that a case may lack.
     names = [metric.of] if metric.per is None or metric.kind == "rate" else [metric.of, metric.per]
     known = [name for name in names if cell and any(value is not None for value in cell.of(name))]
     return frozenset(names if known and metric.kind == "ratio" else known)
 
 
 def _only(cell: Cell, names: frozenset[str], known: frozenset[str]) -> Cell:
-    """The cell with these of its known values."""
+    """The cell with the values of these `names` only."""
     if names == known:
         return cell
     return replace(cell, values={name: cell.of(name) for name in names})
