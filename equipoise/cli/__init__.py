@@ -1,4 +1,4 @@
-"""The command `equipoise`: journals, results and data, outside of pytest."""
+"""The command `equipoise`: work on journals, results and data outside of pytest."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _MODULES: Mapping[str, str] = {
     "init": "init",
     "docs": "docs",
 }
-"""The module of each command, which is imported when the command is used."""
+"""The module of each command. It is imported when the command is used."""
 
 ASKING = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
 """The commands that ask models."""
 
 
 class _Commands(click.Group):
-    """Imports a command when it is used. Shows user errors as one line.
+    """The group of commands. It imports a command when it is used, and shows user errors as one line.
 
-    They end with exit status 4, as in pytest, or with 2 if the command was interrupted.
+    The exit status is then 4, as in pytest, or 2 if the command was interrupted.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -80,18 +80,18 @@ class _Commands(click.Group):
             say(f"ERROR: {error}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            # Before anything was asked, or after it; while calls are in flight, the jobs' session says it.
+            # This is outside of calls. While calls are in flight, the session of jobs handles it.
             tell(f"ERROR: {stopped('interrupted')}")
             ctx.exit(2)
 
 
 @contextmanager
 def _usage_is_4() -> Iterator[None]:
-    """Exit with 4 where click would with 2, which here means that something was interrupted."""
+    """Exit with 4 for usage errors. Click's own status, 2, here means an interruption."""
     try:
         yield
     except click.UsageError as error:
-        # Click repeats what was typed as it is.
+        # Click's message repeats the user's input unescaped.
         message = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
         click.UsageError(message, error.ctx).show()
         raise click.exceptions.Exit(4) from None
@@ -114,7 +114,7 @@ def main(ctx: click.Context) -> None:
 
     require_posix()
     suites.add_project(Path.cwd())
-    # The session that `run` becomes reads it.
+    # The pytest process that `run` becomes reads the file itself.
     if ctx.invoked_subcommand != "run":
         ctx.obj = variables = env_file.load(Path.cwd(), os.environ)
         ctx.call_on_close(lambda: variables.unset(os.environ))
@@ -128,10 +128,10 @@ def main(ctx: click.Context) -> None:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="Where to write; by default beside the journal.",
+    help="The results file (default beside the journal).",
 )
 def recover(journal: Path, output: Path | None) -> None:
-    """Rebuild the results JSON of JOURNAL without any call, however its session ended."""
+    """Rebuild the results JSON from JOURNAL, however its session ended. Makes no call."""
     from equipoise.report.terminal import summary
     from equipoise.results.recover import recover
     from equipoise.suites.resources import SHIPPED

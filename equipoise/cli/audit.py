@@ -61,10 +61,10 @@ def audit(
     fresh: bool,
     **options: Any,
 ) -> None:
-    """Have evaluators judge texts whose verdicts are known: do they lean, or obey what they read?
+    """Audit evaluators on texts with known scores: do they lean, or obey instructions in what they judge?
 
-    For each SUITE, by default for all that have such texts; several evaluators are ranked. Results are kept
-    in audits/ below the folder, and `equipoise plot` draws them.
+    Default: every SUITE that has such texts. If there are several evaluators, they are ranked. Audits are
+    written to audits/ in the folder of results, and `equipoise plot` draws them.
     """
     from equipoise import suites
     from equipoise.audit import plan, report
@@ -73,11 +73,11 @@ def audit(
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
-    known = plan.with_anchors()
+    auditable = plan.with_anchors()
     for name in names:
-        if name not in known:
-            raise UserError(f"{name}: no suite with anchors; there are {', '.join(known)}")
-    plans = [_planned(suites.load(name), extent, limit) for name in names or known]
+        if name not in auditable:
+            raise UserError(f"{name}: no suite with anchors; there are {', '.join(auditable)}")
+    plans = [_plan(suites.load(name), extent, limit) for name in names or auditable]
     by_evaluator: dict[str, dict[str, EvaluatorAudit]] = {}
     for planned in filter(None, plans):
         for outcome in _audit(planned, settings, folder, is_fresh=fresh):
@@ -87,7 +87,8 @@ def audit(
         show(report.ranking(by_evaluator, width()))
 
 
-def _planned(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
+def _plan(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
+    """The plan of a suite's audit; None if there is nothing to judge. Raises UserError."""
     from equipoise.audit import plan
 
     root = Path.cwd()
@@ -97,7 +98,7 @@ def _planned(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | Non
 
 
 def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool) -> Sequence[AuditOutcome]:
-    """Audit the evaluators of one suite, with a progress bar, and print what was found."""
+    """Audit all evaluators on one suite, with a progress bar, print the audits, and return the outcomes."""
     from equipoise.audit import report, run
 
     with click.progressbar(length=len(plan.runs()), label=f"judging {plan.suite}", file=sys.stderr) as bar:

@@ -1,4 +1,4 @@
-"""`equipoise backtranslate`: is the model less neutral in a language, or its judge stricter there?"""
+"""`equipoise backtranslate`: is the model less neutral in a language, or is its judge stricter there?"""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ def backtranslate(
     fresh: bool,
     **options: Any,
 ) -> None:
-    """Translate replies in RESULTS and judge them again, to split the gap between languages in two.
+    """Split the gap between languages in RESULTS in two, by judging translations of replies.
 
-    What was said, judged in one and the same language; and how strictly the same content is judged in
-    another. A stratified sample by language and area. The figures are added to RESULTS.
+    The two parts are the difference in content, judged in the same language, and the difference in how
+    strictly the same content is judged. Replies are sampled by language and area. The figures are added to
+    RESULTS.
     """
     from equipoise.comparison.load import load
     from equipoise.judge.rubric import About, VerdictRubric
@@ -73,9 +74,9 @@ def backtranslate(
     settings = settings_of({**options, "model": translator}, evaluators)
     side = load(results)
     sections.refuse_other_version(results, side.data)
-    texts = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
-    if isinstance(texts, VerdictRubric) and "about" in side.metadata:
-        texts = texts.on(About(**side.metadata["about"]))
+    rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
+    if isinstance(rubric, VerdictRubric) and "about" in side.metadata:
+        rubric = rubric.on(About(**side.metadata["about"]))
     chosen = backtranslate.design(side, targets, sample, seed)
     prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
@@ -89,7 +90,7 @@ def backtranslate(
             side,
             results,
             chosen,
-            texts,
+            rubric,
             prompts,
             settings,
             is_fresh=fresh,

@@ -1,4 +1,4 @@
-"""`equipoise batch`: the batches of sessions, and the same calls as files."""
+"""`equipoise batch`: the state of batches, and calls as files of batch requests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _DEFAULT = Path("results")
 
 @click.group()
 def batch() -> None:
-    """The batches of sessions with --batch: their state, and what to do about them.
+    """Show and manage the batches of sessions with --batch.
 
-    PATH names results, their journal, or a folder of results. Keys are those of the environment:
+    PATH is a results file, its journal, or a folder of results. Keys are taken from the environment:
     OPENAI_API_KEY, EQUIPOISE_API_KEY, EQUIPOISE_EVALUATOR_API_KEY.
     """
 
@@ -28,9 +28,10 @@ def batch() -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
 @click.pass_context
 def status(ctx: click.Context, paths: Sequence[Path]) -> None:
-    """Show every batch that waits: exit status 8 while one is not over, otherwise 0.
+    """List the batches whose results were not read yet. PATH defaults to results.
 
-    The command that sent them fetches what is over. By default those below results.
+    Exits with 8 while any of them is running at the endpoint, else with 0. The command that sent a batch
+    fetches its results.
     """
     from equipoise.runner import ask_batches
 
@@ -43,10 +44,10 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
 @batch.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=_PATH)
 def cancel(paths: Sequence[Path]) -> None:
-    """Cancel every batch that waits. Nothing that is finished is lost.
+    """Cancel the batches whose results were not read yet. Finished calls are not lost.
 
-    The command that sent them reads what was finished; with --batch it sends the rest again, without it makes
-    the other calls one by one.
+    The command that sent a batch reads the finished calls. With --batch it sends the rest again as a batch,
+    without --batch one call at a time.
     """
     from equipoise.runner import ask_batches
 
@@ -60,7 +61,10 @@ def cancel(paths: Sequence[Path]) -> None:
 @click.option("--batch", "name", metavar="ID", help="The batch that the endpoint has for it.")
 @click.option("--none", "is_none", is_flag=True, help="There is none, or its results are lost: send again.")
 def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
-    """Say what became of INTENT where the endpoint does not: a session names it when it stops and asks."""
+    """Resolve INTENT, a batch that may or may not have been created at the endpoint.
+
+    A session that cannot find that out stops and prints INTENT.
+    """
     from equipoise.runner import ask_batches
 
     if is_none == (name is not None):
@@ -70,10 +74,10 @@ def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
     show([f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {what}"])
 
 
-_PYTEST = {"ignore_unknown_options": True}
+_PASS_THROUGH = {"ignore_unknown_options": True}
 
 
-@batch.command(options_metavar="", context_settings=_PYTEST)
+@batch.command(options_metavar="", context_settings=_PASS_THROUGH)
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--output", metavar="FILE", type=_PATH, required=True, help="Where to write the calls.")
@@ -81,31 +85,34 @@ _PYTEST = {"ignore_unknown_options": True}
 def write(ctx: click.Context, suite: str, arguments: Sequence[str], output: Path) -> None:
     """Write the calls of a session's next phase to FILE instead of sending them.
 
-    The lines are those of OpenAI's batches and of `vllm run-batch`. PYTEST ARGUMENTS are a session's:
-    `equipoise batch write SUITE --model M -o calls.jsonl`. With several models each has a file.
+    The format is that of OpenAI's batch files and `vllm run-batch`. PYTEST ARGUMENTS are those of
+    `equipoise run`, as in `equipoise batch write SUITE --model M -o calls.jsonl`. If there are several
+    models, each has a file of its own.
     """
     _run(ctx, suite, (*arguments, f"--batch-write={output}"))
 
 
-@batch.command(options_metavar="", context_settings=_PYTEST)
+@batch.command(options_metavar="", context_settings=_PASS_THROUGH)
 @click.argument("answers", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
-@click.option("-o", "--output", metavar="FILE", type=_PATH, help="Where to write the calls that come next.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=_PATH, help="Where to write the calls of the next phase."
+)
 @click.pass_context
 def read(
     ctx: click.Context, answers: Path, suite: str, arguments: Sequence[str], output: Path | None
 ) -> None:
-    """Read the ANSWERS to calls that `write` wrote, and write the calls of the next phase with -o.
+    """Read ANSWERS, the file of answers to calls that `write` wrote. With -o, write the next phase's calls.
 
-    Give the same PYTEST ARGUMENTS. --batch-read=FILE names further files of answers.
+    PYTEST ARGUMENTS must be the same as for `write`. --batch-read=FILE names further files of answers.
     """
-    more = () if output is None else (f"--batch-write={output}",)
-    _run(ctx, suite, (*arguments, f"--batch-read={answers}", *more))
+    write_option = () if output is None else (f"--batch-write={output}",)
+    _run(ctx, suite, (*arguments, f"--batch-read={answers}", *write_option))
 
 
 def _run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     from equipoise.cli.run import run
 
-    has_roles = any(word.partition("=")[0] == "--batch" for word in arguments)
-    ctx.invoke(run, suite=suite, arguments=(*arguments, *(() if has_roles else ("--batch",))))
+    has_batch_option = any(word.partition("=")[0] == "--batch" for word in arguments)
+    ctx.invoke(run, suite=suite, arguments=(*arguments, *(() if has_batch_option else ("--batch",))))

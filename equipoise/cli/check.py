@@ -1,4 +1,4 @@
-"""`equipoise check`: what the models' endpoints support, before a session is paid for."""
+"""`equipoise check`: what the models' endpoints support, and what a session would cost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from equipoise.core.options import GROUPS, OPTIONS
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
 
-_OTHERS = (
+_OTHER_NAMES = (
     "runs",
     "limit",
     "language",
@@ -31,16 +31,16 @@ _OTHERS = (
     "price_output",
     "config",
 )
-_TAKEN = (
+_SESSION_OPTIONS = (
     *GROUPS["Models and endpoints"],
     *GROUPS["Generation"],
-    *(option for option in OPTIONS if option.name in _OTHERS),
+    *(option for option in OPTIONS if option.name in _OTHER_NAMES),
 )
-"""The options of a session that bear on what is asked here, or on what a session will cost."""
+"""The options of a session that affect the calls of this command or the estimate of costs."""
 
 
 def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_TAKEN):
+    for option in reversed(_SESSION_OPTIONS):
         flags = [option.flag, option.alias] if option.alias else [option.flag]
         declared = click.option(
             *flags, option.name, metavar=option.metavar, multiple=option.many, help=option.help, default=None
@@ -55,11 +55,11 @@ def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_session_options
 @click.pass_context
 def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **options: Any) -> None:
-    """Ask the model and its evaluators a few short questions, and say what their endpoints support.
+    """Ask the model and its evaluators a few short questions, and report what their endpoints support.
 
-    Then what that means for each SUITE, by default for all, and what a session costs and takes. The options
-    are those of a session, from the same places. Exit status 0 if every model answers, 1 if one does not, 4
-    for a usage error.
+    Also report what that means for each SUITE (default all), with estimates of a session's cost and time.
+    Options are read from the same sources as a session's. Exits with 0 if every model answers, 1 if one does
+    not, 4 for a usage error.
     """
     from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
@@ -69,7 +69,7 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     settings, wanted = _settings(ctx, names, options)
     targets = runner.targets(settings)
     announcement = runner.announcement(settings, targets)
-    # Where the output is read by a program, this is not part of it.
+    # Programs read the JSON, of which this is no part.
     tell(announcement) if is_json else say(announcement)
     checked = runner.models(settings, targets, runner.ask(settings, targets))
     root = Path.cwd()
@@ -89,7 +89,7 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
 def _settings(
     ctx: click.Context, names: tuple[str, ...], options: Mapping[str, Any]
 ) -> tuple[Settings, tuple[str, ...]]:
-    """The settings of a session of these suites, and the suites. Raises UserError."""
+    """The settings of a session of these suites (default all), and their names. Raises UserError."""
     from equipoise import suites
     from equipoise.runner.settings import settings_of
 
@@ -109,7 +109,7 @@ def _settings(
 
 
 def _ini() -> dict[str, str]:
-    """The options in the project's pytest.ini, by name. Raises UserError."""
+    """The values of session options in the project's pytest.ini, by name. Raises UserError."""
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read("pytest.ini", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`equipoise compare`, `gate` and `robustness`: results against others."""
+"""`equipoise compare`, `gate` and `robustness`: comparisons of results."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def compare(
     wanted: GateOptions,
     output: Path | None,
 ) -> None:
-    """Compare the results in BASELINE with those of each CANDIDATE: what rose, what fell, is it chance?
+    """Compare the results of each CANDIDATE with BASELINE: what rose, what fell, and is it chance?
 
-    Files of one model with the same settings are pooled, as pieces of one result. With earlier releases as
-    baselines the trend is shown; the gate compares with the last of them.
+    Files of one model with the same settings are pooled. If there are several baselines, the trend is shown,
+    and the gate compares with the last of them.
 
-    Exits with 4 where the files cannot be compared. With rules it exits with the first of these that holds:
-    2 runs were not done, 7 a rule fails, 1 runs have no score, 6 a rule is inconclusive, 0.
+    Exits with 4 if the files cannot be compared. With rules it exits with the first of these that holds: 2
+    runs were not done, 7 a rule fails, 1 runs have no score, 6 a rule is inconclusive; otherwise 0.
     """
     from equipoise.comparison.of_files import compare_files
     from equipoise.report import comparison
@@ -86,13 +86,13 @@ def gate(
     output: Path | None,
     junitxml: Path | None,
 ) -> None:
-    """Whether a release passes: the verdict on RESULTS, of one suite or several, by the rules of --gate.
+    """Decide whether a release passes: the verdict on RESULTS by the rules of --gate.
 
-    RESULTS are files, or folders with one results file of each suite. Those of one model are one release.
-    The same verdict and exit status as of a session with these options, without any call.
+    RESULTS are files, or folders with one results file for each suite. All results of a model form one
+    release. Verdict and exit status are those of a session with the same options. Makes no call.
 
     Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
-    fails, 1 runs have no score, 6 a rule is inconclusive, 0.
+    fails, 1 runs have no score, 6 a rule is inconclusive; otherwise 0.
     """
     if not wanted.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
@@ -116,7 +116,7 @@ def _results_in(path: Path) -> list[Path]:
 @click.command()
 @click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 def robustness(results: tuple[Path, ...]) -> None:
-    """Rank the models in RESULTS by each panel that judged them, and say how far the panels agree."""
+    """Rank the models in RESULTS by each panel of evaluators, and show how far the panels agree."""
     from equipoise.comparison import panels
     from equipoise.report import comparison
     from equipoise.results.schema import reading

@@ -1,4 +1,4 @@
-"""Shell completion after `equipoise run`: suites, their options, and words that an option takes."""
+"""Shell completion for `equipoise run`: suites, their options, and values of options."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ _FLAG = re.compile(r"--[\w-]+")
 
 
 class SessionCommand(click.Command):
-    """The command of a session, whose options are those of its suites and of pytest."""
+    """A command that runs a session. It completes the options of suites and of pytest."""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The options of the suites that are named, and the most useful ones of pytest."""
-        options = (*OPTIONS, *_own(ctx.params.get("suite") or ALL))
+        """Completions of options: those of the chosen suites, and the most useful ones of pytest."""
+        options = (*OPTIONS, *_suite_options(ctx.params.get("suite") or ALL))
         pytest = ((flag, about) for text, about in PYTEST.items() for flag in _FLAG.findall(text))
         helps = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
         return [CompletionItem(flag, help=helps[flag]) for flag in helps if flag.startswith(incomplete)]
 
 
 def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The suites, also the last of several that commas separate."""
+    """Completions of the name of a suite, which may be the last of several separated by commas."""
     suites.add_project(Path.cwd())
-    before, comma, begun = incomplete.rpartition(",")
+    before, comma, start = incomplete.rpartition(",")
     others = [] if comma else [ALL]
-    return _items(f"{before}{comma}{name}" for name in (*suites.names(), *others) if name.startswith(begun))
+    return _items(f"{before}{comma}{name}" for name in (*suites.names(), *others) if name.startswith(start))
 
 
 def values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The words that the option before takes, or else files."""
+    """Completions of the value of the preceding option: its allowed words, or else files."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
     flag = arguments[-1]
-    chosen = _own(ctx.params.get("suite") or ALL)
+    chosen = _suite_options(ctx.params.get("suite") or ALL)
     option = next((option for option in (*OPTIONS, *chosen) if option.flag == flag), None)
     words = _datasets(ctx) if flag == DATASET.flag else option.choices if option else ()
     if not words:
@@ -59,7 +59,7 @@ def _chosen(suite: str) -> list[str]:
     return [*known] if suite == ALL else [name for name in suite.split(",") if name in known]
 
 
-def _own(suite: str) -> list[Option]:
+def _suite_options(suite: str) -> list[Option]:
     return list(dict.fromkeys(option for name in _chosen(suite) for option in suites.load(name).options))
 
 

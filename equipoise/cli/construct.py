@@ -1,4 +1,4 @@
-"""`equipoise construct`: tables of names, and questions out of documents, as suites build them."""
+"""`equipoise construct`: commands of suites that build tables of names, or questions from documents."""
 
 from __future__ import annotations
 
@@ -24,27 +24,31 @@ if TYPE_CHECKING:
 _PATH = click.Path(path_type=Path)
 
 
-class _OfSuites(click.Group):
-    """The commands that suites provide: to build tables, and to build questions out of documents."""
+class _SuiteCommands(click.Group):
+    """The group of commands that suites provide."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_constructing())
+        return sorted(_suite_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return _constructing().get(cmd_name)
+        return _suite_commands().get(cmd_name)
 
 
-def _constructing() -> dict[str, click.Command]:
+def _suite_commands() -> dict[str, click.Command]:
     from equipoise import suites
 
-    tables = {name: _of_tables(name, module.construct) for name, module in suites.parts("construct").items()}
-    questions = {module.COMMAND: _of_documents(module) for module in suites.parts("from_documents").values()}
+    tables = {
+        name: _table_command(name, module.construct) for name, module in suites.parts("construct").items()
+    }
+    questions = {
+        module.COMMAND: _question_command(module) for module in suites.parts("from_documents").values()
+    }
     return {**tables, **questions}
 
 
-def _of_tables(suite: str, build: Construct) -> click.Command:
+def _table_command(suite: str, build: Construct) -> click.Command:
     @click.command(suite, help=build.__doc__)
-    @click.option("--check", is_flag=True, help="Write nothing; fail where something would change.")
+    @click.option("--check", is_flag=True, help="Write nothing; fail if a file would change.")
     @click.option("--folder", type=_PATH, help="The folder of its tables.")
     def command(check: bool, folder: Path | None) -> None:
         say(build(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
@@ -52,12 +56,12 @@ def _of_tables(suite: str, build: Construct) -> click.Command:
     return command
 
 
-@click.group(cls=_OfSuites)
+@click.group(cls=_SuiteCommands)
 def construct() -> None:
-    """Build data: tables of names, or questions out of documents."""
+    """Build data: tables of names, or questions from documents."""
 
 
-def _of_documents(build: FromDocuments) -> click.Command:
+def _question_command(build: FromDocuments) -> click.Command:
     @click.command(build.COMMAND, help=build.__doc__)
     @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
     @click.option("--folder", type=_PATH, required=True, help="The folder for the files of all stages.")
@@ -65,16 +69,23 @@ def _of_documents(build: FromDocuments) -> click.Command:
         "--critic", metavar="M", type=NAME, help="The model that criticises and grades (default --model)."
     )
     @click.option(
-        "--solver", "solvers", metavar="M", type=NAME, multiple=True, help="A model that tries; repeatable."
+        "--solver",
+        "solvers",
+        metavar="M",
+        type=NAME,
+        multiple=True,
+        help="A model that tries to answer; repeatable.",
     )
-    @click.option("--corpus", type=_PATH, help="Where answers are looked up (default the documents).")
+    @click.option(
+        "--corpus", type=_PATH, help="Texts in which answers are looked up (default the documents)."
+    )
     @click.option(
         "--retriever", metavar="M:F", help="Your own function that finds passages, module:function."
     )
     @click.option(
         "--least", default=100, show_default=True, help="Minimum length of a document, in characters."
     )
-    @click.option("--most", default=20_000, show_default=True, help="Maximum length, likewise.")
+    @click.option("--most", default=20_000, show_default=True, help="Maximum length, in characters.")
     @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
     @asks_models
     def command(**options: Any) -> None:
@@ -125,6 +136,7 @@ def _build_questions(
             ended = build.annotate(shown, folder / "annotation")
             return [replace(item, row=row) for item, row in zip(ended, candidates, strict=True)]
         except UserError:
+            # Sheets are still to be filled in, or are wrong.
             _show_funnel(folder)
             raise
 
@@ -136,9 +148,9 @@ def _build_questions(
     settings = settings_of(options, checkers)
     hidden = Secrets(settings.secrets)
     warn_of_keys(settings)
-    aside = partial(say, err=True)
-    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=aside) as session:
-        left = construct.run([*first, sheets, *last], rows, folder, session, aside, _bar)
+    to_stderr = partial(say, err=True)
+    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
+        left = construct.run([*first, sheets, *last], rows, folder, session, to_stderr, _bar)
     questions = [hidden.mask_values(build.as_question(row)) for row in left]
     write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)

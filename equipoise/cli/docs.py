@@ -1,4 +1,4 @@
-"""`equipoise docs`: the documentation that comes with the package, read in the terminal."""
+"""`equipoise docs`: the documentation in the package, for the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DOCS = SHIPPED / "docs"
 _ENTRY = re.compile(r"^- \[.*?\]\((?P<file>[\w/-]+\.md)\): (?P<about>.+)$")
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
 _ELSEWHERE = {"changelog": SHIPPED / "CHANGELOG.md"}
-"""Pages that only the site has under docs/."""
+"""Pages whose source is not in docs/, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,9 @@ class _Page:
 @click.argument("page", required=False)
 @click.option("--path", "is_path", is_flag=True, help="Print the path of the page, or of the folder.")
 def docs(page: str | None, is_path: bool) -> None:
-    """Show PAGE of the documentation, in a pager on a terminal; without PAGE, list the pages.
+    """Show PAGE of the documentation, in a pager on a terminal. Without PAGE, list the pages.
 
-    PAGE is a name from that list, or a path as messages and pages write it: docs/ci.md.
+    PAGE is a name from that list, or a path such as docs/ci.md.
     """
     if page is None:
         click.echo(shown(_DOCS)) if is_path else _list()
@@ -60,7 +60,7 @@ def _list() -> None:
 
 
 def _pages() -> Iterator[_Page]:
-    """The pages, as the index lists them."""
+    """The pages, in the order of the index."""
     section = ""
     for line in read_text(_DOCS / "index.md").splitlines():
         section = line.removeprefix("## ") if line.startswith("## ") else section

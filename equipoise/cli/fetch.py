@@ -19,14 +19,14 @@ _PATH = click.Path(path_type=Path)
     "--to",
     "folder",
     type=_PATH,
-    help="The folder for a folder of that name; by default topics/NAME/original.",
+    help="Write to a folder NAME in this one (default topics/NAME/original).",
 )
 @click.option("--site", default=None, help="A mirror of the site; also a file URL.")
 def fetch(name: str, folder: Path | None, site: str | None) -> None:
-    """Fetch the published data of a suite or dataset NAME, or all; verified by SHA-256.
+    """Fetch the published data of NAME, a suite or dataset, or of all, and verify them by SHA-256.
 
-    Those of a suite are for --dataset original. With all, it continues if some cannot be fetched, and exits
-    with 4 at the end.
+    The data of a suite are used with --dataset original. With all, it continues if some cannot be fetched,
+    and exits with 4 at the end.
     """
     from equipoise.datasets import fetch
 

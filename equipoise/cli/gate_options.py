@@ -1,4 +1,4 @@
-"""The options of a gate, which several commands take, and the verdict that these lead to."""
+"""The options of a gate, for several commands, and the verdict on results."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ baseline_option = click.option(
     type=click.Path(path_type=Path),
     help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
 )
-"""Option of commands that make results."""
+"""The option of commands that write results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
-    """Values of a gate's options; `rules` are those of files, too."""
+    """The values of a gate's options. `rules` includes those of files."""
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
@@ -47,7 +47,7 @@ class GateOptions:
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds what a session's gate takes; the command is given `wanted`."""
+    """Add the options of a gate to a command. It is called with their values as `wanted`."""
 
     @functools.wraps(command)
     def gated(
@@ -66,10 +66,12 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in (
         click.option(
-            "--allow-mismatch", is_flag=True, help="Compare what both share where they do not match."
+            "--allow-mismatch", is_flag=True, help="Compare results with other settings, on what both share."
         ),
         click.option(
-            "--gate-inconclusive", type=click.Choice(["pass", "fail"]), help="Instead of exit status 6."
+            "--gate-inconclusive",
+            type=click.Choice(["pass", "fail"]),
+            help="What an inconclusive gate counts as (default: exit status 6).",
         ),
         click.option(
             "--gate",
@@ -85,7 +87,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
-    """Print what GitHub Actions take as annotations, and append to its job summary."""
+    """On GitHub Actions, print annotations and append to the job summary."""
     from equipoise.report import github
 
     for line in github.publish(suites, os.environ):
@@ -120,7 +122,10 @@ def decide(
 
 
 def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
-    """The verdict, then each suite's comparison; `model` is empty where there is one."""
+    """Show the verdict, then each suite's comparison, and publish them on GitHub Actions.
+
+    `model` is the heading, empty if there is only one model.
+    """
     from equipoise.report import comparison, verdict
 
     show([*([model] if model else ()), *verdict.lines(suites, width())])

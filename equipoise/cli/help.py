@@ -1,6 +1,6 @@
-"""The help of a session of some suites: their options alone, in the groups of docs/options.md, then pytest's.
+"""The help of `equipoise run SUITE`: the options of the session and its suites, in groups, then pytest's.
 
-`pytest --help` shows the options of all suites, below all of pytest's own.
+`pytest --help`, in contrast, shows the options of all suites, after all of pytest's own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PYTEST = {
     "-o KEY=VALUE": "replace a setting of pytest.ini",
     "--durations N": "name the N slowest runs",
 }
-"""The options of pytest and xdist that a session needs most."""
+"""The most useful options of pytest and xdist, with their help."""
 _WIDEST_FLAG = 30
 
 
@@ -49,17 +49,17 @@ def of_session(name: str, selected: Sequence[str]) -> str:
 
 
 def _about(suite: AnySuite) -> str:
-    """The datasets and how often each case is asked."""
+    """The suite's title, its number of runs, and its datasets."""
     datasets = f"; datasets {', '.join(suite.datasets)}" if suite.datasets else ""
     return f"{suite.title or suite.name}, runs {suite.defaults.get('runs', 1)}{datasets}"
 
 
 def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     defaults = chosen[0].defaults if len(chosen) == 1 else {}
-    takers = {
+    suites_of = {
         option: [suite.name for suite in chosen if option in suite.options] for option in suites.options()
     }
-    own = {option: names for option, names in takers.items() if names}
+    own = {option: names for option, names in suites_of.items() if names}
     if own:
         yield (
             "Options of the suite",
@@ -73,10 +73,11 @@ def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, s
     yield "Of pytest (`pytest --help` has the rest)", [*PYTEST.items()]
 
 
-def _row(option: Option, defaults: Mapping[str, Any], takers: Sequence[str] = ()) -> tuple[str, str]:
+def _row(option: Option, defaults: Mapping[str, Any], names: Sequence[str] = ()) -> tuple[str, str]:
+    """The row of an option. `names` are the suites that have it, empty if all of them do."""
     about = option.described
     default = defaults.get(option.name)
     if default is not None:
         shown = ", ".join(default) if isinstance(default, tuple) else default
         about = f"{about}; here {shown}"
-    return option.spelled, f"{', '.join(takers)}: {about}" if takers else about
+    return option.spelled, f"{', '.join(names)}: {about}" if names else about

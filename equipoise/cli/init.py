@@ -1,4 +1,4 @@
-"""`equipoise init`: a project of one's own, with what one suite needs, or all, or a new suite to write."""
+"""`equipoise init`: a project with the files of all suites, of one, or of a new suite to write."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from equipoise.core.files import read_text, write_text
 from equipoise.suites.resources import ORIGINAL, PINS, SHIPPED, originals
 
 PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
-"""The files of a project of all suites, beside its README."""
+"""The files of a project with all suites, besides its README."""
 _EXAMPLE, _EXAMPLE_NAME = SHIPPED / "examples" / "sixth_suite", "attribution"
 _README = Path(__file__).with_name("project.md")
 _ROWS = {
@@ -29,19 +29,20 @@ _ROWS = {
     "rubric/{}.toml": "what evaluators are asked; give it another `version` when its meaning changes",
     suites.TESTS + "/test_{}.py": "the test, which runs once for each question, language and run",
 }
-"""The parts of a suite, `{}` for its name, with what they are."""
+"""The parts of a suite, with `{}` for its name, and what each is."""
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option(
-    "--suite", metavar="NAME", shell_complete=completion.names, help="What this suite needs, and no other."
+    "--suite", metavar="NAME", shell_complete=completion.names, help="Only the files of this suite."
 )
-@click.option("--new-suite", metavar="NAME", help="A whole small suite of that name, to make your own.")
+@click.option("--new-suite", metavar="NAME", help="A small example suite with this name, to edit.")
 def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     """Make FOLDER a project of your own: tests, questions and rubrics of all suites, to edit.
 
-    With --suite or --new-suite, of that one; it can be added to a project. README.md says what each file is.
+    With --suite or --new-suite, only the files of that suite, which can be added to an existing project.
+    README.md says what each file is.
     """
     if suite and new_suite:
         raise UserError("--suite and --new-suite: give one of them")
@@ -73,13 +74,13 @@ def _refuse_name(name: str) -> None:
 
 
 def _is_free(folder: Path) -> bool:
-    """Whether the folder has no settings of pytest, or those of a project of Equipoise."""
+    """Whether the folder has no pytest configuration, or that of a project of Equipoise."""
     texts = [read_text(folder / name) for name in PROJECT[:2] if (folder / name).is_file()]
     return not texts or any("equipoise.plugin" in text for text in texts)
 
 
 def _write(folder: Path, suite: str | None, new_suite: str | None) -> Iterator[str]:
-    """Write the files, and yield the names of those that are new."""
+    """Write the files, and yield the name of each part that was written."""
     if new_suite:
         for path in sorted(_EXAMPLE.glob("*/*")):
             _copy_renamed(path, folder / path.relative_to(_EXAMPLE), new_suite)
@@ -112,14 +113,14 @@ def _readme(name: str | None, files: str) -> str:
 
 
 def _settings(name: str | None) -> str:
-    """The pytest.ini of a project, whose `pytest` runs this suite."""
+    """The text of a project's pytest.ini, in which `pytest` runs this suite (None: all)."""
     text = read_text(SHIPPED / "pytest.ini").replace("pythonpath = tests\n", "")
     test = f"testpaths = {suites.TESTS}/test_{name}.py"
     return re.sub("^testpaths = .*$", test, text, flags=re.MULTILINE) if name else text
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file or a folder without published data, their pins, and earlier editions."""
+    """Copy a file or folder, without published data, the pins of these, and earlier editions."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
@@ -131,7 +132,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _copy_renamed(source: Path, target: Path, name: str) -> None:
-    """Copy a file or folder of the example, with the new name for its own in paths and texts."""
+    """Copy a file or folder of the example suite, with its name replaced in paths and texts."""
     for path in [source] if source.is_file() else sorted(source.rglob("*")):
         relative = str(path.relative_to(source.parent)).replace(_EXAMPLE_NAME, name)
         if path.is_file() and "__pycache__" not in path.parts:

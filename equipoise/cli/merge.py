@@ -1,4 +1,4 @@
-"""`equipoise merge`: the results of shards as one session would have written them."""
+"""`equipoise merge`: shards joined into the results that one session would have written."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def merge(
     baseline: Path | None,
     wanted: GateOptions,
 ) -> None:
-    """Join the shards below each DIR, which sessions with --shard I/N wrote, into the results of one session.
+    """Join the shards below each DIR, written by sessions with --shard I/N, into the results of one session.
 
     Writes the journal and the results that a session without shards would have written. Every shard must be
     there once, with the same data, rubric, settings and version, and all its runs must have ended.
 
-    Exits as a session does: 4 if shards cannot be joined; 7 if a rule fails; 1 if a run has no score; 6 if a
-    rule is inconclusive; 0.
+    Exits with the first of these that holds: 4 shards cannot be joined, 7 a rule fails, 1 a run has no score,
+    6 a rule is inconclusive; otherwise 0.
     """
     from equipoise.results.merge import find
     from equipoise.results.store import files
@@ -60,12 +60,12 @@ def merge(
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
     releases = _releases(shards_of, baseline, wanted)
     merged: dict[str, dict[str, Recovered]] = {}
-    for (suite, model), parts in shards_of.items():
+    for (suite, model), suite_shards in shards_of.items():
         target = files(Path("results"), output, model, suite)
-        result = shards.merge(parts, target, releases[suite, model], roots=(Path.cwd(), SHIPPED))
+        result = shards.merge(suite_shards, target, releases[suite, model], roots=(Path.cwd(), SHIPPED))
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
-        _print(model if len(merged) > 1 else "", results)
+        _show_release(model if len(merged) > 1 else "", results)
     every = [result for results in merged.values() for result in results.values()]
     ctx.exit(_status(every, wanted.inconclusive))
 
@@ -73,7 +73,7 @@ def merge(
 def _releases(
     keys: Iterable[tuple[str, str]], baseline: Path | None, wanted: GateOptions
 ) -> dict[tuple[str, str], Release]:
-    """The release of each suite and model: a model's suites are one."""
+    """The release of each suite and model. All suites of a model form one release."""
     models: dict[str, list[str]] = {}
     for suite, model in keys:
         models.setdefault(model, []).append(suite)
@@ -84,23 +84,26 @@ def _releases(
     }
 
 
-def _print(model: str, merged: Mapping[str, Recovered]) -> None:
-    """The verdict of a model's release, then the table and the comparison of each suite."""
+def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
+    """Show the verdict on a model's release, then each suite's table and comparison, and publish them.
+
+    `model` is the heading, empty if there is only one model.
+    """
     from equipoise.report import comparison, verdict
     from equipoise.report.terminal import summary
 
-    parts = {
-        suite: {part: item.data[part] for part in PARTS if part in item.data}
+    sections = {
+        suite: {name: item.data[name] for name in PARTS if name in item.data}
         for suite, item in merged.items()
     }
-    if ruled := list(verdict.lines(parts, width())):
+    if ruled := list(verdict.lines(sections, width())):
         show([*([model] if model else ()), *ruled, ""])
     for item in merged.values():
         show(summary(item.rows, item.data, path=shown(item.path), width=width()))
         show(f"warning:   {warning}" for warning in item.warnings)
         if "comparison" in item.data:
             show(["", *comparison.lines(item.data["comparison"], width())])
-    publish(parts)
+    publish(sections)
 
 
 def _status(merged: Sequence[Recovered], inconclusive: str | None) -> int:

@@ -1,4 +1,4 @@
-"""Shared parts of the commands that ask models: options, the settings these make, and what was spent."""
+"""Shared parts of the commands that call models: options, settings, and the line on what was spent."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ _MODEL_OPTIONS = (
         metavar="USD",
         help="USD per million input tokens, for models without a listed price.",
     ),
-    click.option("--price-output", metavar="USD", help="USD per million output tokens, likewise."),
-    click.option("--fresh", is_flag=True, help="Ask everything again; what was asked before is archived."),
+    click.option("--price-output", metavar="USD", help="USD per million output tokens, for the same models."),
+    click.option("--fresh", is_flag=True, help="Make all calls again; earlier calls are archived."),
 )
 
 
 def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of every command that asks a model."""
+    """Add the options of commands that call a model."""
     return _MODEL_OPTIONS[0](asks_named_models(command))
 
 
 def asks_named_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the same options but --model, to a command with options of its own that name models."""
+    """Add the same options except --model, for commands with other options that name models."""
     for option in reversed(_MODEL_OPTIONS[1:]):
         command = option(command)
     return command
 
 
 def settings_of(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> Settings:
-    """The settings for these options, at temperature 0. Raises UserError."""
+    """The settings of these options, with temperature 0 by default. Raises UserError."""
     from equipoise.core.resolution import resolve
 
     values = {name: value for name, value in options.items() if value is not None}
     if (most := values.pop("max_tokens", None)) is not None:
         values |= {"subject_max_tokens": most, "evaluator_max_tokens": most}
     models = {"evaluator_model": list(evaluators)} if evaluators else {}
-    # Of sessions alone: it may have options of suites.
+    # A file of --config is for sessions only: it may have options of suites.
     environment = {name: value for name, value in os.environ.items() if name != CONFIG.variable}
     variables = click.get_current_context().find_object(EnvFile) or EnvFile()
     return resolve(
@@ -67,7 +67,7 @@ def settings_of(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> Se
 
 
 def warn_of_keys(settings: Settings) -> None:
-    """Warn of keys that are too short to be masked everywhere."""
+    """Print a warning for each key that is too short to be masked everywhere."""
     from equipoise.report.header import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
@@ -75,7 +75,7 @@ def warn_of_keys(settings: Settings) -> None:
 
 
 def spent(counters: CounterSnapshot) -> str:
-    """One line on calls and tokens."""
+    """One line with the numbers of calls and tokens."""
     read, written = map(sum, zip(*counters.tokens, strict=True))
     repeated = f", {counters.repeated} repeated" if counters.repeated else ""
     line = (

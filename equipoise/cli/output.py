@@ -1,4 +1,4 @@
-"""Output of commands: escaped lines that fit the terminal, in the colours that pytest gives them."""
+"""Output of commands: escaped lines that fit the terminal, in the same colours as in pytest."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from equipoise.core.errors import printable
 
 
 def width() -> int:
-    """Columns of the terminal."""
+    """The width of the terminal in columns."""
     return shutil.get_terminal_size().columns
 
 
 def show(lines: Iterable[str]) -> None:
-    """Print the lines, wrapped to the terminal, in colour if there is one."""
+    """Print the lines, wrapped to the width of the terminal, and coloured if it is one."""
     from equipoise.report.layout import styled
 
     for line, markup in styled(lines, width()):
@@ -30,6 +30,6 @@ def say(line: str, *, err: bool = False) -> None:
 
 
 def tell(message: str) -> None:
-    """Print one line to standard error, where a progress bar may be open."""
+    """Print one line to standard error, after a line break: a progress bar may be open there."""
     click.echo(err=True)
     say(message, err=True)

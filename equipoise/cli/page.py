@@ -1,4 +1,4 @@
-"""`equipoise report` and `equipoise plot`: results as one HTML page, and its figures as files."""
+"""`equipoise report` and `equipoise plot`: the HTML page of results, and its figures as files."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ _PATHS = click.argument("results", nargs=-1, required=True, type=click.Path(path
 def report(
     results: tuple[Path, ...], output: Path, reviews: tuple[Path, ...], transcripts: bool | None
 ) -> None:
-    """Write one HTML page of RESULTS, files or folders, that opens without a server or a network.
+    """Write one HTML page of RESULTS, files or folders. It opens without a server or network.
 
-    It sets models side by side, in one table only what can be compared, and says which cannot be told apart.
+    Models are side by side. Only comparable results are in the same table, and the page says which models do
+    not differ significantly.
     """
     from equipoise.report.page import board_page, page
     from equipoise.report.page.reviews import load
@@ -86,7 +87,8 @@ def report(
 def plot(results: tuple[Path, ...], output: Path) -> None:
     """Write the figures of the page of RESULTS as SVG and PNG, for papers.
 
-    RESULTS may also be audits of evaluators, files or the folder audits/: every check against its tolerance.
+    RESULTS may also be audits of evaluators, as files or the folder audits/. The figures then show every
+    check with its tolerance.
     """
     from equipoise.audit import figures as audit_figures
     from equipoise.report.page import figures, page

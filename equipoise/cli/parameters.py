@@ -1,4 +1,4 @@
-"""Parameters of commands whose values the parsers of options read."""
+"""Types of command-line parameters, which use the parsers of session options."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _T = TypeVar("_T")
 
 
 class Parsed(click.ParamType[_T]):
-    """A parameter's type: `parse` raises ValueError that says what the value should be."""
+    """A click parameter type with a parser, which raises ValueError that says what the value should be."""
 
     def __init__(self, name: str, parse: Callable[[str], _T]) -> None:
         self.name = name
         self._parse = parse
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _T:
-        """The value. Raises UserError naming the parameter."""
+        """The parsed value. Raises UserError naming the parameter."""
         try:
             return self._parse(str(value))
         except ValueError as error:

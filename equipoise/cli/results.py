@@ -1,4 +1,4 @@
-"""`equipoise show`, `export` and `convert`: results as text again, and to and from the formats of others."""
+"""`equipoise show`, `export` and `convert`: results as text, and to and from other formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
 @click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
 def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
-    """Show RESULTS again: the table, or with -k, --lowest or --outcome the transcripts of single runs."""
+    """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.comparison.load import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrapped
@@ -50,7 +50,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             return
         headline = next(iter(side.metrics.values()))
     with reading(results):
-        # Only plain runs are ranked, not those with an asker.
+        # Runs with an asker cue are not ranked.
         every = [*side.rows, *(side.asked if lowest is None else ())]
         selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
@@ -67,15 +67,18 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
 @click.option("-o", "--output", type=_PATH, help="The file, or for every_eval_ever and inspect the folder.")
 @click.option("--organization", metavar="NAME", type=NAME, help="every_eval_ever: who publishes the results.")
 @click.option(
-    "--relationship", type=click.Choice(_RELATIONSHIPS), help="every_eval_ever: theirs to the model."
+    "--relationship",
+    type=click.Choice(_RELATIONSHIPS),
+    help="every_eval_ever: the publisher's relationship to the model's developer.",
 )
 @click.option("--developer", metavar="NAME", type=NAME, help="every_eval_ever: whose model it is.")
 def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: str | None) -> None:
-    """Write RESULTS, files or folders of them, in the formats of others.
+    """Write RESULTS, files or folders of them, in another format.
 
-    csv, jsonl and parquet have one row a run (default runs.csv ...); markdown is a table for a model card,
-    printed without --output; every_eval_ever and inspect are folders of files for that registry and that log
-    viewer. Says what a format cannot carry. Only parquet and inspect need packages of their own.
+    csv, jsonl and parquet have one row for each run (default runs.csv ...). markdown is a table for a model
+    card, printed if there is no --output. every_eval_ever and inspect are folders of files for that registry
+    and that log viewer. The command reports what a format cannot represent. Only parquet and inspect need
+    additional packages.
     """
     from equipoise.report import export as formats
 
@@ -93,7 +96,7 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
 @click.argument("old", type=_PATH)
 @click.option("-o", "--output", required=True, type=_PATH, help="The new file.")
 def convert(old: Path, output: Path) -> None:
-    """Complete OLD, results that an early version of the published benchmark wrote without percentages.
+    """Complete OLD, a results file of an early version of the published benchmark, without percentages.
 
     Adds percentages after all averages, and limit, files_expected and files_completed. Scores are unchanged.
     """

@@ -1,4 +1,4 @@
-"""`equipoise review`: people label replies, how far they agree with evaluators, what they correct."""
+"""`equipoise review`: people label replies, to measure agreement with evaluators and to correct figures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_SHOWN = 20
 
 @click.group()
 def review() -> None:
-    """Have people label replies: how far they and the evaluators agree, and which figures they correct."""
+    """Have people label replies, to measure agreement with the evaluators and to correct figures."""
 
 
 @review.command()
@@ -43,7 +43,7 @@ def review() -> None:
 @click.option(
     "--overlap",
     type=click.IntRange(min=0),
-    help="With --person: how many replies everyone labels; the rest is dealt out. All, if not given.",
+    help="With --person: how many replies everyone labels; the others are divided (default: all).",
 )
 @click.option(
     "--pairs", metavar="BASELINE", type=_PATH, help="Draw the same replies of earlier results, mixed in."
@@ -67,7 +67,7 @@ def sample(
     page: bool,
     ask: str,
 ) -> None:
-    """Write blind sheets of replies in RESULTS, drawn at random in proportion to languages, areas, scores."""
+    """Write sheets of replies in RESULTS, without verdicts: a random sample by language, area and score."""
     from equipoise.comparison.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import draws, form
@@ -91,14 +91,14 @@ def sample(
     for path, rows in zip(files, dealt, strict=True):
         say(f"{shown(path)}: {len(rows)} replies; {'give it to its person' if people else _GIVE}:")
     for field in fields:
-        _say(field)
+        _say_choices(field)
 
 
 _GIVE = "give each person a copy, to fill in so"
 
 
-def _say(field: Field) -> None:
-    """Print the choices of a field: of a score a line for each level."""
+def _say_choices(field: Field) -> None:
+    """Print the choices of a field: one line, or for a score a line for each level."""
     if field.name != "score":
         say(f"{field.name}: {', '.join(choice.value for choice in field.choices)}")
         return
@@ -107,7 +107,7 @@ def _say(field: Field) -> None:
 
 
 def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
-    """The file of each sheet. Raises UserError for names that are no names of files."""
+    """The file of each sheet. Raises UserError for duplicate names, and for invalid file names."""
     if not people:
         return [output.with_suffix(".html") if is_page else output]
     if len({*people}) < len(people) or any(not name.strip() or Path(name).name != name for name in people):
@@ -137,7 +137,7 @@ def _write(
 
 
 def _meanings(side: Side) -> Mapping[int, str]:
-    """The rubric's meanings of the levels."""
+    """The meaning of each level of the rubric's scale."""
     from equipoise.suites import rubric_path
 
     path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
@@ -154,7 +154,7 @@ def _meanings(side: Side) -> Mapping[int, str]:
     help="Correlation of people's scores with the judge's; from a pilot in RESULTS, else 0.7.",
 )
 def plan(results: Path, within: str, agreement: float | None) -> None:
-    """How many labels give the headline of RESULTS an interval of this half-width, and decide gates."""
+    """Show how many labels narrow the headline interval of RESULTS to this half-width, and decide gates."""
     from equipoise.comparison.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
@@ -169,10 +169,11 @@ def plan(results: Path, within: str, agreement: float | None) -> None:
 @click.argument("results", type=_PATH)
 @click.argument("sheet", nargs=-1, required=True, type=_PATH)
 def agree(results: Path, sheet: tuple[Path, ...]) -> None:
-    """How far people agree with each other and with each evaluator of RESULTS, and the figures they correct.
+    """Show how far people agree with each other and with each evaluator of RESULTS, and correct figures.
 
-    SHEET is a filled-in sheet, named after the person, what the page of a sheet saved, or a file of reviews
-    that the page of a report saved; such reviews correct no figure, as readers saw the verdicts.
+    SHEET is a filled-in sheet, named after the person, or a file saved from the page of a sheet. It may also
+    be a file of reviews saved from the page of a report: these correct no figures, as the readers saw the
+    verdicts.
     """
     from equipoise.comparison.load import load
     from equipoise.report import added

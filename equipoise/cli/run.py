@@ -1,6 +1,6 @@
-"""`equipoise run`: the suites from any folder.
+"""`equipoise run`: runs suites with pytest, from any folder.
 
-A project's own tests, topics and rubrics come before those of the package. Knows pytest by its command line.
+A project's own tests, topics and rubrics take precedence over those of the package.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _HELP = ("--help", "-h")
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
-    Several suites, separated by commas, are one session. Arguments after them are passed to pytest;
-    `equipoise run SUITE --help` shows its options.
+    Several suites, separated by commas, form one session. The other arguments are passed to pytest.
+    `equipoise run SUITE --help` shows all options.
     """
     if suite in _HELP:
         click.echo(
@@ -56,17 +56,20 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
     typed = ("-o", f"equipoise_command=equipoise run {suite}")
     command = [sys.executable, "-m", "pytest", *_located(tests), *typed, *arguments]
-    # The session takes the place of this process: its signals and its exit status are pytest's own.
+    # pytest replaces this process, so that signals and exit status are its own.
     os.execv(command[0], command)  # noqa: S606
 
 
 def _located(tests: Sequence[str]) -> list[str]:
-    """The pytest arguments that select these tests, in the project or else in the package."""
+    """The pytest arguments that select these tests, in the project or else in the package.
+
+    Raises UserError if only some of them are in the project.
+    """
     missing = [name for name in tests if not Path(name).exists()]
     if not missing:
         return [*tests]
     if len(missing) < len(tests):
-        # pytest names tests by one root folder, which is either the project or the package.
+        # pytest has one root folder: either the project or the package.
         raise UserError(f"{missing[0]}: not in this project, as others are; run it by itself")
     ini = next((path for path in (Path("pytest.ini"), SHIPPED / "pytest.ini") if path.is_file()), None)
     here = Path.cwd()

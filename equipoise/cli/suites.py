@@ -1,4 +1,4 @@
-"""`equipoise suites`: the benchmarks that can be run here, and what their usual sessions take."""
+"""`equipoise suites`: the suites that can be run here, and the calls of a session with defaults."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from equipoise.core.errors import UserError
 @click.command()
 @click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.names)
 def suites(names: tuple[str, ...]) -> None:
-    """List suites, a project's own too: datasets, languages, areas, and the calls of a usual session.
+    """List suites, including a project's own: datasets, languages, areas, and the calls of a usual session.
 
-    A usual session has all cases of the first dataset, the suite's runs and evaluators, and no retries.
+    A usual session has all cases of the first dataset, the suite's default number of runs and evaluators, and
+    no retries.
     """
     benchmarks.require_consistent_names(Path.cwd())
     known = benchmarks.names()
@@ -57,7 +58,7 @@ def _lines(name: str) -> Iterator[str]:
 
 
 def _askers(name: str, repeats: int) -> Iterator[str]:
-    """What --asker adds, where its data have sentences about who asks."""
+    """The line on the runs that --asker adds, if the suite's data have asker cues."""
     from equipoise.audit.session import SessionAudits
     from equipoise.runner.plan import Plan
     from equipoise.runner.settings import settings_of
@@ -71,6 +72,7 @@ def _askers(name: str, repeats: int) -> Iterator[str]:
             .askers
         )
     except UserError:
+        # The dataset has no cues.
         return
     if askers is not None:
         more = 2 * repeats * len(askers.twins)

@@ -1,4 +1,4 @@
-"""`equipoise sweep`: models x suites x settings, as sessions in processes of their own or on Ray."""
+"""`equipoise sweep`: a session for each model, suite and setting, in local processes or on Ray."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _PATH = click.Path(path_type=Path)
 PAGE = "report.html"
-"""The page over all results, in the sweep's folder."""
+"""The file name of the page of all results, in the sweep's folder."""
 
 
 @click.command()
 @click.argument("table", type=_PATH)
-@click.option("--dry-run", is_flag=True, help="Show what each cell would take, and start nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what each cell would cost, and start nothing.")
 @click.option(
     "--processes",
     metavar="N",
@@ -49,13 +49,13 @@ def sweep(
     baseline: Path | None,
     wanted: GateOptions,
 ) -> None:
-    """Run every cell of TABLE, models x suites x settings, as a session of its own.
+    """Run every cell of TABLE (models x suites x settings) as a session of its own.
 
-    Each cell has journal, results and log in the sweep's folder: the same command goes on where it stopped.
-    A cell that fails stops no other. At the end there is one page over all results. With --gate there is a
-    verdict on each model in each of the settings, over all suites.
+    Each cell has a journal, results and a log in the sweep's folder, and the same command resumes the sweep.
+    A cell that fails does not stop others. At the end one page of all results is written. With --gate there
+    is a verdict for each model and setting, over all suites.
 
-    Exits with the first of 4, 2, 7, 1, 8, 6, 0 with which a cell ended.
+    Exits with the first of 4, 2, 7, 1, 8, 6 that is the exit status of a cell or verdict; otherwise 0.
     """
     from equipoise.audit.session import SessionAudits
     from equipoise.comparison.of_files import check
@@ -68,8 +68,8 @@ def sweep(
     planned = cells.load(table, root)
     if address is None:
         _refuse_gpus(planned)
-    for cells_of in _released(planned.cells).values():
-        names = [cell.suite for cell in cells_of]
+    for release in _by_release(planned.cells).values():
+        names = [cell.suite for cell in release]
         check(wanted.releases(names, baseline))
     expected = forecast.of_cells(planned, root, SessionAudits(root))
     show(forecast.lines(expected, width()))
@@ -78,13 +78,13 @@ def sweep(
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run(overview, root, processes, address)
     _tell(planned, overview.ended)
-    gated = _gate(planned, baseline, wanted) if wanted.rules else 0
-    status = exit_status.first([gated, *(how.status for how in overview.ended.values())])
+    gate_status = _gate(planned, baseline, wanted) if wanted.rules else 0
+    status = exit_status.first([gate_status, *(end.status for end in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
 
 
-def _released(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
-    """The cells of each release."""
+def _by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
+    """The cells of each release, by its name."""
     releases: dict[str, list[SweepCell]] = {}
     for cell in cells:
         releases.setdefault(cell.release, []).append(cell)
@@ -92,9 +92,9 @@ def _released(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
 
 
 def _gate(sweep: Sweep, baseline: Path | None, wanted: GateOptions) -> int:
-    """Show the verdict on each release whose results are there, and return the exit status of all."""
+    """Show the verdict on each release that has results, and return the exit status for all of them."""
     statuses = []
-    for name, cells in _released(sweep.cells).items():
+    for name, cells in _by_release(sweep.cells).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             show(["", name])
             statuses.append(decide(paths, baseline, wanted))
@@ -108,7 +108,7 @@ def _refuse_gpus(sweep: Sweep) -> None:
 
 
 def _run(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:
-    """Run the cells; whether they were interrupted."""
+    """Run the cells, and return whether they were interrupted."""
     from equipoise.report.status_line import Output, supports
     from equipoise.runner import sweep
 
@@ -124,14 +124,14 @@ def _run(overview: Overview, root: Path, processes: int | None, address: str | N
 
 
 def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
-    """What cells on other machines need of this environment: options, and keys."""
+    """The environment variables that cells on other machines need: options and keys."""
     keys = {name for cell in cells for name in cell.keys.values()}
-    own = ("EQUIPOISE_", "OPENAI_")
-    return {name: value for name, value in os.environ.items() if name in keys or name.startswith(own)}
+    prefixes = ("EQUIPOISE_", "OPENAI_")
+    return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
 def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
-    """How all cells ended, those without a fault first, and the page over their results."""
+    """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.durations import duration
     from equipoise.report.page import board_page, page
 

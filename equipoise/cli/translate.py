@@ -1,4 +1,4 @@
-"""`equipoise translate`: question files in another language, with a table for a reviewer."""
+"""`equipoise translate`: translates question files, with a table for a reviewer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ _PATH = click.Path(path_type=Path)
 @click.command()
 @click.option("--from", "source", type=_PATH, required=True, help="Questions (.txt) or templates (.csv).")
 @click.option(
-    "--from-language", type=NAME, default=None, help="Its language (default the file's name, en of a table)."
+    "--from-language",
+    type=NAME,
+    default=None,
+    help="Its language (default: the file's name; en for a table).",
 )
 @click.option(
     "--to", "language", required=True, metavar="L", type=NAME, help="The language to translate into."
@@ -46,22 +49,22 @@ def translate(
 ) -> None:
     """Translate a question file line by line, check every line, and write a table for a reviewer.
 
-    Exits with 1 if a line failed its checks: it is left empty, and the review says what is wrong. A missing
-    back-translation is reported, and has no other effect.
+    Exits with 1 if a line failed its checks. Such a line is left empty, and the review says what is wrong. A
+    missing back-translation is reported and has no other effect.
     """
     from equipoise.datasets import translate
 
-    spoken = from_language or ("en" if source.suffix == ".csv" else source.stem)
+    source_language = from_language or ("en" if source.suffix == ".csv" else source.stem)
     target = output or Path("translations") / f"{language}{source.suffix}"
     if target.exists() and target.resolve() == source.resolve():
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = settings_of(options, (verify_model,) if verify_model else ())
-    units = translate.units(source, spoken)
+    units = translate.units(source, source_language)
     warn_of_keys(settings)
     with click.progressbar(length=len(units), label="translating", file=sys.stderr) as bar:
         rows, counters = translate.translate(
             source,
-            (spoken, language),
+            (source_language, language),
             target,
             settings,
             translate.prompts(nearest("rubric/translate.toml", Path.cwd())),

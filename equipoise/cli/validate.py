@@ -1,4 +1,4 @@
-"""`equipoise validate` and `schema`: data and results checked, and what results are held against."""
+"""`equipoise validate` and `schema`: checks of data and results, and the JSON Schema of results."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PATH = click.Path(path_type=Path)
 def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     """Check each PATH: results, a folder of them, a suite's folder, a dataset, questions (default ./topics).
 
-    Results are held against the JSON Schema. Prints one line per finding. Exits with 0 if there are none, 1
-    if there are any, 4 if a path is neither. Published data in folders named original are checked only if
-    they are named.
+    Results are checked against the JSON Schema. Prints one line per finding. Exits with 0 if there are none,
+    1 if there are any, 4 if a path is none of these. Published data, in folders named original, are checked
+    only if such a folder is named.
     """
     from equipoise.datasets import lint
 
@@ -43,7 +43,7 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
 
 
 def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
-    """The findings on results at or directly in these paths, and how many each path has."""
+    """The findings on results files at or directly in these paths, and the number of such files by path."""
     from equipoise.results import schema
 
     findings: list[str] = []
@@ -57,7 +57,7 @@ def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
 
 
 def _problems(file: Path, data: JSON) -> list[str]:
-    """Problems of these results, a line each, as far as they are shown."""
+    """The problems of these results, a line each, and a line with the number of those beyond the limit."""
     from equipoise.results import schema
 
     lines = [f"{file}: {problem}" for problem in schema.problems(data)]
@@ -67,7 +67,7 @@ def _problems(file: Path, data: JSON) -> list[str]:
 
 @click.command()
 def schema() -> None:
-    """Print the JSON Schema of results, with the parts of the project's own suites."""
+    """Print the JSON Schema of results, including the parts for the project's own suites."""
     from equipoise.core import json_io
     from equipoise.results import schema
 
