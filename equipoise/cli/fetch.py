@@ -32,7 +32,7 @@ def fetch(name: str, folder: Path | None, site: str | None) -> None:
 
     folders = topic_folders(Path.cwd())
     failed = []
-    for each in (wanted := fetch.names(name, folders)):
+    for each in (wanted := fetch.expand_name(name, folders)):
         try:
             for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
                 say(line)

@@ -1,1 +1,1 @@
-"""Making, fetching and checking data; nothing here runs in a session."""
+"""Generating, fetching and checking of data, outside of sessions."""

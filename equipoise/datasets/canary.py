@@ -1,6 +1,7 @@
-"""Canaries: a sentence with a UUID of its own in each dataset, by which training on it can be found.
+"""Canaries: a sentence with a unique UUID in each dataset, which reveals models that were trained on it.
 
-It stands in `CANARY.md` in the dataset's folder, which no loader reads, and in a `README.md` there or above.
+The sentence is in `CANARY.md` in the dataset's folder, which no loader reads, and in a `README.md` there or
+in the folder above.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _SENTENCE = re.compile(
 
 
 def lint(folders: Sequence[Path]) -> Iterator[Finding]:
-    """Findings on the canaries of these datasets; one without has none to check."""
+    """Findings on the canaries of these datasets. Datasets without a canary are skipped."""
     first: dict[str, Path] = {}
     for path in (folder / CANARY for folder in folders if (folder / CANARY).is_file()):
         sentence = _SENTENCE.fullmatch(_text(path).strip())

@@ -1,7 +1,7 @@
-"""Runs the stages that build a suite's questions out of documents, over JSON Lines; resumable.
+"""The pipeline that builds a suite's questions from documents, in stages that a suite defines.
 
-Every stage writes what it keeps and what it drops, with the reason. Replies are in one journal, so that the
-same command continues where it was interrupted. Knows no suite.
+Every stage writes the rows that it keeps, and those that it drops with the reason, as JSON Lines. All replies
+are in one journal, so that the same command resumes an interrupted run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUESTIONS = "questions.jsonl"
 _ID = re.compile(r"[a-z0-9_]+")
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""Shows the progress of a stage, given its label and number of rows; yields a callback for each row."""
+"""A progress bar for a stage with this label and number of rows. It yields a callback for each row done."""
 
 
 def run(
@@ -39,9 +39,9 @@ def run(
     tell: Callable[[str], None],
     bar: Bar = lambda label, length: nullcontext(lambda: None),
 ) -> list[StageRow]:
-    """Run all stages on these rows, and return the rows that are left. Raises UserError.
+    """Run all stages on these rows, write their files, and return the rows that no stage dropped.
 
-    Files that an earlier run of these stages left are removed first, so that none of them is stale.
+    Files of an earlier run are removed first, so that none is stale. Raises UserError.
     """
     _clear(stages, folder)
     hidden = Secrets(session.settings.secrets)
@@ -50,7 +50,7 @@ def run(
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
         if stage.skipped or stage.each is None:
             tell(label)
-            results = [StageResult(row=row) for row in rows] if stage.skipped else (stage.every or _all)(rows)
+            results = _keep_all(rows) if stage.skipped else (stage.every or _keep_all)(rows)
         else:
             with bar(label, len(rows)) as advance:
                 results = _ask(stage, rows, session, advance)
@@ -62,17 +62,17 @@ def run(
 
 
 def _masked(result: StageResult, hidden: Secrets) -> StageResult:
-    """The outcome with secrets masked, for files; the next stage gets the original row."""
+    """The result with secrets masked, for files. The next stage gets the original row."""
     reason = None if result.reason is None else hidden.mask(result.reason)
     return StageResult(row=hidden.mask_values(result.row), reason=reason)
 
 
-def _all(rows: Sequence[StageRow]) -> list[StageResult]:
+def _keep_all(rows: Sequence[StageRow]) -> list[StageResult]:
     return [StageResult(row=row) for row in rows]
 
 
 def _clear(stages: Sequence[Stage], folder: Path) -> None:
-    """Remove the files of these stages, whatever their numbers were. Raises UserError."""
+    """Remove the files of these stages, with any stage number. Raises UserError."""
     names = "|".join(re.escape(stage.name) for stage in stages)
     ours = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
     try:
@@ -84,7 +84,7 @@ def _clear(stages: Sequence[Stage], folder: Path) -> None:
 
 
 def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list[dict[str, JSON]]) -> None:
-    """Write the rows that a stage keeps and drops, and the funnel so far. Raises UserError."""
+    """Write the rows that a stage keeps and drops, and the funnel of all stages so far. Raises UserError."""
     write_objects(folder / f"{name}.jsonl", [item.row for item in results if item.reason is None])
     dropped = [{**item.row, "dropped": item.reason} for item in results if item.reason is not None]
     write_objects(folder / f"{name}.dropped.jsonl", dropped)
@@ -98,7 +98,7 @@ def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list
 def _ask(
     stage: Stage, rows: Sequence[StageRow], session: JobSession, advance: Callable[[], None]
 ) -> list[StageResult]:
-    """The outcome of each row in a stage that asks models."""
+    """The result of each row in a stage that calls models. A failed call drops its row."""
     results = session.run([_job(stage, row) for row in rows], advance)
     return [
         StageResult(row=row, reason=f"call failed: {item}") if isinstance(item, CallFailed) else item
@@ -117,8 +117,9 @@ def _job(stage: Stage, row: StageRow) -> Job[StageResult]:
 
 
 def _counted(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
+    """The entry of a stage in the funnel: numbers of rows, and an example for each reason."""
     dropped = [item for item in results if item.reason is not None]
-    # Only what stands before a colon: the rest is about one row.
+    # The reason is the text before the colon. What follows is about one row.
     reasons = Counter(str(item.reason).split(":")[0] for item in dropped)
     examples = {str(item.reason).split(":")[0]: item for item in reversed(dropped)}
     return {
@@ -136,7 +137,7 @@ def _counted(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
 
 
 def funnel_rows(folder: Path) -> list[tuple[str, ...]]:
-    """The funnel as a table, header first."""
+    """The funnel in a folder as the rows of a table, header first."""
     data = json.loads(read_text(folder / FUNNEL))
     head = ("stage", "in", "dropped", "kept", "why, with an example")
     return [head, *(_funnel_row(item) for item in data)]
@@ -150,7 +151,7 @@ def _funnel_row(item: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def _example(item: Mapping[str, JSON]) -> str:
-    """An example of a reason: the row's id, and the details."""
+    """An example of a reason: the row's id, and the text after the colon."""
     details = " ".join(item["reason"].partition(":")[2].split())
     return f"{item['id']}: {details[:60]}" if details else str(item["id"])
 
@@ -159,13 +160,16 @@ def _example(item: Mapping[str, JSON]) -> str:
 
 
 def read(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
-    """The objects of a JSON Lines file, each with an id and texts under these keys. Raises UserError."""
+    """The objects of a JSON Lines file.
+
+    Raises UserError unless each has texts under these keys, which include `id`, and a valid id of its own.
+    """
     ids: set[str] = set()
     for where, data in objects(path):
         if not all(isinstance(data.get(key), str) for key in keys):
             raise UserError(f"{where}: needs the texts {', '.join(keys)}")
         if not _ID.fullmatch(data["id"]):
-            # The suite would refuse the questions that were made of it.
+            # The suite would refuse the questions built from it.
             raise UserError(f"{where}: id is {data['id']!r}; use a-z, 0-9 and _ only")
         if data["id"] in ids:
             raise UserError(f"{where}: the id {data['id']!r} is taken by an earlier line")

@@ -1,4 +1,4 @@
-"""Fetches a benchmark's published data from a pinned commit, and checks their SHA-256."""
+"""Fetching of published data from a pinned commit, with a check of the SHA-256 of each file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_h
 
 SITE = "https://github.com"
 SECONDS = 60.0
-"""Timeout of a connection that sends nothing."""
+"""Timeout, in seconds, of a connection that sends nothing."""
 MOST_BYTES = 200_000_000
 ALL = "all"
-"""Instead of a name: all published data."""
+"""Name that stands for all published data."""
 _BLOCK = 1 << 16
 _OFFLINE = (
     "run the same command again to continue; without a network, fetch from a copy of the site "
@@ -30,28 +30,28 @@ _OFFLINE = (
 
 
 def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
-    """Fetch published data to `folder`, or to where their suite looks; yields a line for each file.
+    """Fetch published data. Yields a line for each file, then one about the data.
 
-    By default that is in the first of these folders of topics, all of which are searched for pins. Files that
-    are there and intact are kept, so that an interrupted fetch continues. Raises UserError if a file is not
-    available or its digest is wrong; nothing of such a file is kept.
+    They are written to a folder `name` in `folder`, by default to the folder of their suite in `topics[0]`.
+    All of `topics` are searched for pins. Files that are there and intact are not fetched again. Raises
+    UserError if a file is not available or has a wrong digest; such a file is not kept.
     """
     pinned = originals(topics)
     if name not in pinned:
         raise UserError(f"{name}: no published data to fetch; there are for {', '.join(pinned)}")
     original = pinned[name]
     target = folder / name if folder else topics[0] / original.folder / ORIGINAL
-    with _left_as_it_was(target):
+    with _removing_empty_folder_on_failure(target):
         write_text(target / LICENCE, _page(original))
         for number, file in enumerate(original.files, start=1):
-            how = _have(original, file, target / file, site)
-            yield f"{shown(target / file)}: {how} ({number} of {len(original.files)})"
+            state = _ensure(original, file, target / file, site)
+            yield f"{shown(target / file)}: {state} ({number} of {len(original.files)})"
     yield original.about
 
 
 @contextmanager
-def _left_as_it_was(target: Path) -> Iterator[None]:
-    """Remove a new folder, and those above it, again where none of the data could be brought into it."""
+def _removing_empty_folder_on_failure(target: Path) -> Iterator[None]:
+    """Remove the folder and its parents after an error, if they are new and no data file was written."""
     new = [path for path in (target, *target.parents) if not path.exists()]
     try:
         yield
@@ -66,13 +66,13 @@ def _remove(target: Path, new: Sequence[Path]) -> None:
     with suppress(OSError):
         (target / LICENCE).unlink()
     for path in (*sorted(target.rglob("*"), reverse=True), *new):
-        # A folder that is not empty stays.
+        # Folders that are not empty stay.
         with suppress(OSError):
             path.rmdir()
 
 
-def names(name: str, topics: Sequence[Path]) -> list[str]:
-    """The name, or for `all` those of all published data. Raises UserError if there are none."""
+def expand_name(name: str, topics: Sequence[Path]) -> list[str]:
+    """The name as a list, or for `all` the names of all published data. Raises UserError if none."""
     names = list(originals(topics)) if name == ALL else [name]
     if not names:
         raise UserError(f"{ALL}: no suite has published data; {PINS} in its folder would say where they are")
@@ -80,29 +80,31 @@ def names(name: str, topics: Sequence[Path]) -> list[str]:
 
 
 def _page(original: Original) -> str:
-    """The licence page: whose the data are, and what one may do with them."""
-    at = f"{SITE}/{original.repository}/%s/{original.commit}"
-    stated = f"{at % 'blob'}/{original.stated}" if original.stated else at % "tree"
+    """The licence page: who owns the data, and what their licence allows."""
+    tree, blob = (f"{SITE}/{original.repository}/{kind}/{original.commit}" for kind in ("tree", "blob"))
+    stated = f"{blob}/{original.stated}" if original.stated else tree
     return (
         f"# Licence\n\n{original.about}\n\n"
         f"- Whose: the authors of {original.repository}; not part of Equipoise\n"
         f"- Licence: {original.licence}\n"
         f"- Stated at: {stated}\n"
         f"- What one may do: {original.terms or 'what this licence says'}\n"
-        f"- The data as they were published: {at % 'tree'}\n"
+        f"- The data as they were published: {tree}\n"
     )
 
 
-def _have(original: Original, name: str, target: Path, site: str) -> str:
+def _ensure(original: Original, name: str, target: Path, site: str) -> str:
+    """Fetch a file unless it is there and intact, and return in words which it was. Raises UserError."""
     digest = original.files[name]
     if file_hash(target) == digest:
         return "is here already"
     path = original.paths.get(name, name)
-    _bring(f"{site}/{original.repository}/raw/{original.commit}/{path}", target, digest)
+    _download_verified(f"{site}/{original.repository}/raw/{original.commit}/{path}", target, digest)
     return "fetched"
 
 
-def _bring(url: str, target: Path, digest: str) -> None:
+def _download_verified(url: str, target: Path, digest: str) -> None:
+    """Download a file to `target`. Raises UserError if that fails or the digest is wrong."""
     try:
         with replacing(target) as file:
             actual = _download(url, file)
@@ -112,21 +114,24 @@ def _bring(url: str, target: Path, digest: str) -> None:
         raise UserError(f"{shown(target)}: cannot be written to ({error.strerror})") from None
 
 
-def _answer(url: str) -> IO[bytes]:
-    """Response of a URL, open to be read. Raises OSError, also for pipes and devices, which may never end."""
+def _open_url(url: str) -> IO[bytes]:
+    """The content of a URL or local file URL, open for reading.
+
+    Raises OSError, also for pipes and devices, which may never end.
+    """
     parts = urlsplit(url)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         return opened(Path(url2pathname(parts.path)))
-    answer: IO[bytes] = urllib.request.urlopen(url, timeout=SECONDS)  # noqa: S310 - of our own table
-    return answer
+    response: IO[bytes] = urllib.request.urlopen(url, timeout=SECONDS)  # noqa: S310 - the user names the site
+    return response
 
 
 def _download(url: str, file: BinaryIO) -> str:
-    """Download a file, by a proxy if the environment names one; returns its SHA-256."""
+    """Download a URL into `file`, and return its SHA-256. Uses the proxy of the environment, if any."""
     digest, size = hashlib.sha256(), 0
     try:
-        with _answer(url) as answer:
-            while block := answer.read(_BLOCK):
+        with _open_url(url) as response:
+            while block := response.read(_BLOCK):
                 size += len(block)
                 if size > MOST_BYTES:
                     raise UserError(f"{url}: exceeds the size limit; nothing is kept")

@@ -1,6 +1,6 @@
-"""Checks data: tidy files, rows that loaders refuse, repeats, overlap, canaries, each suite's own findings.
+"""Checks of data: file format, rows that loaders refuse, duplicates, overlap with published data, canaries.
 
-Knows no suite's files: a suite recognises its data, and yields findings and the texts that must differ.
+Each suite recognises its own data, adds findings, and yields the texts that must not repeat each other.
 """
 
 from __future__ import annotations
@@ -30,21 +30,24 @@ TOPICS = Path("topics")
 SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
 """The suffixes of files that are checked."""
 SEPARATOR = "separator"
-"""The column whose values join others, and so may begin and end with spaces."""
+"""The column of separators between other values, which may begin and end with spaces."""
 _UNSEEN = {"Cc": "control character", "Cf": "invisible character"}
 _UNSEEN |= {"Zl": "line separator", "Zp": "line separator", "Co": "character of no meaning"}
 _ZERO_WIDTH = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
-"""Of no width, although Unicode counts them among letters and marks; variation selectors come on top."""
+"""Letters and marks that have no width. Variation selectors, which have none either, are in `_kind`."""
 _REPLACEMENT = "\ufffd"
 _ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
-_WITHIN_A_WORD = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
-"""The non-joiner that Persian and its neighbours are spelt with."""
+_NON_JOINER = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
+"""The zero-width non-joiner within a word, which the spelling of Persian and related languages needs."""
 Dataset = tuple[str, Path]
-"""A suite, and the folder or file of its data."""
+"""The name of a suite, and the folder or file of its data."""
 
 
 def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
-    """Findings, sorted by file and line, and the number of files checked. Raises UserError."""
+    """The findings on these paths, sorted by file and line, and the number of files checked.
+
+    Without paths, `topics` is checked. Raises UserError.
+    """
     try:
         return _validate(list(paths) or [_default()])
     except OSError as error:
@@ -90,7 +93,7 @@ def _of_file(path: Path) -> Dataset:
 
 
 def _recognised(path: Path) -> tuple[str | None, Recognised]:
-    """The suite that recognises a path as its data by the content; None if no suite does."""
+    """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
     answers = {name: suites.load(name).recognises(path) for name in suites.names()}
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
     matches = ((name, answer) for answer in order for name in answers if answers[name] == answer)
@@ -98,9 +101,9 @@ def _recognised(path: Path) -> tuple[str | None, Recognised]:
 
 
 def _below(folder: Path) -> Iterator[Dataset]:
-    """The folder itself where it is a dataset, else those in it; published ones only where they are named.
+    """The folder itself if it is a dataset, otherwise the datasets in it, without published data.
 
-    Both if it is perhaps a dataset: the files in it may be the user's notes.
+    Both if it is only perhaps a dataset: the files in it may be the user's notes.
     """
     suite, recognised = _recognised(folder)
     if suite:
@@ -117,11 +120,12 @@ def _below(folder: Path) -> Iterator[Dataset]:
 
 
 def _is_sure(folder: Path) -> bool:
-    """Whether a folder is a dataset by what it holds or is called, not only by what it lies in."""
+    """Whether a folder is a dataset by its content or its own name, not only by that of its parent."""
     return folder.name in suites.names() or _recognised(folder)[0] is not None
 
 
 def _by_name(folder: Path) -> str | None:
+    """The suite with the name of the folder or of its parent."""
     names = (folder.resolve().name, folder.resolve().parent.name)
     return next((name for name in names if name in suites.names()), None)
 
@@ -148,7 +152,7 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _of_askers(name: str, dataset: Path) -> Iterator[Finding]:
-    """Findings on the sentences about who asks, where these data have some."""
+    """Findings on asker cues, if the dataset has some."""
     path, wanted = dataset / ASKERS, Selection(topics=dataset)
     if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
         return
@@ -167,7 +171,7 @@ def _protocol(name: str, dataset: Path) -> AnySuite:
 
 
 def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
-    """The first error of the suite's loader, and duplicate ids."""
+    """The first error of the suite's loader, or else duplicate ids of cases."""
     try:
         cases = _protocol(suite, dataset).cases(Selection(topics=dataset))
     except UserError as error:
@@ -179,7 +183,7 @@ def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def of_error(error: UserError, path: Path) -> Finding:
-    """A loader's error as a finding, at line 1 if it names no line."""
+    """A loader's error as a finding. If it names no line, the line is 1."""
     text = str(error)
     head, _, rest = text.partition(": ")
     file, _, number = head.rpartition(":")
@@ -190,7 +194,7 @@ def of_error(error: UserError, path: Path) -> Finding:
 
 
 def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
-    """Texts that are identical, or nearly, to an earlier one."""
+    """Findings on texts that are identical or nearly identical to an earlier one."""
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
         groups[text.among].append(text)
@@ -211,19 +215,20 @@ def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
 
 
 def text_files(path: Path) -> list[Path]:
-    """The text files in a folder, recursively, or the file itself; published data are left out."""
+    """The text files in a folder, recursively, without published data; or the file itself."""
     if path.is_file():
         return [path]
     files = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
-    return sorted(item for item in files if _is_seen(item.relative_to(path)))
+    return sorted(item for item in files if _is_checked(item.relative_to(path)))
 
 
-def _is_seen(path: Path) -> bool:
+def _is_checked(path: Path) -> bool:
+    """Whether a relative path is neither hidden nor in a folder of published data."""
     return ORIGINAL not in path.parts[:-1] and not any(part.startswith(".") for part in path.parts)
 
 
 def untidy(path: Path) -> Iterator[Finding]:
-    """The formal problems of one text file, whatever its content says. Raises UserError."""
+    """Findings on the format of a text file: encoding, line ends, blanks, characters. Raises UserError."""
     try:
         content = read_bytes(path)
     except OSError as error:
@@ -251,7 +256,7 @@ def _of_text(suffix: str, text: str) -> Iterator[tuple[int, str]]:
 
 def _of_line(text: str, suffix: str) -> Iterator[str]:
     yield from _odd_characters(text.replace("\t", "") if suffix == ".tsv" else text)
-    # A row's values are looked at one by one.
+    # The values of a CSV row are checked one by one.
     if suffix != ".csv" and text != text.rstrip():
         yield "ends in blanks; remove them"
 
@@ -259,7 +264,7 @@ def _of_line(text: str, suffix: str) -> Iterator[str]:
 def _odd_characters(text: str) -> Iterator[str]:
     if text.isascii() and text.isprintable():
         return
-    for character in dict.fromkeys(_WITHIN_A_WORD.sub("", text)):
+    for character in dict.fromkeys(_NON_JOINER.sub("", text)):
         kind = _kind(character)
         if kind is not None:
             name = unicodedata.name(character, "no name")
@@ -269,7 +274,7 @@ def _odd_characters(text: str) -> Iterator[str]:
 
 
 def _kind(character: str) -> str | None:
-    """Kind of this unwanted character; None if it is fine."""
+    """The kind of an unwanted character; None if the character is fine."""
     code = ord(character)
     if code in _ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D:
         return "invisible character"
@@ -278,7 +283,7 @@ def _kind(character: str) -> str | None:
     return _UNSEEN.get(unicodedata.category(character))
 
 
-# Values, as they are once they are read.
+# Values in files, after parsing.
 
 
 def _of_values(suffix: str, text: str) -> Iterator[tuple[int, str]]:
@@ -295,7 +300,7 @@ def _shown(value: str) -> str:
 
 
 def _cells(text: str) -> Iterator[tuple[int, str]]:
-    """The cells of a CSV file; errors are left to the loader."""
+    """The cells of a CSV file with their line numbers, except separators. The loader reports errors."""
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         head = next(reader, [])
@@ -316,7 +321,7 @@ def _strings_of_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _strings(data: JSON) -> Iterator[str]:
-    """Strings in JSON data, including keys."""
+    """All strings in JSON data, including keys."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, dict):

@@ -1,6 +1,6 @@
-"""Runs of words that a suite's own texts share with the published ones, where a copy of these is at hand.
+"""Overlap: runs of words that a suite's texts share with published data, if a copy of these is available.
 
-Knows no suite's files: it compares the texts that a suite yields for its checks with whole published files.
+The texts that a suite yields for its checks are compared with whole published files.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from equipoise.suites.resources import ORIGINAL, PINS, original_folder, original
 from equipoise.suites.similarity import folded
 
 WORDS = 10
-"""The shortest run of words that is a finding. Brown and others (2020, appendix C) take 8 to 13.
+"""The shortest run of words that is a finding. Brown et al. (2020, appendix C) use 8 to 13.
 
-Names that both must use, of a law or a prize, run to nine words and eleven characters in our data.
+In our data, names that both texts must use, as of a law or a prize, have up to nine words or eleven
+characters.
 """
 CHARACTERS = 12
-"""The shortest run in a script without spaces between words."""
+"""The shortest run that is a finding in a script without spaces between words."""
 _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -34,19 +35,19 @@ _WORD = rf"(?:(?![{_UNSPACED}])[^\W_])+"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|{_WORD}(?:'{_WORD})*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 Tokens = Sequence[str]
-"""Words, and single characters of scripts without spaces, folded."""
+"""Case-folded words, and single characters of scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRun:
-    """Tokens in a row that two texts share; `at` is where it begins in the second, in tokens from 0."""
+    """Consecutive tokens that two texts share. `at` is the index of the first one in the second text."""
 
     tokens: Tokens
     at: int
 
     @property
     def is_long(self) -> bool:
-        """Whether chance does not explain it."""
+        """Whether the run is too long to be chance."""
         return len(self.tokens) >= (CHARACTERS if self._is_unspaced else WORDS)
 
     @property
@@ -59,9 +60,9 @@ class TokenRun:
 
 
 def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
-    """The texts of a dataset that share a long run with the published data, each at its longest one.
+    """A finding for each text of a dataset that shares a long run with published data, on its longest run.
 
-    Looks only at datasets in a folder with pins, and not at editions that stay as they were.
+    Only datasets in a suite's folder with pins are compared, without editions that are pinned as unchanged.
     """
     own = [tokens(item.text) for item in texts]
     longest: dict[int, tuple[TokenRun, str]] = {}
@@ -75,7 +76,7 @@ def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
 
 
 def _published(suite: str, dataset: Path) -> list[Path]:
-    """The published files that a dataset is compared with; none where no intact copy is at hand."""
+    """The published files that a dataset is compared with; empty if no intact copy is available."""
     path = dataset.absolute()
     pinned = (
         folder for folder in (path, *path.parents) if folder.name == suite and (folder / PINS).is_file()
@@ -101,14 +102,14 @@ def _lines(path: Path) -> list[str]:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text, and characters of scripts without spaces, folded, without combining marks."""
+    """The tokens of a text, without combining marks."""
     plain = folded(text).replace("\u2019", "'")
     marks = {ord(character): None for character in set(plain) if unicodedata.category(character)[0] == "M"}
     return _TOKEN.findall(plain.translate(marks))
 
 
 def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
-    """The longest run that each text shares with another, by its index; only long ones."""
+    """The longest run that each of `own` shares with `other`, by index in `own`; only runs that are long."""
     positions = _grams(own)
     longest: dict[int, TokenRun] = {}
     for at, gram in enumerate(zip(*(other[shift:] for shift in range(WORDS)), strict=False)):
@@ -120,7 +121,7 @@ def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
 
 
 def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, int]]]:
-    """Beginnings of each run of WORDS tokens: in which text, and at which token."""
+    """The positions of each run of WORDS tokens, as pairs (index of the text, index of the token)."""
     positions: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for index, text in enumerate(texts):
         for start in range(len(text) - WORDS + 1):
@@ -129,7 +130,7 @@ def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, 
 
 
 def _common(tokens: Tokens, other: Tokens, at: int) -> Tokens:
-    """The tokens with which both begin, the other at its token `at`."""
+    """The longest common beginning of `tokens` and of `other` from its index `at` on."""
     pairs = zip(tokens, other[at : at + len(tokens)], strict=False)
     differs = (length for length, (first, second) in enumerate(pairs) if first != second)
     return tokens[: next(differs, min(len(tokens), len(other) - at))]

@@ -1,6 +1,6 @@
-"""Translates question files line by line, checks every line, and writes a table for a reviewer.
+"""Translation of question files, line by line, with checks and a table for a reviewer.
 
-A line that fails its checks is asked for again; if it still fails, it is left empty in the result, so that
+A line that fails its checks is translated again. If it still fails, it is left empty in the result, so that
 lines keep their numbers, and the review says what is wrong.
 """
 
@@ -32,7 +32,7 @@ _REVIEW = ("line", "part", "source", "translation", "back_translation", "flags")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceText:
-    """One text to translate: its line number, and the part of the row it is (empty for a whole line)."""
+    """One text to translate. `part` is its column in a table of templates, empty in a text file."""
 
     line: int
     part: str
@@ -40,15 +40,15 @@ class SourceText:
 
     @property
     def name(self) -> str:
-        """Unique in its file."""
+        """The name of the text's job, unique in its file."""
         return f"line-{self.line}{'-' + self.part if self.part else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Translated:
-    """The translation of a unit, or the last attempt and what is wrong with it.
+    """The translation of a text, or the last attempt with `flags` that say what is wrong with it.
 
-    `notes` say why there is no back-translation, which is not a fault of the text.
+    `back` is the back-translation. `notes` say why there is none, which is no fault of the translation.
     """
 
     unit: SourceText
@@ -60,7 +60,7 @@ class Translated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranslationPrompts:
-    """The prompts for the models."""
+    """The prompts for translation and back-translation."""
 
     system: Template
     user: Template
@@ -73,11 +73,11 @@ def prompts(path: Path) -> TranslationPrompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     languages, text = {"source", "target"}, {"text", "code"}
     with reading(path) as (data, _):
-        there, back = take(data, "translation", dict), take(data, "back", dict)
+        forward, back = take(data, "translation", dict), take(data, "back", dict)
         return TranslationPrompts(
-            system=_template(there, "system", "translation.", languages),
-            user=_template(there, "user", "translation.", text),
-            again=_template(there, "again", "translation.", {"complaint"}),
+            system=_template(forward, "system", "translation.", languages),
+            user=_template(forward, "user", "translation.", text),
+            again=_template(forward, "again", "translation.", {"complaint"}),
             back_system=_template(back, "system", "back.", languages),
             back_user=_template(back, "user", "back.", text),
         )
@@ -105,13 +105,13 @@ def units(path: Path, source: str) -> list[SourceText]:
     return texts
 
 
-# One unit.
+# One text.
 
 
 def job(
     unit: SourceText, prompts: TranslationPrompts, source: str, target: str, *, verifies: bool
 ) -> Job[Translated]:
-    """A job that translates one unit, and has it translated back if wanted."""
+    """A job that translates one text, and with `verifies` translates the result back."""
 
     async def do(models: JobModels) -> Translated:
         text, wrong = await _translate(models, unit, prompts, source, target)
@@ -126,7 +126,7 @@ def job(
 async def _back(
     models: JobModels, text: str, prompts: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
-    """The second model's back-translation, and why there is none: the translation is kept without it."""
+    """The second model's back-translation, and notes on what is wrong with it, if anything."""
     system = prompts.back_system.substitute(source=target, target=source).strip()
     request = prompts.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
@@ -146,6 +146,7 @@ async def _back(
 async def _translate(
     models: JobModels, unit: SourceText, prompts: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
+    """The translation, and what is wrong with it after at most ATTEMPTS attempts."""
     system = prompts.system.substitute(source=source, target=target).strip()
     request = prompts.user.substitute(text=unit.text, code=models.code("translation")).strip()
     messages = _messages(system, request)
@@ -191,9 +192,9 @@ def translate(
 ) -> tuple[list[Translated], CounterSnapshot]:
     """Translate a file, from the first language to the second, into `target` and a review beside it.
 
-    Returns what became of every unit, and what was asked.
-    Files edited since they were written are replaced only with `overwrites`. With `is_fresh` the earlier
-    calls are archived and made again. Raises UserError; what is done by then is in the journal.
+    Returns the translation of every text, and the counters of calls and tokens. Files edited since they were
+    written are replaced only with `overwrites`. With `is_fresh` earlier calls are archived and made again.
+    Raises UserError; finished calls are then in the journal.
     """
     sources = units(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
@@ -201,15 +202,15 @@ def translate(
         _refuse_changed((target, review), log)
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         if is_fresh:
-            # Interrupted, the new journal would know nothing of what is here.
-            here = [path for path in (target, review) if path.is_file()]
-            session.append("written", files={path.name: _hash(path.read_bytes()) for path in here})
+            # If this run is interrupted, the new journal must still list the files of the earlier one.
+            existing = [path for path in (target, review) if path.is_file()]
+            session.append("written", files={path.name: _hash(path.read_bytes()) for path in existing})
         wanted = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
         results, hidden = session.run(wanted, on_done), Secrets(settings.secrets)
         translated = [_shown(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
         write = _table if source.suffix == ".csv" else _lines
         texts = {target: write(translated, languages[1]), review: whole(_review(translated))}
-        # Recorded before writing: an unrecorded file would be taken for the user's own edits.
+        # Recorded before they are written: a file that is not recorded counts as edited by the user.
         session.append("written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
         for path, text in texts.items():
             write_text(path, text)
@@ -217,7 +218,7 @@ def translate(
 
 
 def beside(target: Path, source: Path, kind: str) -> Path:
-    """The path of a file of this kind beside a result: `LANGUAGE.KIND`, or `LANGUAGE.csv.KIND` of a table."""
+    """The path of a file beside the result: `LANGUAGE.KIND`, or for a table `LANGUAGE.csv.KIND`."""
     return target.with_name(f"{target.name if source.suffix == '.csv' else target.stem}.{kind}")
 
 
@@ -241,7 +242,7 @@ def _hash(content: bytes) -> str:
 
 
 def _shown(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -> Translated:
-    """The translation of a unit with secrets masked, for files and messages."""
+    """The translation of a text with secrets masked, for files and messages."""
     if isinstance(result, CallFailed):
         return Translated(unit=unit, text="", back="", flags=[str(result)])
     return Translated(
@@ -254,26 +255,26 @@ def _shown(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -
 
 
 def _lines(translated: Sequence[Translated], language: str) -> str:
-    """The translated lines at their line numbers; a failed one is empty."""
+    """The text of the translated file. Lines keep their numbers; failed ones are empty."""
     texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in translated}
     last = max(texts)
     return "".join(f"{texts.get(number, '')}\n" for number in range(1, last + 1))
 
 
 def _table(translated: Sequence[Translated], language: str) -> str:
-    """One row as the table of templates has it, with the blanks around each part; what failed is empty."""
+    """The text of a table of templates with one row. Parts that failed are empty."""
     parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in translated}
     return table_text([COLUMNS, [language, _name(language), parts["question"], parts["separator"]]])
 
 
 def _spaced(source: str, text: str) -> str:
     """The text with the leading and trailing spaces of its source, which separators need."""
-    before, behind = len(source) - len(source.lstrip()), len(source.rstrip())
-    return f"{source[:before]}{text}{source[behind:]}"
+    start, end = len(source) - len(source.lstrip()), len(source.rstrip())
+    return f"{source[:start]}{text}{source[end:]}"
 
 
 def _name(language: str) -> str:
-    """The language's English name, where CLDR has one; else its code."""
+    """The English name of a language from CLDR, or else its code."""
     from babel import Locale, UnknownLocaleError
 
     try:
@@ -291,5 +292,5 @@ def _review(translated: Sequence[Translated]) -> str:
 
 
 def remarks(translated: Translated) -> str:
-    """Flags of a translation, and the notes on it; empty if there is nothing to report."""
+    """The flags of a translation and the notes on it, as one text; empty if there are none."""
     return "; ".join((*translated.flags, *translated.notes))

@@ -1,4 +1,4 @@
-"""Checks of a translation that need no reader: script, numbers, quotation marks and placeholders. Pure."""
+"""Automatic checks of a translation: script, numbers, quotation marks and placeholders."""
 
 from __future__ import annotations
 
@@ -7,24 +7,27 @@ import unicodedata
 from collections import Counter
 
 _SCRIPTS = {"arc": "Syrc", "crh": "Latn", "ku": None, "nah": "Latn", "zhs": "Hans", "zht": "Hant"}
-"""The scripts of languages that CLDR does not know, or gives another; Kurdish is written in several."""
-_NAMES = {
+"""The scripts of languages that CLDR lacks or has wrong for us. None: Kurdish is written in several."""
+_SCRIPT_NAMES = {
     "Beng": "BENGALI", "Cans": "CANADIAN SYLLABICS", "Hani": "CJK", "Hans": "CJK", "Hant": "CJK",
     "Jpan": "CJK", "Kore": "HANGUL", "Lana": "TAI THAM", "Lisu": "LISU", "Mtei": "MEETEI MAYEK",
     "Nkoo": "NKO", "Orya": "ORIYA", "Plrd": "MIAO",
 }  # fmt: skip
-"""Unicode's names for the letters of scripts whose English name in CLDR differs."""
-_ALSO = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
+"""How names of letters in Unicode begin, by script, if that is not the script's English name in CLDR."""
+_ALLOWED_SCRIPTS = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
 LEAST = 0.5
-"""The least share of letters in the language's script: names may stay untranslated."""
+"""The smallest share of letters in the language's script, as names may stay untranslated."""
 LEAST_LENGTH = 0.25
-"""The least length of a translated reply, in bytes of UTF-8, of which scripts with many strokes take more."""
+"""The smallest length of a translated reply, as a share of the source's, both in bytes of UTF-8.
+
+Bytes are used because a character of Chinese, say, has three, and stands for more text than a letter.
+"""
 _MARK = r"[.,'\u2019\u066b\u066c]"
 _NUMBER = re.compile(rf"\d+(?:{_MARK}\d+)*")
 _GROUPED = re.compile(
     rf"(\d{{1,3}}(?:{_MARK}\d{{3}})+|\d{{1,2}}(?:{_MARK}\d{{2}})+{_MARK}\d{{3}})({_MARK}\d+)?"
 )
-"""A number in groups of three digits, or as in India of two before the last three, with its fraction."""
+"""A number with digits grouped by three, or as in India by two before the last three, and a fraction."""
 _SPACED = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
 _BLANK = re.compile(_SPACED % " ")
 _NARROW = re.compile(_SPACED % r"[\u00a0\u2009\u202f]")
@@ -35,7 +38,7 @@ _PREAMBLE = re.compile(r"^\s*(here is|translation\s*:|sure[,!])", re.IGNORECASE)
 
 
 def flags(source: str, text: str, source_language: str, language: str) -> list[str]:
-    """The problems of a translation, each in a few words."""
+    """The problems of a translation of one line, a phrase for each."""
     if not text:
         return ["it is empty"]
     problems = []
@@ -57,7 +60,10 @@ def flags(source: str, text: str, source_language: str, language: str) -> list[s
 
 
 def reply_flags(source: str, text: str, source_language: str, language: str) -> list[str]:
-    """The problems of a translation of a whole reply, which may have lines and other figures for numbers."""
+    """The problems of a translation of a whole reply, a phrase for each.
+
+    Such a text may have several lines, and numbers may be written differently.
+    """
     if not text:
         return ["it is empty"]
     problems = []
@@ -71,9 +77,9 @@ def reply_flags(source: str, text: str, source_language: str, language: str) -> 
 
 
 def script(language: str) -> str | None:
-    """The script that a language is written in, as Unicode names its letters; None where it is not known.
+    """The script of a language, as in the Unicode names of its letters; None if unknown.
 
-    It is the one that the code names, else the usual one of the language in its region (CLDR).
+    It is the one in the language code, else the usual one of the language in its region (CLDR).
     """
     from babel import Locale
     from babel.core import parse_locale
@@ -83,11 +89,11 @@ def script(language: str) -> str | None:
     except ValueError:
         return None
     name = named or _usual_script(code, region) or ""
-    return _NAMES.get(name) or Locale("en").scripts.get(name, "").upper() or None
+    return _SCRIPT_NAMES.get(name) or Locale("en").scripts.get(name, "").upper() or None
 
 
 def _usual_script(code: str, region: str | None) -> str | None:
-    """The four-letter code of the script."""
+    """The four-letter code of a language's usual script; None if unknown."""
     from babel.core import get_global, parse_locale
 
     if code in _SCRIPTS:
@@ -98,7 +104,7 @@ def _usual_script(code: str, region: str | None) -> str | None:
 
 
 def _is_same(source: str, text: str) -> bool:
-    """Whether two texts have the same letters and digits, and any letters."""
+    """Whether two texts have the same letters and digits, at least one of them a letter."""
     one, other = ("".join(filter(str.isalnum, item.casefold())) for item in (source, text))
     return one == other and any(map(str.isalpha, one))
 
@@ -108,15 +114,15 @@ def _is_in_script(text: str, language: str) -> bool:
     letters = [letter for letter in _PLACEHOLDER.sub("", text) if letter.isalpha()]
     if name is None or not letters:
         return True
-    wanted = _ALSO.get(name, (name,))
+    wanted = _ALLOWED_SCRIPTS.get(name, (name,))
     own = sum(unicodedata.name(letter, "").startswith(wanted) for letter in letters)
     return own >= LEAST * len(letters)
 
 
 def _numbers(text: str) -> list[Counter[str]]:
-    """The numbers in a text, in any digits and with any separators.
+    """The numbers in a text, normalised from any digits and separators.
 
-    In two readings, since a space can separate thousands or two numbers.
+    There are two readings, since a space may separate thousands or two numbers.
     """
     plain = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
     apart = _NARROW.sub(_digits, plain)
@@ -128,7 +134,7 @@ def _digits(match: re.Match[str]) -> str:
 
 
 def _figure(number: str) -> str:
-    """A number without thousands separators, and with a point for every other separator."""
+    """A number without thousands separators, and with a point for each other separator."""
     grouped = _GROUPED.fullmatch(number)
     whole, rest = (re.sub(r"\D", "", grouped[1]), grouped[2] or "") if grouped else (number, "")
     return re.sub(_MARK, ".", whole + rest)
