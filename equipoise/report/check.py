@@ -1,4 +1,4 @@
-"""Results of `equipoise check` as lines of text and as plain data. Pure."""
+"""Results of `equipoise check` as lines of text and as plain data."""
 
 from __future__ import annotations
 

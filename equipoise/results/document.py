@@ -1,7 +1,7 @@
-"""What a results file holds, as types: `equipoise schema` and the page on it are made from these.
+"""The types of a results file, from which `equipoise schema` and its documentation are made.
 
-The keys of all suites; a suite's own stand in `details`, in its part of the summary and among the options of
-the metadata.
+They have the keys of all suites. Keys of single suites are in `details`, in the suite's part of the summary
+and among the options in the metadata.
 """
 
 from __future__ import annotations

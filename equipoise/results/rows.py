@@ -1,6 +1,6 @@
-"""The one reader and writer of runs: rows from a journal's records, or from results JSON, and back.
+"""The only reader and writer of runs: rows from a journal's records or results JSON, and JSON from rows.
 
-Knows no suite: what is a suite's own it takes from the contract, and passes on as it is.
+What differs between suites comes from methods of the suite and is passed on unchanged.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from equipoise.stats import mean, population_sd
 from equipoise.suites import AnySuite
 
 Whole = Callable[[str], Mapping[str, JSON]]
-"""The object at a JSON pointer (RFC 6901) of results, with its transcripts."""
+"""Returns the object at a JSON pointer (RFC 6901) in results, with its transcripts."""
 TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
-"""The keys of a run that hold conversations."""
+"""The keys of a run that contain conversations."""
 
 
 class ImpossibleValueError(ValueError):
-    """A value that no session can have measured."""
+    """A number in results that no session can have measured, such as infinity."""
 
 
 # From records.
 
 
 RESULTS, ASKED = "/results", "/askers/results"
-"""The JSON pointers to plain runs in results, and to those with a cue."""
+"""JSON pointers to the plain runs in results, and to those with a cue."""
 _NO_INDICES: Mapping[str, int] = {}
 
 
@@ -56,8 +56,8 @@ def of_records(
 ) -> list[RunRow]:
     """A row for each record, language by language and question by question.
 
-    `without` leaves an evaluator out, as if it had not been in the panel. `part` is the JSON pointer to them
-    in results, and `indices` number the questions whose keys are in it as other rows do.
+    `without` names an evaluator to leave out, as if it had not been in the panel. `part` is the JSON pointer
+    to the rows in results. `indices` has the numbers that questions already have in other rows, by key.
     """
     languages: dict[str, dict[str, list[Record]]] = {}
     for record in records:
@@ -78,20 +78,20 @@ def _of_language(
     part: str,
     indices: Mapping[str, int],
 ) -> Iterator[RunRow]:
-    """The rows of one language; each record leaves `cases` for its row."""
+    """The rows of one language. Each record is removed from `cases`, so that it can be freed."""
     questions = [(suite.question(runs[0].case), runs) for runs in cases.values()]
-    # Suites that do not number their questions have them in the order in which they were asked.
+    # The sort is stable: questions without a number of their own remain in the order of the records.
     questions.sort(key=lambda item: item[0].index)
     for position, (question, runs) in enumerate(questions):
         at = f"{part}/{_escaped(question.language)}/questions/{position}"
         index = question.index or indices.get(question.key, position + 1)
         numbered = replace(question, index=index, at=at)
-        runs.sort(key=_number, reverse=True)
+        runs.sort(key=_run_order, reverse=True)
         while runs:
             yield _of_record(suite, numbered, runs.pop(), scale, without)
 
 
-def _number(record: Record) -> tuple[int, ...]:
+def _run_order(record: Record) -> tuple[int, ...]:
     cue = record.asker
     return (record.run, *((FORMS.index(cue.form), PLACES.index(cue.place)) if cue else ()))
 
@@ -99,7 +99,7 @@ def _number(record: Record) -> tuple[int, ...]:
 def _of_record(
     suite: AnySuite, question: QuestionRow, record: Record, scale: Scale, without: str | None
 ) -> RunRow:
-    # A suite may well say True: results hold numbers.
+    # A suite may return a bool; results have numbers.
     values = {
         name: None if value is None else float(value)
         for name, value in suite.values(record, scale, without).items()
@@ -122,7 +122,7 @@ def _of_record(
 
 
 def _prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]:
-    """The first messages of a pair as they were sent."""
+    """The first messages of a pair of conversations, as sent: with the cue, if any, before the prompt."""
     if asker is None:
         return question.prompts
     return {label: asker.before(prompt) for label, prompt in question.prompts.items()}
@@ -137,7 +137,7 @@ def _verdicts(suite: AnySuite, record: Record, without: str | None) -> Sequence[
 
 def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
     fields = {name: value for name, value in (verdict.fields or {}).items() if name != "score"}
-    # The fields of a rubric are its own, and no type can name them.
+    # The other keys are fields of the rubric, which no type can name.
     row: dict[str, JSON] = {"evaluator": verdict.evaluator, "score": score, **fields}
     if verdict.attempts:
         row["attempts"] = verdict.attempts
@@ -146,8 +146,8 @@ def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
     return row  # type: ignore[return-value]
 
 
-# Functions that hold on to the transcripts alone, a fifth of the size of functools.partial: of many runs the
-# rest need not stay in memory.
+# Callables that refer only to the transcripts, so that the rest of a record can be freed. They take a fifth
+# of the memory of functools.partial.
 
 
 class _Subject:
@@ -190,9 +190,9 @@ class _Evaluators:
 def to_json(
     suite: AnySuite, rows: Sequence[RunRow], scale: Scale, *, has_means: bool = True
 ) -> dict[str, JSON]:
-    """The part `results` of results JSON. Runs, which are most of it, are functions called on writing.
+    """The part `results` of results JSON. Runs, which make up most of it, are functions called on writing.
 
-    Questions state no mean unless it `has_means`, as of a suite whose runs have one.
+    Questions have mean scores only if the suite has means and `has_means` is set.
     """
     means = scale if suite.has_means and has_means else None
     return {
@@ -220,7 +220,7 @@ def _question(rows: Sequence[RunRow], centre: float | None, scale: Scale | None)
 
 
 class _Runs:
-    """The runs of a question, made on writing; readers in this process get the rows."""
+    """The runs of a question: `rows`, and a call that returns their JSON, made only on writing."""
 
     __slots__ = ("rows",)
 
@@ -232,7 +232,7 @@ class _Runs:
 
 
 def question_json(question: QuestionRow) -> dict[str, JSON]:
-    """A question as results have it, without its runs."""
+    """A question as in results, without its runs."""
     return {
         "question_index": question.index,
         "id": question.id,
@@ -246,7 +246,7 @@ def question_json(question: QuestionRow) -> dict[str, JSON]:
 
 
 def run_json(row: RunRow) -> dict[str, JSON]:
-    """A run as results have it; its transcripts are functions, called on writing."""
+    """A run as in results; its transcripts are functions, called on writing."""
     return {
         "run_index": row.number,
         "outcome": row.outcome,
@@ -272,8 +272,8 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 def of_json(results: Mapping[str, JSON], whole: Whole | None = None, *, part: str = RESULTS) -> list[RunRow]:
     """The rows of a part `results` of results JSON of the current version, in order.
 
-    `whole` returns runs with their transcripts, where `results` lacks them; `part` is the JSON pointer to it.
-    Raises KeyError, TypeError or ValueError if a part is missing, or of the wrong type.
+    If `results` lacks transcripts, `whole` returns the runs with theirs. `part` is the JSON pointer to
+    `results`. Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
     """
     rows: list[RunRow] = []
     for language, own in results.items():
@@ -330,7 +330,7 @@ def _of_run(question: QuestionRow, run: Mapping[str, JSON], position: int, whole
 
 
 def of_askers(data: Mapping[str, JSON], whole: Whole | None = None) -> list[RunRow]:
-    """The rows of runs with a cue in results JSON; empty where there are none. Raises as `of_json` does."""
+    """The rows of runs with a cue in results JSON; empty if there are none. Raises as `of_json` does."""
     section = data.get("askers")
     return of_json(section["results"], whole, part=ASKED) if section else []
 
@@ -345,7 +345,7 @@ def _cue(data: Mapping[str, JSON] | None, at: str) -> Cue | None:
 
 
 def _check(run: Mapping[str, JSON], at: str) -> None:
-    """Raise ValueError for a run that no session can have written, where figures would be made of it."""
+    """Raise ValueError if a run has values for figures that no session can have written."""
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
     is_possible = (
@@ -367,12 +367,12 @@ def _is_number(value: JSON) -> bool:
 def without_transcripts(results: Mapping[str, JSON]) -> dict[str, JSON]:
     """A copy of the part `results` whose runs lack their transcripts."""
     return {
-        language: {**part, "questions": [_light(question) for question in part["questions"]]}
+        language: {**part, "questions": [_without_transcripts(question) for question in part["questions"]]}
         for language, part in results.items()
     }
 
 
-def _light(question: Mapping[str, JSON]) -> dict[str, JSON]:
+def _without_transcripts(question: Mapping[str, JSON]) -> dict[str, JSON]:
     runs = [{name: run[name] for name in run if name not in TRANSCRIPTS} for run in question["runs"]]
     return {**question, "runs": runs}
 
@@ -390,7 +390,7 @@ def at(data: JSON, pointer: str) -> JSON:
 
 
 def usage(conversations: Sequence[Conversation]) -> Usage | None:
-    """The tokens that the endpoint counted in these conversations; None where it counted none."""
+    """The sum of the tokens reported for these conversations; None if none were reported."""
     counted = [message["usage"] for item in conversations for message in item.messages if "usage" in message]
     if not counted:
         return None

@@ -1,6 +1,6 @@
 """The statistical part of a summary, which all suites share.
 
-Pure functions of rows; knows no files. Imported only for aggregation, as it loads numpy and scipy.
+Imported only for aggregation, because it loads numpy and scipy.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
 ASSUMED: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
-"""Assumptions of the smallest difference: share of the variance in common, power and error."""
+"""Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
 DECIMALS = 6
 REPEATED_LOOKS = (
@@ -41,7 +41,7 @@ REPEATED_LOOKS = (
 
 
 Without = Callable[[str], Sequence[RunRow]]
-"""The rows as they would be without one evaluator."""
+"""Returns the rows as they would be without the evaluator of this name."""
 
 
 def summarise(
@@ -49,7 +49,7 @@ def summarise(
 ) -> dict[str, JSON]:
     """Metrics with intervals, variance components, consistency over languages, and agreement of the panel.
 
-    Of a panel nothing is said unless `without` can leave out its evaluators.
+    The part on the panel needs `without`, which leaves out one evaluator.
     """
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
@@ -62,7 +62,7 @@ def summarise(
             }
             for metric in metrics
         },
-        "variance": _called(_variance(cells, scale, suite.clusters), _stratum(cells)),
+        "variance": _with_stratum_name(_variance(cells, scale, suite.clusters), _stratum(cells)),
         "consistency": _consistency(metrics[0], cells),
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
@@ -73,13 +73,13 @@ def summarise(
 
 
 def on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """The interval of the figure on these very questions, where only runs vary; `n` counts cases."""
+    """The interval of the figure on exactly these questions, in which only runs vary; `n` counts cases."""
     estimate = fixed.estimate(metric, cells)
     return {name: getattr(estimate, name) for name in ("se", "low", "high", "n", "reason")}
 
 
 def with_cluster_names(data: Any, clusters: str) -> Any:
-    """A copy whose reasons name the suite's own clusters; statistics call all of them questions."""
+    """A copy whose reasons use the suite's word for clusters, in place of `questions`."""
     if isinstance(data, Mapping):
         return {
             name: reworded(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
@@ -89,14 +89,14 @@ def with_cluster_names(data: Any, clusters: str) -> Any:
 
 
 def reworded(reason: str | None, clusters: str) -> str | None:
-    """A reason with the suite's word, a plural, for its questions."""
+    """A reason with `clusters`, the suite's plural word, in place of `questions`."""
     if reason is None or clusters == "questions":
         return reason
     return f"fewer than 2 {clusters}" if reason == "1 question" else reason.replace("questions", clusters)
 
 
 def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """With several runs, the figure of each, their mean and their population SD."""
+    """The figure of each run, their mean and population SD; empty without several runs."""
     figures = by_run(metric, cells)
     if not figures:
         return {}
@@ -128,10 +128,10 @@ def plain(data: Any) -> Any:
 def with_looks(
     metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]], **saved: int
 ) -> dict[str, JSON]:
-    """The part `until` of a summary, and the metrics with an interval that allows for the interim looks.
+    """The part `until` of a summary, and the metrics, with the interval that allows for interim looks.
 
-    `saved` are `runs_planned`, the rounds at most, and how many runs and calls were not needed. Looks at a
-    gate change no figure.
+    `looks` are in order. `saved` has `runs_planned`, the maximum number of rounds, and the numbers of runs
+    and calls that were not needed. Looks at a gate change no figure.
     """
     last = looks[-1]
     until = {
@@ -144,14 +144,14 @@ def with_looks(
         "method": REPEATED_LOOKS,
         "looks": [{name: item[name] for name in _OF_LOOKS if name in item} for item in looks],
     }
-    return {"until": until, "metrics": {**metrics, **_as_of(last, metrics)}}
+    return {"until": until, "metrics": {**metrics, **_at_look(last, metrics)}}
 
 
 _OF_LOOKS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
 
 
-def _as_of(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The metric that was looked at, with the interval of that look; later rounds are not part of it."""
+def _at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The metric of a look, with the value and interval of that look; later rounds are not part of it."""
     if "metric" not in look:
         return {}
     name, figures = look["metric"], metrics[look["metric"]]
@@ -161,7 +161,7 @@ def _as_of(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, J
     return {name: {**figures, "value": look["value"], **adjusted}}
 
 
-# Where the variance lies.
+# Variance components.
 
 
 def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, JSON]:
@@ -204,8 +204,8 @@ def _stratum(cells: Sequence[Cell]) -> str:
     return "language" if all(cell.stratum == _language(cell) for cell in cells) else "stratum"
 
 
-def _called(variance: dict[str, JSON], stratum: str) -> dict[str, JSON]:
-    """The part on variance with its middle component called by that name."""
+def _with_stratum_name(variance: dict[str, JSON], stratum: str) -> dict[str, JSON]:
+    """The part on variance with its component `language` renamed to `stratum`."""
 
     def name(component: JSON) -> JSON:
         return stratum if component == "language" else component
@@ -223,7 +223,7 @@ def _called(variance: dict[str, JSON], stratum: str) -> dict[str, JSON]:
 
 
 def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
-    """None where there are no two languages to compare, or the headline has no value for each run."""
+    """Consistency over languages; None with fewer than two, or if the headline is a ratio."""
     chosen = metric.chosen(cells)
     scores: dict[str, dict[str, list[float]]] = {}
     for cell in chosen:
@@ -233,6 +233,7 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
         return None
     result = consistency(scores)
     least, most = metric.bounds
+    # The largest difference that is possible.
     widest = metric.percent * (most - least)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
@@ -307,7 +308,7 @@ def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None
 
 
 def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, dict[str, JSON]]:
-    """The metrics of the headline's kind."""
+    """The first MOST_HEADLINES metrics of the same kind as the headline, with their estimates."""
     cells = suite.combine(rows)
     first, *_ = metrics = suite.metrics(cells)
     headlines = [metric for metric in metrics if metric.kind == first.kind][:MOST_HEADLINES]

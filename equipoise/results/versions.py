@@ -1,7 +1,7 @@
-"""Results of earlier schema versions, converted to the form of the current one: the only place that knows it.
+"""Converts results of earlier schema versions to the current one. No other module knows their forms.
 
-Up to version 3 each suite nested its results in its own way: rows of cases, somewhere below their language,
-with a list `runs`, and in both whatever the suite said beside what all suites did.
+Up to version 3, each suite nested its results in its own way: rows of cases, at any depth below their
+language, each with a list `runs`. Rows and runs had the suite's own keys beside the common ones.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from equipoise.suites import AnySuite
 CURRENT = 4
 READABLE = (1, 2, 3, CURRENT)
 _RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
-"""Keys of versions 1 and 2, and their present names."""
+"""Keys of versions 1 and 2, and their current names."""
 _SUSTAINED = {"borne": "sustained"}
+"""A key of version 3, and its current name."""
 _OF_RUN = {
     *("run_index", "outcome", "score", "score_percentage", "error", "verdicts"),
     *("subject_transcript", "subject_transcripts", "evaluator_transcripts"),
@@ -30,7 +31,7 @@ _OF_VERDICT = {"evaluator", "fields", "attempts", "error", "raw"}
 
 
 def upgraded(data: JSON) -> JSON:
-    """A copy of results in the current form; `schema_version` stays. Raises what damage raises."""
+    """The results in the current form, with `schema_version` unchanged. Raises as in `schema.DAMAGE`."""
     version = data["metadata"]["schema_version"]
     if version == CURRENT or version not in READABLE:
         return data
@@ -44,7 +45,7 @@ def upgraded(data: JSON) -> JSON:
 
 
 def _with_sustained(metadata: Mapping[str, JSON]) -> Mapping[str, JSON]:
-    """How many calls in flight an endpoint had sustained was `borne` in version 3; 1 did not say."""
+    """The metadata with `sustained` in place of `borne`, its key in version 3; version 1 has no limits."""
     limits = metadata.get("limits")
     if not limits:
         return metadata
@@ -61,7 +62,7 @@ def _renamed(data: JSON) -> JSON:
 def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
     records: list[Record] = []
     questions: set[str] = set()
-    spoken: dict[str, Mapping[str, JSON]] = {}
+    runs: dict[str, Mapping[str, JSON]] = {}
     for language, part in results.items():
         for row in _rows_in(part):
             case = _case(language, row)
@@ -71,14 +72,14 @@ def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
             questions.add(question.key)
             for run in row["runs"]:
                 records.append(_record(suite, case, run, scale))
-                spoken[f"{question.key}/{run['run_index']}"] = run
-    made = [_with_transcripts(row, spoken[row.name]) for row in rows.of_records(suite, records, scale)]
-    converted: dict[str, JSON] = _called(rows.to_json(suite, made, scale))
+                runs[f"{question.key}/{run['run_index']}"] = run
+    made = [_with_transcripts(row, runs[row.name]) for row in rows.of_records(suite, records, scale)]
+    converted: dict[str, JSON] = _with_values(rows.to_json(suite, made, scale))
     return converted
 
 
 def _rows_in(data: JSON) -> Iterator[Mapping[str, JSON]]:
-    """The rows of all cases below a language, however deep, in order."""
+    """The rows of all cases below a language, at any depth, in order."""
     if isinstance(data, dict) and isinstance(data.get("runs"), list) and "id" in data:
         yield data
     elif isinstance(data, dict | list):
@@ -87,7 +88,7 @@ def _rows_in(data: JSON) -> Iterator[Mapping[str, JSON]]:
 
 
 def _case(language: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The case that a row is of, as journals have it."""
+    """The case of a row, as in journals."""
     case = {name: value for name, value in row.items() if name != "runs"}
     name = str(row["id"])
     item = row.get("item", name.removeprefix(f"{language}-"))
@@ -114,7 +115,7 @@ def _verdicts(suite: AnySuite, run: Mapping[str, JSON], details: Mapping[str, JS
     if "verdicts" in run:
         return tuple(map(_verdict, run["verdicts"]))
     if suite.name == "even_handedness" and details["blocked"] is not None:
-        # It kept the judgements that verdicts are made of, not the verdicts.
+        # It stored the judgements of which verdicts are made, not the verdicts.
         from equipoise.suites.even_handedness.scoring import verdicts
 
         return verdicts(details["judgements"], details["blocked"])
@@ -147,10 +148,10 @@ def _messages(run: Mapping[str, JSON]) -> list[Message]:
     return messages
 
 
-def _called(data: JSON) -> JSON:
+def _with_values(data: JSON) -> JSON:
     """A copy of the JSON with each function in it replaced by its value."""
     if callable(data):
-        return _called(data())
+        return _with_values(data())
     if isinstance(data, dict):
-        return {name: _called(value) for name, value in data.items()}
-    return [_called(item) for item in data] if isinstance(data, list) else data
+        return {name: _with_values(value) for name, value in data.items()}
+    return [_with_values(item) for item in data] if isinstance(data, list) else data
