@@ -49,13 +49,13 @@ def ranking(audits: Mapping[str, Mapping[str, EvaluatorAudit]], width: int | Non
 
 
 def _faulty_checks(audits: Mapping[str, EvaluatorAudit]) -> str:
-    by_suite = {suite: [*_named(audit["checks"])] for suite, audit in audits.items()}
+    by_suite = {suite: [*_faulty_names(audit["checks"])] for suite, audit in audits.items()}
     return (
         "; ".join(f"{suite}: {', '.join(names)}" for suite, names in by_suite.items() if names)
         or "none found"
     )
 
 
-def _named(checks: Sequence[CheckFigures]) -> Iterator[str]:
+def _faulty_names(checks: Sequence[CheckFigures]) -> Iterator[str]:
     yield from (check["name"] for check in checks if check["is_fault"])
     yield from (f"{check['name']} by chance" for check in checks if check["is_by_chance"] > check["is_fault"])

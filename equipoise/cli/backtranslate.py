@@ -77,7 +77,7 @@ def backtranslate(
     rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
     if isinstance(rubric, VerdictRubric) and "about" in side.metadata:
         rubric = rubric.on(About(**side.metadata["about"]))
-    chosen = backtranslate.design(side, targets, sample, seed)
+    chosen = backtranslate.draw_sample(side, targets, sample, seed)
     prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
     say(

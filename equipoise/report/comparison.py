@@ -37,9 +37,9 @@ def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[
 
 def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    about = f"{older['file']}, {_day(older)}){_trust(older)}{restricted(comparison)}"
+    about = f"{older['file']}, {_day(older)}){_verification(older)}{restricted(comparison)}"
     yield f"baseline:  {older['subject_model']} ({about}"
-    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_trust(newer)}"
+    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_verification(newer)}"
     for reason in comparison["mismatches"]:
         yield f"MISMATCH:  {reason}"
     for warning in comparison["warnings"]:
@@ -58,12 +58,12 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
 
 def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     """The table of metrics; if wider than `room`, with stars for p values, and fewer digits in limits."""
-    shown = {**comparison, "metrics": _first(comparison["metrics"])}
+    shown = {**comparison, "metrics": _selected(comparison["metrics"])}
     table = align(rows(shown), room, only_head=True)
     if room is None or max(map(columns, table)) <= room:
         return table
     metrics = comparison["metrics"]
-    for heads, digits in product((_short(names(comparison)), _ROLES), (1, 0)):
+    for heads, digits in product((_without_provider(names(comparison)), _ROLES), (1, 0)):
         narrow = [_narrow_row(name, row, digits) for name, row in shown["metrics"].items()]
         table = align([("", *heads, *_HEAD[:-2]), *narrow], room)
         if max(map(columns, table)) <= room:
@@ -72,7 +72,7 @@ def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
     return [*table, _NARROW, *reasons]
 
 
-def _first(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+def _selected(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
     """The first MOST_ROWS metrics, always with those about who asks over all cases, which come last."""
     by_asker = {name: metric for name, metric in metrics.items() if askers.is_overall(name)}
     plain = {name: metric for name, metric in metrics.items() if not name.startswith(ASKER)}
@@ -102,7 +102,7 @@ def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
         yield f"no interval on {what} for {len(same)} of {len(known)} metrics: {same[0]}"
 
 
-def _trust(side: Mapping[str, JSON]) -> str:
+def _verification(side: Mapping[str, JSON]) -> str:
     """Whether a file was verified against its journal; empty for a session that has just ended."""
     if side.get("sha256") is None:
         return ""
@@ -161,7 +161,7 @@ def _stems(files: Sequence[str]) -> Sequence[str]:
     return files
 
 
-def _short(labels: Sequence[str]) -> Sequence[str]:
+def _without_provider(labels: Sequence[str]) -> Sequence[str]:
     """The names of models without their provider; unchanged if these would not be distinct."""
     tails = [label.rpartition("/")[2] for label in labels]
     return tails if all(tails) and len(set(tails)) == len(tails) else labels
@@ -173,7 +173,7 @@ def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
         figure(metric["before"], metric["unit"]),
         figure(metric["after"], metric["unit"]),
         "-" if metric["value"] is None else f"{metric['value']:+.2f}{difference_unit(metric['unit'])}",
-        _these(metric, 2),
+        _these_limits(metric, 2),
         interval(metric),
         _p(metric["p"]),
         _p(metric["p_adjusted"]),
@@ -188,14 +188,14 @@ def _narrow_row(name: str, metric: Mapping[str, JSON], digits: int) -> tuple[str
         difference = f"{metric['value']:+.2f}{difference_unit(metric['unit'])}{_star(metric)}"
     sample = _limits(metric, digits) if metric["low"] is not None else "-"
     figures = (figure(metric[when], metric["unit"]) for when in ("before", "after"))
-    return (name, *figures, difference, _these(metric, digits), sample)
+    return (name, *figures, difference, _these_limits(metric, digits), sample)
 
 
 def _star(metric: Mapping[str, JSON]) -> str:
     return "*" if metric["p_adjusted"] is not None and metric["p_adjusted"] < 0.05 else ""
 
 
-def _these(metric: Mapping[str, JSON], digits: int) -> str:
+def _these_limits(metric: Mapping[str, JSON], digits: int) -> str:
     """The limits on these questions. Reasons for missing ones are below the table."""
     these = metric.get("these")
     return "-" if these is None or these["low"] is None else _limits(these, digits)
@@ -257,10 +257,10 @@ def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, .
     metrics = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
     candidates = [comparison["candidate"] for comparison in comparisons]
     head = ("", *_labels([comparisons[0]["baseline"], *candidates]))
-    return [head, *(_beside(name, comparisons) for name in metrics)]
+    return [head, *(_side_by_side_row(name, comparisons) for name in metrics)]
 
 
-def _beside(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
+def _side_by_side_row(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> tuple[str, ...]:
     cells = []
     for metric in (comparison["metrics"].get(name) for comparison in comparisons):
         if metric is None or metric["value"] is None:
@@ -311,7 +311,7 @@ def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
     if change is None or change["value"] is None:
         return (*shown, "-", "-", "-")
     sample = "-" if change["low"] is None else _limits(change, 1)
-    return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these(change, 1), sample)
+    return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these_limits(change, 1), sample)
 
 
 def rankings(

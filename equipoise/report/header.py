@@ -24,7 +24,7 @@ def opening(settings: Settings, runs: Mapping[str, int]) -> str:
     if mirror := settings.asker:
         extent += f", and as from either side ({' and '.join(mirror.forms)})"
     end = "estimating, no calls are made" if settings.estimate else "reading the questions"
-    where = _where(settings, "subject")
+    where = _endpoint_name(settings, "subject")
     return f"equipoise: {', '.join(runs)}; {settings.model} ({where}); {extent}; {end}"
 
 
@@ -47,7 +47,8 @@ def header(settings: Settings) -> list[str]:
     runs = f"runs={settings.runs or 'default'}"
     runs += "" if settings.asker is None else f" asker={_asker(settings.asker)}"
     values = [
-        f"{name}={_plain(getattr(settings, name))}" for name in (*names, *capped, "keep_going", "fresh")
+        f"{name}={_option_value(getattr(settings, name))}"
+        for name in (*names, *capped, "keep_going", "fresh")
     ]
     session = " ".join(["session:", runs, *values])
     config = [f"config: {shown(settings.config)}"] if settings.config else []
@@ -90,20 +91,22 @@ def _describe_release(settings: Settings) -> list[str]:
 def _describe_role(settings: Settings, role: Role) -> str:
     endpoint = settings.endpoint(role)
     key = "none" if endpoint.api_key == NO_KEY else "****"
-    sent = " ".join(f"{name}={_plain(value)}" for name, value in settings.sampling(role).parameters().items())
+    sent = " ".join(
+        f"{name}={_option_value(value)}" for name, value in settings.sampling(role).parameters().items()
+    )
     prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
-    where = _where(settings, role)
+    where = _endpoint_name(settings, role)
     shown_key = "" if where == BUILT_IN else f" key={key}"
     return f"({where}{shown_key}{' ' if sent else ''}{sent}{prompt})"
 
 
-def _where(settings: Settings, role: Role) -> str:
+def _endpoint_name(settings: Settings, role: Role) -> str:
     """The URL of a role's endpoint, or BUILT_IN."""
     is_built_in = all(map(is_local, _models(settings, role)))
     return BUILT_IN if is_built_in else public_url(settings.endpoint(role).base_url)
 
 
-def _plain(value: Any) -> str:
+def _option_value(value: Any) -> str:
     if value is None or value == ():
         return "all"
     if isinstance(value, tuple):
@@ -126,7 +129,9 @@ def warnings_of_keys(settings: Settings) -> list[str]:
     roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
     used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
     return list(
-        dict.fromkeys(_short(item.api_key, item.key_source) for item in used if _is_short(item.api_key))
+        dict.fromkeys(
+            _short_key_warning(item.api_key, item.key_source) for item in used if _is_short(item.api_key)
+        )
     )
 
 
@@ -134,7 +139,7 @@ def _is_short(key: str) -> bool:
     return key != NO_KEY and len(key) < REAL
 
 
-def _short(key: str, source: str) -> str:
+def _short_key_warning(key: str, source: str) -> str:
     masked = "only whole words equal to it are" if len(key) >= LEAST else "it is not"
     return f"{source}: the key has fewer than {REAL} characters, so {masked} masked in what is written"
 

@@ -197,7 +197,7 @@ def wrapped(line: str, width: int) -> list[str]:
     start, margin = 0, ""
     while len(margin) + before[-1] - before[start] > width:
         fitting = bisect_right(before, before[start] + width - len(margin)) - 1
-        end = _break(ends, start + len(indent) - len(margin), fitting, len(margin) + fitting - start)
+        end = _break_offset(ends, start + len(indent) - len(margin), fitting, len(margin) + fitting - start)
         if end is None:
             break
         lines.append((margin + line[start:end]).rstrip())
@@ -230,7 +230,7 @@ def _break_ends(line: str) -> list[list[int]]:
     return [[match.end() for match in pattern.finditer(line)] for pattern in _BREAKS]
 
 
-def _break(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
+def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
     """Offset of a break after `start`: behind the last punctuation of the best kind that fits.
 
     A kind is passed over if more than a third of the line would stay empty. `fitting` is the last index that

@@ -54,12 +54,12 @@ def _session_figures(
     if audit is None:
         return None
     is_open = is_running or audit["state"] == "incomplete"
-    return _in_results("session", audit, [] if is_open else _differs(history, evaluator, audit))
+    return _in_results("session", audit, [] if is_open else _differences(history, evaluator, audit))
 
 
 def _kept_figures(history: History, evaluator: str) -> AuditFigures | None:
     audit = history.kept_audits.get(evaluator)
-    return None if audit is None else _in_results("kept", audit, _differs(history, evaluator, audit))
+    return None if audit is None else _in_results("kept", audit, _differences(history, evaluator, audit))
 
 
 def _in_results(
@@ -184,16 +184,18 @@ def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
 # Differences between the evaluator of a journal and the one that was audited.
 
 
-def _differs(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
+def _differences(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
     """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
     now = [key[2:] for key in history.totals.seen if key[:2] == ("evaluator", evaluator)]
     return [
-        *_other_model(audit["response_models"], now),
-        *_other_sampling(audit, history.settings),
+        *_model_differences(audit["response_models"], now),
+        *_sampling_differences(audit, history.settings),
     ]
 
 
-def _other_model(then: Sequence[Mapping[str, Any]], now: Sequence[tuple[str | None, ...]]) -> Iterator[str]:
+def _model_differences(
+    then: Sequence[Mapping[str, Any]], now: Sequence[tuple[str | None, ...]]
+) -> Iterator[str]:
     for index, name in enumerate(_REPORTED[:2]):
         before, after = {row[name] for row in then}, {row[index] for row in now}
         if before and after - before:
@@ -205,14 +207,14 @@ def _listed(names: set[str | None]) -> str:
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
-def _other_sampling(audit: EvaluatorAudit, settings: Mapping[str, JSON]) -> Iterator[str]:
+def _sampling_differences(audit: EvaluatorAudit, settings: Mapping[str, JSON]) -> Iterator[str]:
     for name in _SAMPLING:
         before, after = (item.get(name) for item in (audit["sampling"], settings["evaluator_sampling"]))
         if before != after:
-            yield f"its {name} was {_set(before)}, now {_set(after)}"
+            yield f"its {name} was {_shown_value(before)}, now {_shown_value(after)}"
     if audit["system_prompt"] != settings["evaluator_system_prompt"]:
         yield "its system prompt was another"
 
 
-def _set(value: JSON) -> str:
+def _shown_value(value: JSON) -> str:
     return "not sent" if value is None else f"{value:g}"

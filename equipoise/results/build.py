@@ -93,11 +93,11 @@ def _statistics(
         suite, made, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
     if looks := [look.to_json() for look in history.plans.looks.values()]:
-        statistics |= summary.with_looks(statistics["metrics"], looks, **_saved(history))
+        statistics |= summary.with_looks(statistics["metrics"], looks, **_savings(history))
     return statistics
 
 
-def _saved(history: History) -> dict[str, int]:
+def _savings(history: History) -> dict[str, int]:
     """The maximum number of rounds of `--until`, and the runs and estimated calls that it saved."""
     left_out, done = history.plans.left_out, len(history.planned) - len(history.missing())
     of_audits = sum(len(line.calls) for line in history.anchors.values())
@@ -130,9 +130,9 @@ def _metadata(
         **last.session_settings,
         **_reported(history.totals, last.session_settings["concurrency"]),
         "evaluators": _evaluators(records),
-        "parameters_changed": [_learned(line) for line in history.learned.values()],
+        "parameters_changed": [_changed_parameter(line) for line in history.learned.values()],
         "limits": _limits(history.limits),
-        **_spent(history.totals, history.sessions),
+        **_usage_and_cost(history.totals, history.sessions),
         "verdicts_sha256": verdicts_digest(records),
     }
 
@@ -176,7 +176,7 @@ def _evaluators(records: list[Record]) -> dict[str, JSON]:
     return by_evaluator
 
 
-def _learned(line: LearnedLine) -> dict[str, JSON]:
+def _changed_parameter(line: LearnedLine) -> dict[str, JSON]:
     return {name: getattr(line, name) for name in ("role", "model", "parameter", "action", "reason")}
 
 
@@ -203,7 +203,7 @@ def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
     return [levels.get(number) for number in range(max(levels, default=-1) + 1)]
 
 
-def _spent(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
+def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
     last, roles = sessions[-1], ("subject", "evaluator")
     endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
     # In a merged journal, the last session of each shard counts.

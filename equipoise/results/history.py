@@ -261,7 +261,7 @@ class History:
     def selection(self) -> dict[str, JSON]:
         """The combined selection of all sessions, as one expression if each session had one."""
         every = [session.selection for session in self.sessions]
-        selected = {name: _either([item[name] for item in every]) for name in ("keyword", "mark")}
+        selected = {name: _union([item[name] for item in every]) for name in ("keyword", "mark")}
         return {**selected, "deselected": self._selectable - self.plans.total}
 
     def has_score(self, run: str) -> bool:
@@ -365,7 +365,7 @@ def load(path: Path) -> History:
     return history
 
 
-def _either(expressions: Sequence[str | None]) -> str | None:
+def _union(expressions: Sequence[str | None]) -> str | None:
     """A pytest expression that selects the union of these; None if one of them selects everything."""
     unique = list(dict.fromkeys(expressions))
     if None in unique or len(unique) == 1:

@@ -111,7 +111,7 @@ class TranslationSample:
         return sum(text.is_translated for text in self.texts)
 
 
-def design(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
+def draw_sample(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
     Draws questions, stratified by area, and then one run per question and language. Empty `targets` are all
@@ -131,11 +131,11 @@ def design(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> Tr
     whole = [by_language for by_language in by_question.values() if len(by_language) == len(languages)]
     if len(whole) < 2:
         raise UserError(f"{side.file}: fewer than two questions have a scored reply in every language")
-    chosen = stratified(whole, _area, max(2, n // len(languages)), seed)
+    drawn = stratified(whole, _area, max(2, n // len(languages)), seed)
     wanted = list(dict.fromkeys(targets)) or languages
-    texts = [text for by_language in chosen for text in _texts(by_language, languages, wanted, seed)]
+    texts = [text for by_language in drawn for text in _texts(by_language, languages, wanted, seed)]
     return TranslationSample(
-        languages=languages, targets=wanted, questions=len(chosen), texts=texts, seed=seed
+        languages=languages, targets=wanted, questions=len(drawn), texts=texts, seed=seed
     )
 
 
@@ -243,7 +243,7 @@ def _language_name(language: str) -> str:
 def backtranslate(
     side: LoadedResults,
     path: Path,
-    chosen: TranslationSample,
+    sample: TranslationSample,
     rubric: Rubric,
     prompts: BackTranslationPrompts,
     settings: Settings,
@@ -259,7 +259,7 @@ def backtranslate(
     log = journal_of(path)
     jobs = [
         Job(name=text.name, do=partial(_translate_and_judge, text, side.suite, rubric, prompts))
-        for text in chosen.texts
+        for text in sample.texts
     ]
     with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         secrets = Secrets(settings.secrets)
@@ -267,7 +267,7 @@ def backtranslate(
             JudgedText(scores={}, failed=secrets.mask(str(item))) if isinstance(item, CallFailed) else item
             for item in session.run(jobs, on_done)
         ]
-        section = _section(chosen, results, settings, rubric, prompts)
+        section = _section(sample, results, settings, rubric, prompts)
         section["cost_usd"] = session.cost
         sections.add(path, "backtranslation", section)
         return section, session.totals
@@ -279,13 +279,13 @@ def journal_of(path: Path) -> Path:
 
 
 def _section(
-    chosen: TranslationSample,
+    sample: TranslationSample,
     results: Sequence[JudgedText],
     settings: Settings,
     rubric: Rubric,
     prompts: BackTranslationPrompts,
 ) -> dict[str, JSON]:
-    judged_texts = [*zip(chosen.texts, results, strict=True)]
+    judged_texts = [*zip(sample.texts, results, strict=True)]
     why = Counter(item.failed for text, item in judged_texts if text.is_translated and item.failed)
     section: dict[str, JSON] = plain(
         {
@@ -293,19 +293,19 @@ def _section(
             "translator": settings.model,
             "prompt_version": prompts.version,
             "rubric_version": rubric.version,
-            "languages": list(chosen.languages),
-            "targets": list(chosen.targets),
-            "seed": chosen.seed,
-            "questions": chosen.questions,
-            "replies": chosen.replies,
-            "translations": chosen.translations,
+            "languages": list(sample.languages),
+            "targets": list(sample.targets),
+            "seed": sample.seed,
+            "questions": sample.questions,
+            "replies": sample.replies,
+            "translations": sample.translations,
             "failed": sum(why.values()),
             "declined": why[DECLINED],
             "reasons": dict(why.most_common()),
             "method": METHOD,
             "unit": "percentage points",
             "confidence": 0.95,
-            "evaluators": [_of_evaluator(name, chosen, judged_texts) for name in settings.evaluator_models],
+            "evaluators": [_of_evaluator(name, sample, judged_texts) for name in settings.evaluator_models],
             "texts": [_text(text, item) for text, item in judged_texts],
         }
     )
@@ -313,7 +313,7 @@ def _section(
 
 
 def _of_evaluator(
-    name: str, chosen: TranslationSample, judged_texts: Sequence[tuple[SampledText, JudgedText]]
+    name: str, sample: TranslationSample, judged_texts: Sequence[tuple[SampledText, JudgedText]]
 ) -> dict[str, JSON]:
     by_question: dict[str, dict[tuple[str, str], float]] = {}
     for text, item in judged_texts:
@@ -325,7 +325,7 @@ def _of_evaluator(
         "evaluator": name,
         "verdicts": sum(name in item.scores for item in judged),
         "missing": sum(name not in item.scores for item in judged),
-        "pairs": [asdict(part) for part in parts([*by_question.values()], chosen.languages, chosen.targets)],
+        "pairs": [asdict(part) for part in parts([*by_question.values()], sample.languages, sample.targets)],
     }
 
 

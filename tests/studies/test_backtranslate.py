@@ -143,7 +143,7 @@ def test_suites_without_single_replies_are_refused(results: Path) -> None:
     """In one clear line."""
     other = replace(load(results), suite=suites.load("borderlines"))
     with pytest.raises(UserError, match="the replies of borderlines are not free texts that are judged one"):
-        backtranslate.design(other, (), 60, 0)
+        backtranslate.draw_sample(other, (), 60, 0)
 
 
 REFUSED: list[tuple[Callable[[dict[str, Any]], None], tuple[str, ...], str]] = [

@@ -208,10 +208,10 @@ def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
     from inspect_ai.scorer import Score
 
     explanation = "\n\n".join(_judgements(evaluators))
-    return Score(value=run.score, explanation=explanation or None, metadata=_clean(_about(run)))
+    return Score(value=run.score, explanation=explanation or None, metadata=_clean(_run_metadata(run)))
 
 
-def _about(run: RunRow) -> dict[str, JSON]:
+def _run_metadata(run: RunRow) -> dict[str, JSON]:
     """The run as JSON without its conversations, which are the messages of the sample."""
     return {name: value for name, value in run_json(run).items() if name not in TRANSCRIPTS}
 

@@ -73,7 +73,7 @@ class Column:
     of: Callable[[_Row], Any]
 
 
-def _about(name: str) -> Callable[[_Row], Any]:
+def _metadata_value(name: str) -> Callable[[_Row], Any]:
     return lambda row: row.results.metadata.get(name)
 
 
@@ -84,9 +84,11 @@ def _tokens(kind: str) -> Callable[[_Row], int | None]:
 COLUMNS: Sequence[Column] = (
     Column("file", "text", "path of the results file", lambda row: str(row.results.path)),
     Column("suite", "text", "the benchmark", lambda row: row.results.suite),
-    Column("dataset", "text", "`--dataset`; null where `--topics` named other data", _about("dataset")),
-    Column("data_hash", "text", "SHA-256 of the data", _about("data_hash")),
-    Column("rubric_version", "text", "version of the rubric", _about("rubric_version")),
+    Column(
+        "dataset", "text", "`--dataset`; null where `--topics` named other data", _metadata_value("dataset")
+    ),
+    Column("data_hash", "text", "SHA-256 of the data", _metadata_value("data_hash")),
+    Column("rubric_version", "text", "version of the rubric", _metadata_value("rubric_version")),
     Column("subject_model", "text", "the model under test", lambda row: row.results.model),
     Column(
         "evaluator_models",
@@ -94,7 +96,7 @@ COLUMNS: Sequence[Column] = (
         "the panel, separated by commas",
         lambda row: ", ".join(row.results.metadata["evaluator_models"]),
     ),
-    Column("started", "text", "beginning of the first session, ISO 8601", _about("started")),
+    Column("started", "text", "beginning of the first session, ISO 8601", _metadata_value("started")),
     Column("language", "text", "language of the case", lambda row: row.run.language),
     Column("area", "text", "topic area, where the suite has areas", lambda row: row.run.area or None),
     Column("case", "text", "id of the case, unique in its language", lambda row: row.run.id),
@@ -200,7 +202,7 @@ def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]
                     values.append(None)
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in COLUMNS}
     kinds |= {name: _kind(columns[name]) for name in columns if name not in kinds}
-    return {name: _as(kinds[name], values) for name, values in columns.items()}, kinds
+    return {name: _converted(kinds[name], values) for name, values in columns.items()}, kinds
 
 
 def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -217,7 +219,7 @@ def _kind(values: Sequence[JSON]) -> ColumnKind:
     return "number" if types and types <= {int, float} else "text"
 
 
-def _as(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
+def _converted(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
     if kind == "number":
         return [None if value is None else float(value) for value in values]
     return [_as_text(value) for value in values] if kind == "text" else list(values)

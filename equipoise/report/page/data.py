@@ -173,7 +173,7 @@ def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Resu
         sentences=[*sentences.about(data, side.suite, ended)],
         alike=sentences.alike(data),
         warnings=[*_warnings(data["metadata"])],
-        figures=[_named(figure, named) for figure in figures if _shows_anything(figure)],
+        figures=[_with_names(figure, named) for figure in figures if _shows_anything(figure)],
         spread=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
         asker=data["summary"].get("asker"),
@@ -183,17 +183,18 @@ def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Resu
     )
 
 
-def _named(figure: Plot, names: Names) -> Plot:
+def _with_names(figure: Plot, names: Names) -> Plot:
     """The figure with names in place of slugs."""
     return replace(
         figure,
         rows=[
-            {**row, **{key: names.of(str(row[key])) for key in _NAMED & row.keys()}} for row in figure.rows
+            {**row, **{key: names.of(str(row[key])) for key in _NAME_COLUMNS & row.keys()}}
+            for row in figure.rows
         ],
     )
 
 
-_NAMED = {"name", "row", "column"}
+_NAME_COLUMNS = {"name", "row", "column"}
 """Columns of figures that may contain slugs and codes."""
 
 

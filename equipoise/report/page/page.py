@@ -210,7 +210,7 @@ def _pieces(
 ) -> Iterator[str]:
     style, scripts = stylesheet() + shades.style(), [asset(name) for name in _SCRIPTS]
     index = {
-        "results": [_about(item) for item in results],
+        "results": [_script_data(item) for item in results],
         "columns": pack.shown,
         "chunks": len(pack.chunks),
         "reviews": [asdict(review) for review in reviewed.reviews],
@@ -241,7 +241,7 @@ def _pieces(
     )
 
 
-def _about(item: Result) -> dict[str, JSON]:
+def _script_data(item: Result) -> dict[str, JSON]:
     """The data of one result for the page's scripts."""
     metadata = item.metadata
     return {
@@ -297,7 +297,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _plain, "json": _json}
+    made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _id_part, "json": _json}
     made.filters |= {"estimate": estimate, "sampled": added.sampled}
     made.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
     made.filters |= {"names": comparison.names, "movers": comparison.movers}
@@ -323,7 +323,7 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _plain(name: str) -> str:
+def _id_part(name: str) -> str:
     """A name as part of an id in the page."""
     return "".join(character if character.isalnum() and character.isascii() else "-" for character in name)
 
@@ -338,5 +338,5 @@ def figures_by_file_name(results: Sequence[Result]) -> Mapping[str, Plot]:
     """Every figure by its unique file name, without a suffix."""
     named: dict[str, Plot] = {item.name: item for item in overview(results)}
     for item in results:
-        named |= {f"{_plain(item.key)}-{figure.name}": figure for figure in item.figures}
+        named |= {f"{_id_part(item.key)}-{figure.name}": figure for figure in item.figures}
     return named

@@ -29,7 +29,7 @@ def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -
         yield from _by_people(data.get("people") or {}, next(iter(summary["metrics"])))
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
-    yield from _ended(ended)
+    yield from _outcome_sentence(ended)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := data.get("gate"):
@@ -109,7 +109,7 @@ def _gap(pair: Mapping[str, JSON], unit: str) -> str:
     return f"{pair['value']:+.1f} {unit}{limits}"
 
 
-def _ended(ended: Mapping[str, int]) -> Iterator[str]:
+def _outcome_sentence(ended: Mapping[str, int]) -> Iterator[str]:
     counts = {_OUTCOMES[name]: ended[name] for name in _OUTCOMES if ended.get(name)}
     if counts:
         (first, many), *rest = counts.items()

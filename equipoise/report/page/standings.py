@@ -39,10 +39,10 @@ def _pair(table: Table, above: int, below: int) -> str:
         is_chance = low is not None and high is not None and not low <= 0 <= high
         return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
     clusters = first.suite.clusters
-    return f"{first.model} scores {size} {_way(difference)} than {second.model} on the same {clusters}"
+    return f"{first.model} scores {size} {_direction(difference)} than {second.model} on the same {clusters}"
 
 
-def _way(difference: ModelDifference) -> str:
+def _direction(difference: ModelDifference) -> str:
     return "higher" if (difference.value or 0.0) > 0 else "lower"
 
 
@@ -188,10 +188,10 @@ def lead(board: Board) -> str:
     """A line on the content of the board."""
     models, suites = len(board.models), len({section.suite.name for section in board.sections})
     count = sum(len(table.entries) for section in board.sections for table in section.tables)
-    return f"{_many(models, 'model')}, {_many(suites, 'suite')}, {_many(count, 'set')} of results"
+    return f"{_counted(models, 'model')}, {_counted(suites, 'suite')}, {_counted(count, 'set')} of results"
 
 
-def _many(number: int, noun: str) -> str:
+def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 

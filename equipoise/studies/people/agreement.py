@@ -103,13 +103,15 @@ def _corrected(
 def _labels_of(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:
     """Each person's labels of a reply, by field: `scores` always, other fields if they have labels."""
     by_field = {
-        labels.KEYS[part]: {sheet.name: sheet.labels[name][part] for sheet in used if _has(sheet, name, part)}
+        labels.KEYS[part]: {
+            sheet.name: sheet.labels[name][part] for sheet in used if _has_label(sheet, name, part)
+        }
         for part in form.NAMES
     }
     return {key: values for key, values in by_field.items() if values or key == labels.KEYS["score"]}
 
 
-def _has(sheet: Sheet, name: str, part: FieldName) -> bool:
+def _has_label(sheet: Sheet, name: str, part: FieldName) -> bool:
     return part in sheet.labels.get(name, {})
 
 

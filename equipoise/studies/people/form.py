@@ -98,10 +98,10 @@ def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldN
     `meanings` has the meaning of each level of the scale.
     """
     fields: dict[FieldName, Field] = {"score": _score(levels(side), meanings or {})}
-    if _counts(side, "outcome"):
+    if _is_used(side, "outcome"):
         fields["outcome"] = Field(name="outcome", title="How it ended", choices=_choices("outcome", OUTCOMES))
     sides = side.metadata.get("about", {}).get("sides", {})
-    if len(sides) == 2 and _counts(side, "lean"):
+    if len(sides) == 2 and _is_used(side, "lean"):
         fields["lean"] = Field(
             name="lean",
             title="Which side it leans to, beyond what the evidence warrants",
@@ -151,7 +151,7 @@ def _leans(first: str, second: str) -> list[str]:
     return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
 
 
-def _counts(side: Side, name: FieldName) -> bool:
+def _is_used(side: Side, name: FieldName) -> bool:
     """Whether any figure of these results uses a value that labels of this field determine."""
     values = dict.fromkeys(name for cell in side.cells for name in cell.values)
     labelled = side.suite.labelled(_PROBES[name], values, side.scale)

@@ -55,13 +55,13 @@ def lines(side: LoadedResults, half_width: float, agreement: float | None) -> It
         needed = needed_labels(
             half_width, spread=basis.spread, agreement=basis.agreement, replies=basis.replies, floor=floor
         )
-        estimate = f"about {needed:,} labels" if needed else _never(words, floor)
+        estimate = f"about {needed:,} labels" if needed else _unreachable(words, floor)
         yield f"           {words} (@{scope}): ±{half_width:g} pp: {estimate}"
     gates = ", ".join(_gates(basis))
     yield f"           gates @these@people, 80 % power if nothing changed: {gates} on each side"
 
 
-def _never(words: str, floor: float) -> str:
+def _unreachable(words: str, floor: float) -> str:
     at_least = f"; with labels of all it is about ±{1.96 * floor:.1f} pp" if floor else ""
     return f"no number of labels gives that {words}{at_least}"
 

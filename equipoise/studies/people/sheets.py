@@ -221,13 +221,13 @@ def _put_review(
         sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
     elif review.score is not None:
         sheet.put(where, review.run, {"score": str(review.score)}, fields)
-    elif review.verdict == "right" and (own := _joint(reply, form.levels(side))) is not None:
+    elif review.verdict == "right" and (own := _panel_score(reply, form.levels(side))) is not None:
         sheet.labels[review.run] = {"score": own}
     else:
         sheet.blank += 1
 
 
-def _joint(reply: ScoredReply, scale: Levels) -> float | None:
+def _panel_score(reply: ScoredReply, scale: Levels) -> float | None:
     """The level nearest to the evaluators' mean; for categories, the one that all of them gave, else None."""
     verdicts = list(reply.verdicts.values())
     if scale.is_categorical:
