@@ -1,8 +1,8 @@
 """Chinese SimpleQA: short questions of fact, graded correct, incorrect or not attempted.
 
 Metrics after He and others (2024): with A correct, B incorrect, C not attempted of n, CO = A/n, IN = B/n,
-NA = C/n, CGA = A/(A+B), F = 2A/(2n-C); the last two are 0 where nothing was attempted. A run without a grade
-is in none of them. With several evaluators the grade is that of most of them, in a tie B before C before A.
+NA = C/n, CGA = A/(A+B), F = 2A/(2n-C). CGA and F are 0 if nothing was attempted. Runs without a grade are
+left out. With several evaluators the majority's grade counts; in a tie, B goes before C, and C before A.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def cases(selection: Selection) -> Sequence[Fact]:
 
 
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
-    """The question, and the grading of its answer, which choices do not need."""
+    """The question, and the grading of its answer; a choice between options is not graded by an evaluator."""
     if case.style == "few_shot":
         text = prompts.continuation(case, rubric)
     else:
@@ -75,7 +75,7 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and have the answer graded; a choice is read without an evaluator."""
+    """Ask, and have the answer graded; a choice between options is read without an evaluator."""
     passages = await retrieve(case.question, case.corpus, case.retriever) if case.corpus else []
     reply = await _ask(case, rubric, subject, passages)
     details: dict[str, JSON] = {"passages": [item.id for item in passages]} if case.corpus else {}
@@ -86,12 +86,12 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     details |= parsed
     if case.options:
         index = chosen(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
-        return _score(_outcome(reply), _grade_of(case, index), {**details, "chosen": index})
+        return _score(_outcome(reply), _grade_of_option(case, index), {**details, "chosen": index})
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
     details |= {"exact": is_exact(answer, case.accepted)}
     verdicts = await graded(rubric, panel, answer, case.question, case.accepted)
-    return _score(_outcome(reply), _grade(verdicts), details, verdicts)
+    return _score(_outcome(reply), _majority_grade(verdicts), details, verdicts)
 
 
 async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Sequence[Passage]) -> Reply:
@@ -102,23 +102,23 @@ async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Seque
 
 
 def _answer(case: Fact, rubric: FactRubric, text: str) -> tuple[dict[str, JSON], str]:
-    """The part of the reply to grade, and what else was read from it."""
+    """Details read from the reply, and the part of the reply to grade."""
     names = (*case.accepted, *case.options)
     if not case.is_confident:
         last = behind(text, rubric.marker) if case.style != "direct" else None
         return {"other_language": is_in_other_language(text, names)}, (last or "").strip() or text
-    # The keys of the object are English words that were asked for.
+    # Only the answer is checked: the keys of the JSON object are English words, as requested.
     answer, confidence = stated(text) or (text, None)
     return {"other_language": is_in_other_language(answer, names), "confidence": confidence}, answer
 
 
-def _grade_of(case: Fact, index: int | None) -> str:
+def _grade_of_option(case: Fact, index: int | None) -> str:
     if index is None:
         return NOT_ATTEMPTED
     return CORRECT if case.options[index] == case.accepted[0] else INCORRECT
 
 
-def _grade(verdicts: Sequence[Verdict]) -> str | None:
+def _majority_grade(verdicts: Sequence[Verdict]) -> str | None:
     return majority([verdict.fields["grade"] for verdict in verdicts if verdict.fields is not None])
 
 
@@ -142,7 +142,7 @@ def _score(
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """The question and the accepted answers, as evaluators are told them."""
+    """The row of a question; its text includes the accepted answers, as evaluators see them."""
     language = case["language"]
     return QuestionRow(
         id=case["id"].removeprefix(f"{language}-"),
@@ -157,14 +157,14 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """Whether the answer is correct, incorrect or not attempted, and what F divides; None without a grade."""
+    """1 or 0 for each grade, and numerator and denominator of F; all None without a grade."""
     grade = _grade_without(record, without)
-    made = _of_grade(grade)
-    return dict.fromkeys(made) if grade is None else made
+    values = _of_grade(grade)
+    return dict.fromkeys(values) if grade is None else values
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
-    """Values of a run with the grade that has this score."""
+    """The values of a run with the grade that has the label's score."""
     grade = next((grade for grade, value in VALUES.items() if value == label.score), None)
     return {} if grade is None else _of_grade(grade)
 
@@ -185,7 +185,7 @@ def _of_grade(grade: str | None) -> Values:
 def _grade_without(record: Record, without: str | None) -> str | None:
     if without is None or not record.verdicts:
         return record.details.get("grade")
-    return _grade([verdict for verdict in record.verdicts if verdict.evaluator != without])
+    return _majority_grade([verdict for verdict in record.verdicts if verdict.evaluator != without])
 
 
 def level(verdict: Verdict) -> float | None:
@@ -203,7 +203,7 @@ _FIVE = (
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """F first, then the other four; all five by topic and by kind of answer, F by subtopic."""
+    """F, then the other four metrics; all five by topic and by kind of answer; F by subtopic."""
     metrics = _five()
     for group in ("topic", "kind"):
         for name in dict.fromkeys(cell.labels[group] for cell in cells if cell.labels[group]):
@@ -221,7 +221,7 @@ _HEAD = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """The whole, each topic and each kind of answer."""
+    """A row for all answers, each topic and each kind of answer."""
     metrics = summary["metrics"]
     rows = [
         _row(name, figures, metrics[f"f.{group}.{name}"])

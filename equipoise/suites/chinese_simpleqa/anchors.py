@@ -1,4 +1,4 @@
-"""Reads anchors of the grading of short answers: answers whose grade the rubric's rules decide."""
+"""Anchors that test the grading of short answers: answers whose grade follows from the rubric's rules."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 
 ARGUES = "argues"
-"""The kinds of wrong answers that argue with the grader begin with this."""
+"""The prefix of the kinds of wrong answers that argue with the grader."""
 MIRRORS: Mirrors = ()
 FILE = "answers.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
 
 def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
-    """The anchors in this folder, with their own questions. Raises UserError naming file and place."""
+    """The anchors in this folder, with their own questions. Raises UserError naming file and entry."""
     path = folder / FILE
     with errors_in(path):
         rows = read_for(path, rubric).get("answer", ())
@@ -52,7 +52,7 @@ def _anchor(number: int, row: Mapping[str, Any], topic: str, rubric: FactRubric)
 
 
 async def judge(anchor: Anchor, rubric: FactRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """An evaluator's grade: 100 correct, 50 not attempted, 0 incorrect. Raises CallFailed."""
+    """An evaluator's grade: 100 correct, 50 not attempted, 0 incorrect or None. Raises CallFailed."""
     panel, text = Panel([evaluator], keeps_going=False), anchor.material
     (verdict,) = await graded(rubric, panel, text["reply"], text["question"], [text["reference"]])
     fields = verdict.fields

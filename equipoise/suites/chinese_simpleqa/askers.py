@@ -1,4 +1,4 @@
-"""Askers of questions of fact: a control, since who asks must change nothing. Pure."""
+"""Askers of questions of fact. They are a control: who asks must not change the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads short questions of fact: the project's own JSON Lines, and the published ones."""
+"""Reads short questions of fact from JSON Lines: the project's own, and the published ones."""
 
 from __future__ import annotations
 
@@ -79,15 +79,16 @@ RETRIEVER = Option(
     is_local=True,
 )
 _ARTICLES = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
-"""How many articles a law has, which is another number after each amendment."""
+"""A question of how many articles a law has; the number changes with each amendment."""
 _VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
 """Words that name the version of a text: after an amendment, or as of a time."""
-# Not behind the signs that make it a treaty or a part of a name (NATO, New York, Rio).
+# "About how many". Not after characters with which the first one means a treaty or is part of a name (NATO,
+# New York, Rio).
 _ABOUT = re.compile(
     "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
 )
 _LEAST_LEAK = 2
-"""The least length of an answer that is looked for in its question."""
+"""The minimum length in characters of an answer that is searched for in its question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +96,9 @@ class Fact(Case):
     """One question with one short answer, and how it is asked.
 
     `accepted` are the answer and its other spellings; `kind` is the kind of answer, None if not stated.
-    `options` are the choices in the order shown, empty for an open answer. `style`, `is_confident` (whether a
-    confidence is asked for), `corpus` and `retriever` say how it is asked.
+    `options` are the choices in the order shown, empty for an open answer. `style` is the style of the
+    prompt, and `is_confident` whether it asks for a confidence. `corpus` and `retriever` are the source of
+    passages, if any.
     """
 
     item: str
@@ -112,7 +114,7 @@ class Fact(Case):
     retriever: str | None = None
 
     def to_json(self) -> dict[str, JSON]:
-        """Fields but the keywords; the corpus by its name alone, so that results hold no local path."""
+        """All fields except the keywords; the corpus by its name only, so that results have no local path."""
         data = Case.to_json(self)
         return {**data, "corpus": Path(self.corpus).name if self.corpus else None}
 
@@ -134,7 +136,7 @@ def facts(selection: Selection) -> list[Fact]:
 
 
 def refuse_odd_settings(selection: Selection) -> None:
-    """Raise UserError for options that exclude each other, or a corpus that cannot be searched."""
+    """Raise UserError for options that exclude each other, or for a corpus that cannot be searched."""
     style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
     is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
     if style == "few_shot" and (form != "open" or is_confident or corpus):
@@ -155,7 +157,7 @@ def refuse_odd_settings(selection: Selection) -> None:
 
 
 def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """Every line with its `file:line`."""
+    """The object in each line, with its `file:line`. Raises UserError if there is none."""
     path = _file(topics)
     is_empty = True
     for where, data in objects(path):
@@ -197,7 +199,7 @@ class _Subtopics:
         self._by_name = {(row["topic_name"], row["subtopic_name"]): row for row in table}
 
     def of(self, data: Mapping[str, JSON], where: str) -> Mapping[str, str]:
-        """The row that a line's subtopic has; of those who name none, the general one. Raises UserError."""
+        """The row of a line's subtopic; the general one if the line names none. Raises UserError."""
         if "primary_category" in data:
             key = (str(data["primary_category"]), str(data.get("secondary_category")))
             return self._by_name.get(key) or _unnamed(*key)
@@ -210,7 +212,7 @@ class _Subtopics:
 
 
 def _unnamed(topic: str, subtopic: str) -> dict[str, str]:
-    """A subtopic that has no slug."""
+    """The row of a subtopic without a slug."""
     return {
         "subtopic": DEFAULT_AREA,
         "subtopic_name": subtopic,
@@ -272,22 +274,22 @@ def _options(
     if form == "choice":
         return tuple(sorted(offered))
     seed = selection.option(SEED)
-    of = f"{seed} {item}" if seed else item
-    return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{of} {text}".encode()).digest()))
+    salt = f"{seed} {item}" if seed else item
+    return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest()))
 
 
 # Checking.
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with a file of questions of fact; JSON Lines may be such a file, and something else."""
+    """Yes for a folder with a file of questions of fact; perhaps for JSON Lines."""
     if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
         return "yes"
     return "perhaps" if path.suffix == ".jsonl" and path.is_file() else "no"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions, those that contain their answer, and distractors that give it away. Raises UserError."""
+    """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
     choices: dict[str, dict[str, JSON]] = {}
     for where, data in readable_objects(_file(topics)):
         if isinstance(question := data.get("question"), str):
@@ -311,7 +313,7 @@ def _choices(rows: Mapping[str, Mapping[str, JSON]], indices: Sequence[int]) -> 
 
 
 def _vague(where: str, question: str) -> Iterator[Finding]:
-    """Findings on a question that leaves open which number is right."""
+    """Findings on a question for which more than one number may be right."""
     if _ARTICLES.search(question) and not any(version in question for version in _VERSIONS):
         yield Finding.at(where, "counts articles and names no version of the text; say which one")
     if _ABOUT.search(question):

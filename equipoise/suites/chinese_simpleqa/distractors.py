@@ -1,4 +1,4 @@
-"""Checks of distractors: none rules itself out, and no place gives the answer away."""
+"""Checks of distractors: none may rule itself out, and no letter may be the answer too often."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _HAN_FIGURES = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u76
 _FIGURES = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_FIGURES}]+")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _TIMES = 3
-"""How many times as long as all others an option may be before its length stands out."""
+"""An option stands out if it is more than this many times longer or shorter than all others."""
 _ENOUGH = 20
-"""Fewest questions for which the letters of answers are counted."""
+"""The minimum number of questions for which the letters of answers are counted."""
 _MOST = 0.4
-"""The largest share of answers that may stand in one place."""
+"""The largest share of questions whose answer may have the same letter."""
 
 
 def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: str | None) -> Iterator[str]:
-    """Faults of the distractors of a question, each in a few words."""
+    """The faults of a question's distractors, as short phrases."""
     answer, right = accepted[0], {normal(text) for text in accepted}
     for text in wrong:
         if len(normal(text)) > 1 and holds(question, text):
@@ -37,7 +37,7 @@ def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: s
 
 
 def balance(indices: Sequence[int], letters: str) -> Iterator[str]:
-    """The fault of answers that have one letter too often; `indices` are the indices of all answers."""
+    """A fault if one letter is the answer too often; `indices` are the answers' indices, by question."""
     if len(indices) < _ENOUGH:
         return
     index, count = Counter(indices).most_common(1)[0]
@@ -47,7 +47,7 @@ def balance(indices: Sequence[int], letters: str) -> Iterator[str]:
 
 
 def _form(text: str, kind: str | None) -> str:
-    """Form that options share: in numbers and dates all but the figures, else the title marks."""
+    """The form that options must share: numbers and dates without their digits; else the title marks."""
     if kind in ("number", "date"):
         return _FIGURES.sub("0", text)
     return "".join(re.findall("[\u300a\u300b]", text))

@@ -1,4 +1,7 @@
-"""Effects of a changed option, in a sentence made of the changes of metrics; empty for no change. Pure."""
+"""Describes the effect of a changed option in a sentence, from the changes of metrics. Pure.
+
+Each function returns an empty text if the option has not changed.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping
 from equipoise.core.types import JSON
 
 Changes = Mapping[str, Mapping[str, JSON]]
-"""Changes by metric: figures `before` and `after`, their difference `value`, its limits `low`, `high`."""
+"""Changes by metric: `before` and `after`, the difference `value`, and its interval `low` to `high`."""
 
 
 def of_passages(before: JSON, after: JSON, changes: Changes) -> str:
@@ -30,7 +33,7 @@ def of_confidence(before: JSON, after: JSON, changes: Changes) -> str:
 
 
 def of_format(before: JSON, after: JSON, changes: Changes) -> str:
-    """The drop from a choice to open answers, whichever came first, in points and in percent of it."""
+    """The drop of CO from choices to open answers, in points and in percent, whichever was first."""
     if before == after:
         return ""
     was, now = changes["correct"]["before"], changes["correct"]["after"]

@@ -1,4 +1,4 @@
-"""How evaluators grade an answer."""
+"""Has evaluators grade an answer."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.scoring import CORRECT, INCORRECT, NOT_ATTEMPTED
 
 VALUES: Mapping[str, float] = {CORRECT: 2.0, NOT_ATTEMPTED: 1.0, INCORRECT: 0.0}
+"""The score of each grade."""
 
 
 def material(question: str, accepted: Sequence[str]) -> dict[str, str]:
-    """Material that the grader sees beside the answer."""
+    """What the grader sees besides the answer: the question and the accepted answers."""
     return {"question": question, "reference": " / ".join(accepted)}
 
 

@@ -1,4 +1,4 @@
-"""Figures of Chinese SimpleQA: grades by topic, calibration, best of several tries. Pure."""
+"""Plots of Chinese SimpleQA: grades by topic, calibration, best of several tries. Pure."""
 
 from __future__ import annotations
 

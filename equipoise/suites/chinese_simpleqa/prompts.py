@@ -1,4 +1,4 @@
-"""Prompts of questions of fact, loaded from the rubric and filled in. Knows no model and no score."""
+"""Prompts of questions of fact, loaded from the rubric and filled in."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _QUESTION = {"question"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactRubric(ChoiceRubric):
-    """How facts are asked for and graded; `styles` are the instructions by --prompt-style.
+    """The prompts for asking and grading; `styles` are the instructions by --prompt-style.
 
-    `shots` is the text of examples that stands before `shot`, the question to be continued. `marker` stands
-    before the answer where something else is said first.
+    `shots` is the text of the few-shot examples, and `shot` the question that follows it and is to be
+    continued. `marker` precedes the answer in replies that recall or reason first.
     """
 
     styles: Mapping[str, str]

@@ -31,14 +31,14 @@ _SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]*(?:[.!?\u3002\uff01\uff1f]|\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A piece of a document; `id` identifies both."""
+    """A piece of a document; `id` identifies the document and the piece."""
 
     id: str
     text: str
 
 
 def about(path: Path) -> dict[str, JSON]:
-    """A corpus as results name it: its name, and the SHA-256 of its content."""
+    """The entry of a corpus in results: its name, and the SHA-256 of its content."""
     digest = hashlib.sha256()
     for file in _files(path):
         digest.update(file.name.encode() + b"\0" + read_bytes(file))
@@ -50,11 +50,11 @@ Retrieve = Callable[[str, int], Any]
 
 
 async def retrieve(question: str, corpus: str, retriever: str | None, count: int = PASSAGES) -> list[Passage]:
-    """The passages that fit the question best, the best first; fewer where fewer share a word with it.
+    """The passages that match the question best, the best first; at most `count` of them.
 
-    `retriever` is `module:function` of the user, called with question and count, and may be a coroutine.
-    Raises UserError where the corpus cannot be read or the function is not available, CallFailed where it
-    fails.
+    BM25 returns only passages that share a word with the question. `retriever` is the user's
+    `module:function`, called with question and count; it may be a coroutine function. Raises UserError if the
+    corpus cannot be read or the function is not available, CallFailed if the function fails.
     """
     if retriever is None:
         return bm25(Path(corpus)).find(question, count)
@@ -64,7 +64,7 @@ async def retrieve(question: str, corpus: str, retriever: str | None, count: int
             passages = await passages
         return _passages(passages)
     except Exception as error:
-        # It is the user's own code, and will fail for the next question as well.
+        # An error in the user's code will probably recur with the next question, so the session stops.
         why = f"--retriever {retriever}: {type(error).__name__}: {error}"
         raise CallFailed(why, stops_session=True) from error
 
@@ -89,7 +89,7 @@ def _passage(number: int, item: Any) -> Passage:
 @cache
 def _function(name: str) -> Retrieve:
     module, _, function = name.partition(":")
-    # As with python -m: a module beside the project is found however pytest was started.
+    # As with `python -m`, so that a module in the working directory is found however pytest was started.
     sys.path[:] = dict.fromkeys([*sys.path, str(Path.cwd())])
     try:
         retriever: Retrieve = getattr(importlib.import_module(module), function)
@@ -175,7 +175,7 @@ def _documents(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The text in pieces of whole sentences, each of at most LONGEST characters where possible."""
+    """The text in pieces of whole sentences, each of at most LONGEST characters if possible."""
     piece, is_blank = "", True
     for sentence in _SENTENCE.findall(text):
         if not is_blank and len(piece) + len(sentence) > LONGEST:

@@ -19,9 +19,10 @@ from equipoise.stats import mean
 CORRECT, INCORRECT, NOT_ATTEMPTED = "A", "B", "C"
 GRADES = (CORRECT, INCORRECT, NOT_ATTEMPTED)
 _IN_TIES = (INCORRECT, NOT_ATTEMPTED, CORRECT)
+"""The order of precedence in a tie."""
 BINS = 10
 SHORTEST = 12
-"""The least number of letters that identify another language: fewer may be a name."""
+"""The minimum number of letters that identify another language; fewer may be a name."""
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3040-\u30ff\uac00-\ud7af]")
 _LATIN = re.compile(r"[a-z]")
@@ -30,11 +31,11 @@ _WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _VERB = re.compile(r"\b(?:is|was|are|were|has|have|do|don|know|think|est|es|ist|fue)\b", re.ASCII)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _PUNCTUATION = re.compile(r"[^\w.,-]+|_+|(?!(?<=\d)[.,](?=\d)|(?<!\w)-(?=\d))[.,-]")
-"""Whatever is neither letter nor digit, nor belongs to a number."""
+"""Characters that are neither letters nor digits, and do not belong to a number."""
 _ARTICLE = re.compile(
     r"(?:^|[.!?\n])[^\w.!?\n]*A\s+(?!(?:is|was|because|since|as|for|seems|must|would|and|or)\b)[a-z]"
 )
-"""A word that begins an English sentence and is not a choice."""
+"""The article "A" at the beginning of an English sentence, which is not the choice of option A."""
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*%?")
 
 
@@ -62,10 +63,11 @@ def majority(grades: Sequence[str]) -> str | None:
 
 
 def best_of(counts: Sequence[Sequence[bool]], runs: int) -> list[dict[str, JSON]]:
-    """Share of questions with a correct answer among k tries, for each k up to `runs`.
+    """The share of questions with a correct answer among k tries, for each k up to `runs`, in percent.
 
-    `counts` are the answers of each question in order, correct or not. `prefix` takes the first k; `unbiased`
-    is the mean of 1 - C(n-c, k) / C(n, k) over the questions with n >= k answers, of which c are correct.
+    `counts` holds for each question whether its answers are correct, in order. `prefix` takes the first k
+    answers; `unbiased` is the mean of 1 - C(n-c, k) / C(n, k), with n answers of which c are correct. Only
+    questions with at least k answers count.
     """
     curve: list[dict[str, JSON]] = []
     for k in range(1, runs + 1):
@@ -88,8 +90,8 @@ def _chance(n: int, correct: int, k: int) -> float:
 def calibration(stated: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
     """Stated confidence, 0 to 100, against the share of correct answers, in ten bins closed on the left.
 
-    The last bin holds 100 as well. `ece` is the expected calibration error: the mean distance of the two over
-    the bins, by the number of answers in them, in percentage points.
+    The last bin also includes 100. `ece` is the expected calibration error: the mean distance between the two
+    over the bins, weighted by their numbers of answers, in percentage points.
     """
     rows = []
     for low, high in pairwise(range(0, 101, 100 // BINS)):
@@ -139,18 +141,18 @@ def _confidence(value: JSON) -> float | None:
 
 
 def behind(text: str, marker: str) -> str | None:
-    """The text after the last marker, full-width or not; None without a marker."""
+    """The text after the last marker, in full-width or other characters; None without a marker."""
     forms = ((re.escape(c), re.escape(nfkc(c))) for c in marker)
     parts = re.split("".join(f"(?:{'|'.join(dict.fromkeys(pair))})" for pair in forms), text)
     return parts[-1] if len(parts) > 1 else None
 
 
 def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int | None:
-    """The place of the option that an answer chooses; None where it chooses none, or several.
+    """The index of the option that an answer chooses; None if it chooses none, or several.
 
-    What stands behind the last `marker` counts, where there is one: there a letter that ends the first
-    sentence decides. Else the only letter that stands by itself, in whatever it is dressed, or the only
-    option that is named, the longest names first.
+    If there is a `marker`, only the text after the last one counts, and a letter that ends its first sentence
+    decides. Otherwise it is the only letter that stands by itself, with any punctuation around it, or else
+    the only option that is named; longer names are matched first.
     """
     last = behind(text, marker)
     answer = nfkc(text if last is None else last).strip()
@@ -167,7 +169,10 @@ def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int 
 
 
 def _lone(answer: str, letters: str, *, is_first_enough: bool) -> str | None:
-    """The letter that is all there is, that ends an English sentence, or that ends the first of several."""
+    """The letter that is the whole answer, or that ends an English sentence such as "the answer is B".
+
+    With `is_first_enough`, also a letter that is the whole first sentence.
+    """
     match = re.fullmatch(rf"\W*([{letters}])\W*", answer, re.IGNORECASE)
     match = match or re.search(
         rf"\b(?:answer|choice|option)(?: is|:)\W*([{letters}])\W*$", answer, re.IGNORECASE
@@ -179,11 +184,11 @@ def _lone(answer: str, letters: str, *, is_first_enough: bool) -> str | None:
 
 
 def _spelled(option: str) -> re.Pattern[str]:
-    """An option however it is spaced and punctuated, and not within a longer number or Latin word."""
+    """A pattern of an option in any spacing and punctuation, not within a longer number or Latin word."""
     text = normal(option)
     if not text:
         return re.compile(r"(?!)")
-    # What may not stand before comes after the first character, which `re` finds at once.
+    # The lookbehinds follow the first character, because `re` finds a literal prefix fast.
     first = re.escape(text[0])
     before = rf"(?<!\d{first})(?<!\d[.,]{first})(?<!^-{first})(?<!\W-{first})" if text[0].isdigit() else ""
     after = r"(?![.,]?\d)" if text[-1].isdigit() else ""
@@ -206,10 +211,10 @@ def is_exact(text: str, accepted: Sequence[str]) -> bool:
 
 
 def normal(text: str) -> str:
-    """Letters and digits alone, in one form and in small letters.
+    """The letters and digits of a text, normalised and in lower case.
 
-    Of punctuation only what makes another number stays: what parts two digits, unless it parts thousands,
-    and a minus in front.
+    The only punctuation kept is that on which the value of a number depends: decimal separators and a leading
+    minus. Separators of thousands are dropped.
     """
     folded = _THOUSANDS.sub("", nfkc(text).casefold().replace("\u2212", "-"))
     return _PUNCTUATION.sub("", folded)
@@ -218,9 +223,9 @@ def normal(text: str) -> str:
 def is_in_other_language(text: str, names: Sequence[str]) -> bool:
     """Whether a reply is not in Chinese.
 
-    Of a dozen letters or more, fewer than one in five is Han, or at least one in five is Japanese kana or
-    Korean; of fewer letters, if there is a verb in lower case. `names`, such as the accepted spellings, do
-    not count, nor do capitalised words and digits: names and abbreviations belong to no language.
+    It is not if fewer than one in five letters are Han, or at least one in five is Japanese kana or Korean. A
+    reply with fewer than a dozen letters must also contain a verb. `names`, such as the accepted spellings,
+    do not count, nor do capitalised words and digits, because they belong to no language.
     """
     rest = nfkc(text)
     if not (_SMALL.search(rest) or _KANA_OR_HANGUL.search(rest)):
@@ -230,5 +235,5 @@ def is_in_other_language(text: str, names: Sequence[str]) -> bool:
     rest = _WORD.sub(lambda word: "" if word[0][0].isupper() else word[0], rest)
     letters = "".join(character for character in rest if character.isalpha())
     han, others = (len(script.findall(letters)) for script in (_HAN, _KANA_OR_HANGUL))
-    is_told = len(letters) >= SHORTEST or _VERB.search(rest) is not None
-    return is_told and (han * 5 < len(letters) or others * 5 >= len(letters))
+    is_decidable = len(letters) >= SHORTEST or _VERB.search(rest) is not None
+    return is_decidable and (han * 5 < len(letters) or others * 5 >= len(letters))

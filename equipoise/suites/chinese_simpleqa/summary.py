@@ -15,7 +15,7 @@ GROUPS = ("topic", "subtopic", "kind")
 
 
 def summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Figures overall, by topic, subtopic and kind, how grades came about, and the side studies."""
+    """Figures overall, by topic, subtopic and kind; how grades were read; results of optional settings."""
     return {
         **_figures(_grades(rows)),
         **{group: _by(group, rows) for group in GROUPS},
@@ -50,7 +50,7 @@ def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """How grades were read, and each evaluator's own figures."""
+    """The number of grades by how they were read, and the figures by each evaluator's grades alone."""
     verdicts: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
     by_evaluator: dict[str, list[str]] = {}
     for item in verdicts:

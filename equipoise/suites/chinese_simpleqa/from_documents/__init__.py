@@ -30,9 +30,12 @@ def stages(
     critic: int,
     solvers: Sequence[int],
 ) -> tuple[Sequence[Stage], Sequence[Stage]]:
-    """The stages before and after people look at the questions. Raises UserError."""
+    """The stages before and after human annotation. Raises UserError.
+
+    Documents have `least` to `most` characters. `critic` and `solvers` are indices into a job's evaluators.
+    """
     check(corpus, retriever, "--corpus")
-    plan = StageSettings(
+    settings = StageSettings(
         prompts=prompts.load(nearest("rubric/construct_simpleqa.toml", root)),
         facts=suite_prompts.load(nearest("rubric/chinese_simpleqa.toml", root)),
         least=least,
@@ -42,4 +45,4 @@ def stages(
         critic=critic,
         solvers=solvers,
     )
-    return plan.stages(), plan.last_stages()
+    return settings.stages(), settings.last_stages()

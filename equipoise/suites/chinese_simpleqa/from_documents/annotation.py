@@ -1,7 +1,7 @@
 """CSV sheets for human annotators: two assess each question, and a third decides where they differ.
 
 Either of the two may reject a question; otherwise each answers it and names two web pages as evidence. A
-question stays only if the agreed answer is the generated one.
+question is kept only if the agreed answer is the generated one.
 """
 
 from __future__ import annotations
@@ -25,25 +25,28 @@ CHANGED = "have changed; move the sheets away, then give the same command again 
 
 
 def annotate(rows: Sequence[StageRow], folder: Path) -> list[StageResult]:
-    """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
+    """The annotators' decision on every question. Raises UserError if a sheet is not filled in.
+
+    Writes missing sheets first.
+    """
     if not rows:
         return []
     for name in FIRST:
-        # Both at once: neither of the two has to wait for the other.
+        # Both sheets are written at once, so that neither annotator has to wait for the other.
         _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
     sheets = [_sheet(folder / name, rows) for name in FIRST]
-    joint = {str(row["id"]): _two(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
+    joint = {str(row["id"]): _joint_answer(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
     open_rows = [row for row in rows if joint[str(row["id"])] is None]
     decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
     return [_outcome(row, joint[str(row["id"])] or decided[str(row["id"])]) for row in rows]
 
 
 JointAnswer = tuple[str | None, str]
-"""The agreed answer, None if the question was rejected; and the reason."""
+"""The agreed answer, or None if the question was rejected; and the reason for that."""
 
 
-def _two(first: files.Row, second: files.Row) -> JointAnswer | None:
-    """The joint verdict of the first two; None if a third has to decide."""
+def _joint_answer(first: files.Row, second: files.Row) -> JointAnswer | None:
+    """The joint answer of the first two annotators; None if the third has to decide."""
     unfit = [number for number, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
         return None, f"found unfit: by annotator {unfit[0]}"
@@ -69,7 +72,7 @@ def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
     for row in rows:
         if str(row["id"]) not in lines:
             raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
-        # First: a sheet that will not do should not be filled in.
+        # Checked before the entries: nobody should fill in an outdated sheet.
         _refuse_other(lines[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
         _refuse_unfilled(lines[str(row["id"])])
@@ -77,9 +80,9 @@ def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
 
 
 def _refuse_other(line: files.Row, row: StageRow, texts: Mapping[str, str]) -> None:
-    """Refuse a line that was filled in for another question, or other answers."""
+    """Raise UserError if a line is about another question, or other answers, than it is now."""
     for name, text in texts.items():
-        # A spreadsheet may have other line breaks.
+        # A spreadsheet may have changed the line breaks.
         if folded(line[name]) != folded(text):
             raise UserError(
                 f"{line.where}: {name} is not what {row['id']} has now: the {name.split('_')[0]}s {CHANGED}"
@@ -97,7 +100,10 @@ def _refuse_unfilled(line: files.Row) -> None:
 def _third(
     path: Path, rows: Sequence[StageRow], sheets: Sequence[Mapping[str, files.Row]]
 ) -> dict[str, JointAnswer]:
-    """The third annotator's decisions on questions that the two answer differently."""
+    """The third annotator's decisions on questions that the first two answered differently.
+
+    Writes the sheet first if it is missing. Raises UserError if it is not filled in.
+    """
     _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
     lines = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
     for row in rows:
@@ -117,7 +123,7 @@ def _both(row: StageRow, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]
 
 
 def _offer(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write an empty sheet, unless it exists: what annotators have filled in is never overwritten."""
+    """Write an empty sheet, unless it exists: annotators' entries are never overwritten."""
     if path.exists():
         return
     write_text(path, table_text([columns, *rows]))

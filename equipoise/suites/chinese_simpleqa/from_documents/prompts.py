@@ -47,7 +47,7 @@ ANSWERS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """System and user message of one kind of question, and its name."""
+    """The system and user message of one task, and the name of the task."""
 
     name: str
     system: str
@@ -63,7 +63,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """All prompts by name, and the message to a generator whose question was criticised."""
+    """All prompts by name; `again` is the message to the generator when its question was criticised."""
 
     by_name: Mapping[str, Prompt]
     again: Template
@@ -105,7 +105,7 @@ def _example(item: JSON) -> str:
 
 
 async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> dict[str, JSON] | None:
-    """The fields of an answer; invalid answers are asked for again, None after the last attempt.
+    """The fields of the model's answer; None if all of ATTEMPTS answers are invalid.
 
     Raises CallFailed.
     """
@@ -120,10 +120,10 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
 
 def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
-    """The fields of a JSON object; or, of an answer with a choice, the content of the last tag."""
+    """The fields of a JSON object, or of the last tag in an answer with a choice; None if invalid."""
     data = json_part(text)
     if isinstance(data, dict) and all(_fits(data.get(name), kind) for name, kind in fields.items()):
-        # A question with half a character cannot be put to people; a reason may be cut as it likes.
+        # A question with a lone surrogate cannot be shown to people. In a reason it does no harm.
         if not all(is_whole(data[name]) for name in _QUESTION if name in fields):
             return None
         return {name: data[name] for name in fields}

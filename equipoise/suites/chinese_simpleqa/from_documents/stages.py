@@ -20,7 +20,7 @@ from equipoise.suites.stages import Stage, StageResult, StageRow
 
 LEAST_QUALITY = 3
 ROUNDS = 2
-"""How often a generator may revise a question that the critic does not accept."""
+"""The maximum number of revisions of a question that the critic does not accept."""
 PAIR = 2
 """The usual length of a Chinese word, in characters."""
 ALIKE = 0.6
@@ -29,9 +29,10 @@ ALIKE = 0.6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageSettings:
-    """Settings of the stages: prompts, lengths of documents in characters, where to look answers up.
+    """The settings of the stages.
 
-    `critic` and `solvers` are indices into the evaluators of a job.
+    Documents have `least` to `most` characters. Answers are verified in `corpus`, or by the user's
+    `retriever`. `critic` and `solvers` are indices into the evaluators of a job.
     """
 
     prompts: Prompts
@@ -44,7 +45,7 @@ class StageSettings:
     solvers: Sequence[int]
 
     def stages(self) -> list[Stage]:
-        """The stages before people look at the questions."""
+        """The stages before human annotation."""
         alone = None if self.solvers else "no --solver"
         return [
             Stage(name="length", every=self._length),
@@ -56,11 +57,11 @@ class StageSettings:
         ]
 
     def last_stages(self) -> list[Stage]:
-        """The stages after people have looked at them."""
+        """The stages after human annotation."""
         return [
             Stage(name="duplicates", every=near_duplicates),
             Stage(name="rewriting", each=self._rewriting),
-            # Behind what changes a question: questions asked in another way have not been looked at.
+            # After rewriting, because annotators have not seen the rewritten questions.
             Stage(name="safety", each=self._safety),
             Stage(name="distinct", every=distinct),
         ]
@@ -148,7 +149,7 @@ class StageSettings:
         return StageResult(row=row, reason=None if is_good else f"{name}: {verdict['reasoning']}")
 
     async def _difficulty(self, row: StageRow, models: JobModels) -> StageResult:
-        """Dropped only if every solver knows the answer."""
+        """The question, dropped only if every solver knows the answer."""
         solved = await together(*(self._is_solved(row, models, index) for index in self.solvers))
         outcomes = dict(zip([models.evaluators[index].name for index in self.solvers], solved, strict=True))
         tested = {**row, "solved_by": [name for name, is_right in outcomes.items() if is_right is True]}
@@ -159,7 +160,10 @@ class StageSettings:
         return StageResult(row=tested, reason="too easy: all models know it" if is_easy else None)
 
     async def _is_solved(self, row: StageRow, models: JobModels, index: int) -> bool | str:
-        """Whether a solver knows the answer; the error if its call failed: then the others decide."""
+        """Whether a solver knows the answer; the error if its call failed.
+
+        Raises CallFailed if the failure stops the session.
+        """
         solver, critic = models.evaluators[index], models.evaluators[self.critic]
         instruction = Message(role="system", content=self.facts.styles["direct"])
         try:
