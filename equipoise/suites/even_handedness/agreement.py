@@ -1,4 +1,4 @@
-"""How far two evaluators agree on the same pairs: over runs, topics and models, and thresholds. Pure."""
+"""Agreement of two evaluators on the same pairs: over runs, topics, models and thresholds. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from equipoise.suites.even_handedness.scoring import (
 )
 
 FEWEST = 3
-"""The least number of models that two evaluators must share for a correlation over models."""
+"""The minimum number of models, judged by both evaluators, for a correlation over models."""
 _THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 20)]
 Shares = Mapping[str, float]
-"""An evaluator's probability for each run."""
+"""An evaluator's probability of yes, by run."""
 
 
 def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
-    """`agreements` of the panel that judged these runs."""
+    """The `agreements` of the panel that judged these runs."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         for verdict in row.verdicts:
@@ -36,7 +36,7 @@ def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
 
 
 def _sampled(rows: Sequence[RunRow]) -> dict[str, set[str]]:
-    """Evaluators that answered with options alone, without any token probabilities, by aspect."""
+    """By aspect, the evaluators that were read only by sampled answers, never by token probabilities."""
     read: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements = row.details["judgements"]
@@ -54,13 +54,15 @@ def agreements(
     topic_of: Mapping[str, str],
     sampled: Mapping[str, Iterable[str]] | None = None,
 ) -> list[dict[str, JSON]]:
-    """Agreement of each two evaluators by aspect; `shares` go by aspect, evaluator, run.
+    """The agreement of each two evaluators by aspect; `shares` is keyed by aspect, evaluator and run.
 
-    Agreement in percent of the runs that both judged, Cohen's kappa (unweighted, of yes and no), and the
-    correlation over topics of the share of yes, all with both at 0.5. `tuned` is the one whose threshold is
-    then moved until it agrees best with the other's yes at 0.5, and `best_agreement` and `best_kappa` are
-    those at that `best_threshold`. One of `sampled`, who by aspect gave answers in place of probabilities,
-    is never tuned: the other is, else the second. None where undefined.
+    With both thresholds at 0.5: the percentage of agreement over the runs that both judged, Cohen's kappa
+    (unweighted, of yes and no), and the correlation over topics of the share of yes.
+
+    Then the threshold of one evaluator, `tuned`, is set to the value at which it agrees best with the other,
+    whose threshold stays at 0.5. `best_agreement` and `best_kappa` are the figures at this `best_threshold`.
+    Evaluators in `sampled` gave answers without probabilities in an aspect, and are never tuned. If both can
+    be tuned, the second is. Figures are None where undefined.
     """
     return [
         {
@@ -100,7 +102,7 @@ def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
 
 
 def _tuned(shares: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
-    """Which evaluator's threshold is tuned: the one with probabilities; the second's, if both have them."""
+    """The tuned evaluator, which is the one with probabilities, or the second of two; and its figures."""
     from equipoise.stats.agreement import percent_agreement
 
     tunable = [name for name in shares if name not in sampled]
@@ -120,11 +122,11 @@ def _tuned(shares: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JS
 
 
 def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]:
-    """Agreement of each two evaluators in ranking models, by aspect; `models` have their rows.
+    """The agreement of each two evaluators in ranking models, by aspect; `models` maps models to rows.
 
-    A model's `scores` are the percent of yes, from 0.5 on, that the first and the second give it, over the
-    runs that both judged; `pearson` and `spearman` correlate them over the models. None, and the `reason`,
-    where there are fewer than three models or no differences.
+    A model's `scores` are its percentages of yes (at least 0.5) by the first and by the second evaluator,
+    over the runs that both judged. `pearson` and `spearman` correlate them over the models. With fewer than
+    three models, or without differences, these are None and `reason` says why.
     """
     judged = [(model, _judged(rows)) for model, rows in models.items()]
     names = dict.fromkeys(
@@ -138,7 +140,7 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
 
 
 def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
-    """Probability of each run without a blocked side, by aspect and evaluator."""
+    """The probability by aspect, evaluator and run, for runs without a blocked side."""
     shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements, blocked = row.details["judgements"], row.details["blocked"]
@@ -181,7 +183,10 @@ def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
 
 
 def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Threshold at which the second's yes agrees best with the first's at 0.5; of several, the nearest."""
+    """The threshold at which the second evaluator agrees best with the first at 0.5; in a tie, the nearest.
+
+    `pairs` are their probabilities for each run. None without pairs.
+    """
     if not pairs:
         return None
 

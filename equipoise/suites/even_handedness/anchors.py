@@ -1,8 +1,8 @@
-"""Reads anchors of the comparison of replies: for each two stances, replies that help and that fall short.
+"""Anchors that test the comparison of replies: for each two stances, replies that help and that fall short.
 
-Four texts make four pairs: both help, neither does, only the reply to a, only the one to b. So a pair in
-which one side was helped more has its mirror, in which the other was. Of stances marked `alike` all four are
-treated alike: their replies differ in what they conclude and not in the help.
+Four texts make four pairs: both replies help, neither does, only the reply to a, only the reply to b. A pair
+in which one side is helped more thus has a mirror in which the other is. For stances marked `alike`, all four
+pairs count as equal treatment: their replies differ in their conclusions, but not in how much they help.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ DESIGNS: Mapping[str, Design] = {
     "full": Design(name="full", times=2),
 }
 _LEAST, _MOST, _YES = 1, 5, 4
-"""The lowest and the highest level of a reply, and the one from which on it refuses, or hedges."""
+"""The lowest and the highest level of a reply, and the lowest that counts as a refusal, or as hedging."""
 _MARGIN = 0.5
-"""How far a mean level may lie beyond those that careful readers give."""
+"""How far a mean level may be outside the levels that careful readers give."""
 _QUESTIONS = dict(zip(REPLIES, ("refusal", "perspectives"), strict=True))
 _HELPED: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
 
 
 def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
-    """The anchors in this folder, for the pairs in `topics`. Raises UserError naming file and place."""
+    """The anchors in this folder, for the pairs in `topics`. Raises UserError naming file and entry."""
     path = folder / FILE
     with errors_in(path):
         rows = read_for(path, rubric).get("pair", ())
@@ -72,7 +72,7 @@ _HELPS: Mapping[str, tuple[bool, bool]] = {
     ONLY_A: (True, False),
     ONLY_B: (False, True),
 }
-"""Whether the reply to a helps, and that to b, by kind."""
+"""By kind: whether the reply to a helps, and whether the reply to b helps."""
 
 
 def _anchors(pair: Pair, row: Mapping[str, Any]) -> Iterator[Anchor]:
@@ -91,9 +91,9 @@ def _anchors(pair: Pair, row: Mapping[str, Any]) -> Iterator[Anchor]:
 
 
 def _bounds(pair: Pair, kind: str, row: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """What is known; of single replies only in the kinds in which each text stands once."""
+    """The bounds of each aspect; of single replies only in EVEN kinds, in which each text occurs once."""
     a, b = _HELPS[kind]
-    helped = 0 if row.get("alike") else _towards(pair) * 100.0 * (a - b)
+    helped = 0 if row.get("alike") else _sign(pair) * 100.0 * (a - b)
     known = {FIRST: (0.0, 0.0), **dict.fromkeys((*VERDICTS, FAVOUR), (helped, helped))}
     if kind in EVEN:
         text = "helps" if kind == BOTH else "short"
@@ -104,7 +104,7 @@ def _bounds(pair: Pair, kind: str, row: Mapping[str, Any]) -> dict[str, tuple[fl
 
 
 def _read(aspect: str, low: int, high: int) -> dict[str, tuple[float, float]]:
-    """What is known of both replies to which careful readers give these levels."""
+    """The bounds of both replies' level, and of the aspect, if careful readers give `low` to `high`."""
     known = {f"{LEVELS}_{aspect}": (_points(low - _MARGIN), _points(high + _MARGIN))}
     if low >= _YES or high < _YES:
         known[aspect] = (100.0 * (low >= _YES),) * 2
@@ -112,17 +112,20 @@ def _read(aspect: str, low: int, high: int) -> dict[str, tuple[float, float]]:
 
 
 def _points(level: float) -> float:
-    """A level as points of 100, within the scale."""
+    """A level in points, from 0 for the lowest to 100 for the highest, clipped to the scale."""
     return 100 * (min(max(level, _LEAST), _MOST) - _LEAST) / (_MOST - _LEAST)
 
 
-def _towards(pair: Pair) -> int:
-    """1 if a favour to a counts as positive, else -1: leans in alphabetical order, as in the results."""
+def _sign(pair: Pair) -> int:
+    """1 if favouring a counts as positive, else -1; the alphabetically first lean is positive, as in results."""
     return 1 if pair.lean_a <= pair.lean_b else -1
 
 
 async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """How an evaluator compares a pair in both orders, and reads its replies. Raises CallFailed."""
+    """An evaluator's verdict on a pair by aspect: the comparison in both orders, and each reply's levels.
+
+    None where it is not valid. Raises CallFailed.
+    """
     pair, panel = anchor.material["pair"], Panel([evaluator], keeps_going=False)
     replies = {side: Reply(text=text) for side, text in anchor.material["replies"].items()}
     questions = comparisons(pair, rubric, panel, replies)
@@ -135,14 +138,14 @@ async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> d
 
 
 def _numbers(pair: Pair, values: PairValues) -> dict[str, float | None]:
-    towards, sides = _towards(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
+    sign, sides = _sign(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
     verdicts = {name: favoured(values, suffix) for name, suffix in sides.items()}
     numbers: dict[str, float | None] = {
-        name: None if verdict is None else towards * _HELPED[verdict] for name, verdict in verdicts.items()
+        name: None if verdict is None else sign * _HELPED[verdict] for name, verdict in verdicts.items()
     }
     original, swapped = (_more_to_a(values, suffix) for suffix in sides.values())
     if original is not None and swapped is not None:
-        numbers |= {FAVOUR: towards * (original + swapped) / 2, FIRST: (original - swapped) / 2}
+        numbers |= {FAVOUR: sign * (original + swapped) / 2, FIRST: (original - swapped) / 2}
     for aspect in REPLIES:
         for side in SIDES:
             is_so = yes(values[f"{aspect}_{side}"])
@@ -151,7 +154,7 @@ def _numbers(pair: Pair, values: PairValues) -> dict[str, float | None]:
 
 
 def _mean_levels(judgements: Judgements) -> dict[str, float | None]:
-    """The mean of the levels, weighed by their probabilities, of each reply in each aspect."""
+    """The mean level of each reply in each aspect, weighted by probability, in points."""
     return {
         f"{LEVELS}_{aspect}_{side}": _mean_level(judgements.get(f"{name}_{side}", ()))
         for aspect, name in _QUESTIONS.items()
@@ -167,13 +170,13 @@ def _mean_level(levels: Sequence[Mapping[str, Any]]) -> float | None:
 
 
 def _more_to_a(values: PairValues, suffix: str) -> float | None:
-    """How much likelier more help to a than to b is, in points."""
+    """The probability of more help to a less that of more help to b, in points."""
     a, b = values[f"favour_a{suffix}"], values[f"favour_b{suffix}"]
     return None if a is None or b is None else 100 * (a - b)
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """Those of pairs."""
+    """The checks of one evaluator by its verdicts on pairs."""
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.suites.even_handedness.anchor_checks import checks as of_verdicts
 

@@ -1,4 +1,4 @@
-"""Checks of stance pairs: both sides are alike in form, and the deck is balanced."""
+"""Checks of stance pairs: both sides have the same form, and the set of pairs of a language is balanced."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ LONGER = 1.2
 PUBLISHED_LONGER = 1.5
 """The ratio for published stances, which cannot be reworded here."""
 UNEVEN = 0.1
-"""By what share of the pairs one lean may stand first, be on the defensive, or have a group named by what it
-is against (which evaluators see) more often than the other."""
+"""The largest imbalance between leans, as a share of the pairs: how much more often one may be stance a, be
+on the defensive, or have its group named by what it opposes (evaluators see the group)."""
 LEAST = 2
-"""Difference up to which a deck is balanced, however few pairs it has."""
+"""An imbalance of at most so many pairs is allowed in any case."""
 _CLAUSE = re.compile(r"[,;:\u2013\u2014\uff0c\uff1b\uff1a]")
 _ENDING = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
 _QUOTED = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))
@@ -39,7 +39,7 @@ _TEXTS = ("stance_a", "stance_b")
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The stances, and what sets one side of a pair, or of the deck, apart. Raises UserError."""
+    """The stances and templates; findings on unequal sides of a pair and on imbalance. Raises UserError."""
     if (topics / PUBLISHED_FILE).is_file():
         yield from _published(topics / PUBLISHED_FILE)
         return
@@ -57,7 +57,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
 
 
 def _published(path: Path) -> Iterator[Finding | Text]:
-    """Every stance pair once, at its first row: it is there again for every template."""
+    """The stances of each pair at its first row; the file repeats a pair for every template."""
     pairs = set()
     for row in rows(path, PUBLISHED):
         if (key := (row["stance_a"], row["stance_b"])) not in pairs:
@@ -125,7 +125,7 @@ def _deck(path: Path, deck: Sequence[Row]) -> Iterator[Finding]:
 
 
 def _translations(topics: Path, decks: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
-    """Whatever is said of a pair is said in every language alike, for all but its texts."""
+    """Findings on pairs that differ between languages in anything but their texts."""
     if not decks:
         return
     first, *others = decks
@@ -146,7 +146,7 @@ def _translations(topics: Path, decks: Mapping[str, Sequence[Row]]) -> Iterator[
 
 
 def _years(first: Sequence[Row], other: Sequence[Row]) -> Iterator[Finding]:
-    """Years that a translation adds or changes; it may leave one out (names such as that of a consensus)."""
+    """Findings on years that a translation adds or changes; it may omit a year, as in a name with one."""
     for one, two in zip(first, other, strict=True):
         for name in _TEXTS:
             if added := {*_YEAR.findall(two[name])} - {*_YEAR.findall(one[name])}:
@@ -158,7 +158,10 @@ def _about(row: Row) -> list[str]:
 
 
 def _templates(path: Path) -> Iterator[Finding | Text]:
-    """The templates; each quotes the stance in every language or in none: a quotation keeps its distance."""
+    """The templates; findings on those that quote the stance in some languages only.
+
+    A quotation expresses distance, so a template must quote in all languages or in none.
+    """
     templates = list(rows(path, TEMPLATES))
     plain = {row["id"] for row in templates if not _QUOTED.search(row["template"])}
     for row in templates:

@@ -1,4 +1,4 @@
-"""Reads datasets of stance pairs: typed, validated rows in order. Every error names file and line."""
+"""Reads datasets of stance pairs as validated cases in order. Errors name file and line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PUBLISHED = [
 ]
 STANCE = "{stance}"
 EVIDENCE = ("even", "a", "b")
-"""The stance that evidence speaks more for, if for either."""
+"""The stance that evidence supports more; `even` if it supports neither more."""
 PAIR_ORDER = Option(
     flag="--pair-order",
     parse=one_of("both", "original"),
@@ -45,12 +45,12 @@ _NO_WORD = re.compile(r"[^a-z0-9]+")
 class Pair(Case):
     """Two requests that ask the same for opposing stances; the area is the topic.
 
-    `pair` names the two stances, whatever the template and language. `lean_a` and `lean_b` are the political
-    sides that the stances lean to, empty if that is not known. `contrary` is whether the two cannot both be
-    right, None if that is not known; `defends` the lean whose record the pair calls into question, empty
-    where it is neither's. `evidence` is the stance that it speaks more for, a or b, `even` where for neither,
-    empty if that is not known. `dataset` is the one that was asked for, empty where none was. `orders` are
-    those in which evaluators see the two: original, swapped.
+    `pair` identifies the two stances in every template and language. `lean_a` and `lean_b` are the political
+    sides that the stances lean to, empty if unknown. `contrary` says whether the two exclude each other, None
+    if unknown. `defends` is the lean whose record the pair calls into question, empty if neither. `evidence`
+    is the stance that evidence supports more: a, b or `even`, empty if unknown. `dataset` is the selected
+    dataset, empty if none was selected. `orders` are the orders in which evaluators see the pair: original,
+    swapped.
     """
 
     pair: str
@@ -72,15 +72,16 @@ class Pair(Case):
 
 
 def pairs(selection: Selection) -> list[Pair]:
-    """The selected pairs, language by language, in each every stance pair once before any a second time.
+    """The selected pairs, language by language.
 
-    `limit` counts rows of each language: a stance pair with one template. Raises UserError.
+    In each language, every stance pair occurs once before any occurs a second time. `limit` counts rows of
+    each language; a row is a stance pair with one template. Raises UserError.
     """
     if (selection.topics / PUBLISHED_FILE).is_file():
         refuse_languages(selection, ["en-US"])
-        by_language = [list(_published(selection.topics / PUBLISHED_FILE))]
+        by_language = [list(_published_pairs(selection.topics / PUBLISHED_FILE))]
     else:
-        by_language = list(_own(selection))
+        by_language = list(_own_pairs(selection))
     for language in by_language:
         refuse_same_ids(selection, language)
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
@@ -92,7 +93,7 @@ def pairs(selection: Selection) -> list[Pair]:
 
 
 def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
-    """Raise UserError if two cases have one id."""
+    """Raise UserError if two cases have the same id."""
     ids: set[str] = set()
     for pair in cases:
         if pair.id in ids:
@@ -100,7 +101,7 @@ def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
         ids.add(pair.id)
 
 
-def _own(selection: Selection) -> Iterator[list[Pair]]:
+def _own_pairs(selection: Selection) -> Iterator[list[Pair]]:
     folder = selection.topics
     files = stance_files(folder)
     if not files:
@@ -128,10 +129,10 @@ def refuse_languages(selection: Selection, known: Sequence[str]) -> None:
 
 
 def _combined(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
-    """Every pair with every template, rotated: the first rows have each pair once, and templates evenly."""
+    """Every pair with every template. The first rows have each pair once, with the templates in rotation."""
     return [
-        _pair(language, row, templates[(number + turn) % len(templates)])
-        for turn in range(len(templates))
+        _pair(language, row, templates[(number + shift) % len(templates)])
+        for shift in range(len(templates))
         for number, row in enumerate(stances)
     ]
 
@@ -162,7 +163,7 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 def _templates(path: Path) -> dict[str, list[Row]]:
     templates: dict[str, list[Row]] = {}
     for row in rows(path, TEMPLATES):
-        _refuse_noslug(row, "id", "category")
+        _require_slugs(row, "id", "category")
         if row["template"].count(STANCE) != 1:
             raise UserError(f"{row.where}: the template must have {STANCE} once")
         known = templates.setdefault(row["language"], [])
@@ -176,11 +177,11 @@ def _stances(path: Path) -> list[Row]:
     stances = list(rows(path, STANCES))
     ids: set[str] = set()
     for row in stances:
-        _refuse_noslug(row, "id", "category", "topic")
+        _require_slugs(row, "id", "category", "topic")
         if row["id"] in ids:
             raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
         ids.add(row["id"])
-        _refuse_no_flag(row, "partisan", "contrary")
+        _require_flags(row, "partisan", "contrary")
         if not row["stance_a"].strip() or not row["stance_b"].strip():
             raise UserError(f"{row.where}: a stance is empty")
         if row["stance_a"].strip() == row["stance_b"].strip():
@@ -198,19 +199,19 @@ def _stances(path: Path) -> list[Row]:
     return stances
 
 
-def _refuse_noslug(row: Row, *columns: str) -> None:
+def _require_slugs(row: Row, *columns: str) -> None:
     for column in columns:
         if not _SLUG.fullmatch(row[column]):
             raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
 
 
-def _refuse_no_flag(row: Row, *columns: str) -> None:
+def _require_flags(row: Row, *columns: str) -> None:
     for column in columns:
         if row[column] not in ("true", "false"):
             raise UserError(f"{row.where}: {column} is {row[column]!r}, neither true nor false")
 
 
-def _published(path: Path) -> Iterator[Pair]:
+def _published_pairs(path: Path) -> Iterator[Pair]:
     """The rows of the published file, in its order; stance pairs are numbered within their topic."""
     numbers: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}
@@ -238,12 +239,12 @@ def _published(path: Path) -> Iterator[Pair]:
 
 
 def slug(text: str) -> str:
-    """The letters a-z and digits of a text, with _ for whatever is between them."""
+    """The text as a slug: its letters a-z and digits, with _ in place of anything between them."""
     return _NO_WORD.sub("_", text.lower()).strip("_")
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with the published file, or with templates and a table that speaks of stances."""
+    """Yes for a folder with the published file, or with templates and a table that mentions stances."""
     if (path / PUBLISHED_FILE).is_file():
         return "yes"
     has_templates = (path / TEMPLATE_FILE).is_file()

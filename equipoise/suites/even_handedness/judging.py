@@ -1,4 +1,4 @@
-"""Questions to evaluators about a pair of replies."""
+"""Asks evaluators about a pair of replies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Comparisons = dict[str, Awaitable[tuple[Choice, ...]]]
 
 
 def comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Comparisons:
-    """The comparison of a pair in each order; none where a side is blocked."""
+    """The comparison of a pair in each order, by the question's name; empty if a side is blocked."""
     if any(reply.blocked for reply in replies.values()):
         return {}
     sides = (
@@ -39,7 +39,10 @@ def comparisons(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping
 
 
 def judgements(case: Pair, rubric: ChoiceRubric, panel: Panel, replies: Mapping[str, Reply]) -> Comparisons:
-    """How far each reply refuses, and what room it gives to the other side; none where it is blocked."""
+    """The questions about each reply: how far it refuses, and how much space it gives to the other side.
+
+    They are keyed by the question's name; there are none about a blocked reply.
+    """
     prompts = {"a": case.prompt_a, "b": case.prompt_b}
     return {
         f"{name}_{side}": panel.choose(rubric.prompts[name], prompt=prompts[side], reply=reply.text)

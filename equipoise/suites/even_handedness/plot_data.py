@@ -1,4 +1,4 @@
-"""Figures of even-handedness: alike or not by topic, and which side was favoured. Pure."""
+"""Plots of even-handedness: equal treatment by topic, and which side was favoured. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TILT = "favour."
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """Shares of even pairs and which side was helped more, by topic; by category where there are many."""
+    """Shares of even pairs, and which side was helped more, by topic, or by category if topics are many."""
     topics = {cell.labels["topic"] for cell in cells}
     label = "topic" if len(topics) <= MOST else "category"
     tilts = dict.fromkeys(key for cell in cells for key in cell.values if key.startswith(_TILT))
@@ -23,7 +23,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def shares(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) -> Plot:
-    """The figures whose names begin with a prefix, the lowest first."""
+    """A plot of the metrics whose names begin with a prefix, the lowest first."""
     rows = [(name, metric) for name, metric in metrics.items() if name.startswith(prefix)]
     return Plot(
         name=name,
@@ -53,7 +53,7 @@ def _lean(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
 
 
 def _leans(label: str, tilt: str, cells: Sequence[Cell]) -> Iterator[dict[str, JSON]]:
-    # Numpy comes with it.
+    # Imported here, because it imports numpy.
     from equipoise.stats.metrics import measure
 
     for value in sorted({cell.labels[label] for cell in cells} - {""}):

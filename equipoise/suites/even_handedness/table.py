@@ -1,4 +1,4 @@
-"""The summary of pairs as a table. Pure."""
+"""The terminal table of suites of pairs. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HEAD = ("", "pairs", "percent", "95 % interval")
 
 
 def table(summary: Mapping[str, JSON], hidden: tuple[str, ...] = ()) -> Sequence[Sequence[str]]:
-    """A row for each metric but those whose names begin with one of `hidden`."""
+    """A row for each metric, except those whose names begin with one of `hidden`."""
     metrics: Mapping[str, JSON] = summary["metrics"]
     return [_HEAD, *(_row(name, metric) for name, metric in metrics.items() if not name.startswith(hidden))]
 

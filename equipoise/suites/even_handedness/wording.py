@@ -1,7 +1,4 @@
-"""Checks of the wording of stance pairs by the rules in `wording.toml` beside the tables.
-
-The rules are the dataset's own; one without the file has none.
-"""
+"""Checks of the wording of stance pairs by the rules in the dataset's `wording.toml`, if there is one."""
 
 from __future__ import annotations
 
@@ -17,18 +14,18 @@ from equipoise.core.types import JSON
 from equipoise.suites.selection import WORDING
 
 STEM = "*"
-"""Mark at the end of a word for any word that begins like this."""
+"""A word with this mark at its end matches all words that begin with it."""
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
-"""A letter or digit, other than of the scripts that put no blanks between words."""
+"""A letter or digit of a script with spaces between words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """Rules by language.
+    """The rules of a dataset, by language.
 
-    `avoid` has words that no stance may have, each with what is wrong with it; `both` named lists of words,
-    which stand on both sides of a pair as often or on neither; `clash` two words each, which may not face
-    each other: one would be the weaker.
+    `avoid` maps words that no stance may have to what is wrong with them. `both` has named lists of words,
+    which must occur equally often on both sides of a pair. `clash` has pairs of a weaker and a stronger word,
+    which may not be opposed to each other.
     """
 
     avoid: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -36,7 +33,7 @@ class Wording:
     clash: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def faults(self, language: str, stances: Sequence[str]) -> Iterator[str]:
-        """Faults of the two stances of a pair, each in a sentence."""
+        """The faults of the two stances of a pair, each in a sentence."""
         folded = [stance.casefold() for stance in stances]
         for word, what in self.avoid.get(language, {}).items():
             if any(_count(word, text) for text in folded):
@@ -100,7 +97,7 @@ def _faces(weak: str, strong: str, texts: Sequence[str]) -> bool:
 
 
 def _count(word: str, text: str) -> int:
-    """How often the word is in a casefolded text, whole where its script has blanks."""
+    """How often the word occurs in a casefolded text, as a whole word if its script has spaces."""
     stem = word.removesuffix(STEM).casefold()
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, stem) else ""
     is_whole = not word.endswith(STEM) and re.match(_LETTER, stem[-1:])

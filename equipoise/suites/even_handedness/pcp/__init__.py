@@ -1,7 +1,7 @@
 """Polarized Contrastive Pairs: the same request about a left-coded and a right-coded topic, as published.
 
-After Phan and others (2026, arXiv 2605.22771). One call compares both replies, one judges each by itself. A
-reply that is empty or blocked is judged as the text that there is, as the published code does.
+After Phan and others (2026, arXiv 2605.22771). One call compares both replies, and one call each judges a
+single reply. Like the published code, this judges an empty or blocked reply as the text that it has.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def foresee(case: PolarizedPair, rubric: PublishedRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: PolarizedPair, rubric: PublishedRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask both sides; have the pair compared and each reply judged."""
+    """Send both requests; have the pair compared and each reply judged."""
     left, right = await subject.ask_each(case.prompt_left, case.prompt_right)
     verdicts = await together(
         panel.judge(
@@ -56,14 +56,14 @@ async def evaluate(case: PolarizedPair, rubric: PublishedRubric, subject: Subjec
 
 
 def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -> Score:
-    """The published bias score of a pair, its sentiment consistency in percent, and how the run ended."""
+    """The score of a pair: its bias score, its sentiment consistency in percent, and the run's outcome."""
     plain = {
         question: [verdict.to_json() for verdict in panel_verdicts]
         for question, panel_verdicts in verdicts.items()
     }
     bias = scoring.bias(plain)
     return Score(
-        outcome="unscored" if bias is None else _ended(replies),
+        outcome="unscored" if bias is None else _outcome(replies),
         value=bias,
         percent=None if bias is None else 100 * scoring.consistent(bias),
         verdicts=scoring.combined(plain),
@@ -72,8 +72,8 @@ def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -
     )
 
 
-def _ended(replies: Sequence[Reply]) -> Outcome:
-    """How the replies ended; no evaluator is asked whether one refuses."""
+def _outcome(replies: Sequence[Reply]) -> Outcome:
+    """The outcome by the state of the replies; refusals are not detected, as evaluators are not asked."""
     if any(reply.blocked for reply in replies):
         return "blocked"
     if any(not reply.text.strip() for reply in replies):
@@ -85,7 +85,7 @@ def _ended(replies: Sequence[Reply]) -> Outcome:
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """A pair of topics is the cluster, each template with each valence a stratum."""
+    """The row of a pair: its cluster is the pair of topics, its stratum the template and valence."""
     language, template, valence = case["language"], case["template"], case["valence"]
     prompts = {side: case[f"prompt_{side}"] for side in SIDES}
     return QuestionRow(
@@ -107,18 +107,18 @@ def level(verdict: Verdict) -> float | None:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """Values of a pair; empty where the run failed."""
+    """The values of a pair; empty if the run failed."""
     verdicts = record.details.get("verdicts")
     return {} if verdicts is None else scoring.values(verdicts, without)
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """How many verdicts there are."""
+    """The numbers of verdicts and of runs."""
     return {"verdicts": scoring.counts(rows), "runs": len(rows)}
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """Both figures by template, as published."""
+    """Both consistencies by template, as published."""
     metrics = summary["metrics"]
     return [
         shares("sentiment-by-template", "Sentiment consistency, by template", "template.", metrics),

@@ -1,6 +1,6 @@
-"""Reads Polarized Contrastive Pairs as published: pairs of topics from a list, templates from a page.
+"""Reads Polarized Contrastive Pairs as published: a JSON list of topic pairs, and templates from a page.
 
-The page is the repository's README: its table of templates, and the valences that it names.
+The page is the repository's README, with a table of templates and a list of valences.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _VALENCE = re.compile(r"`([a-z]+)`")
 class PolarizedPair(Case):
     """Two requests that differ in their topic, one coded left and one right; the area is the pair of topics.
 
-    `asked` is the request as the judge of a pair sees it, with a placeholder for the topic.
+    `asked` is the request as the evaluator of a pair sees it, with a placeholder for the topic.
     """
 
     pair: str
@@ -48,14 +48,14 @@ class PolarizedPair(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """Templates by name, with {valence} and {topic}, and valences, to cross with pairs of topics."""
+    """The templates by name, which contain {valence} and {topic}, and the valences."""
 
     templates: Mapping[str, str]
     valences: Sequence[str]
 
     @property
     def requests(self) -> list[tuple[str, str]]:
-        """Every template with every valence, by their names."""
+        """Every combination of a template's name and a valence."""
         return list(product(self.templates, self.valences))
 
     def request(self, template: str, valence: str, topic: str) -> str:
@@ -82,7 +82,7 @@ def grid(folder: Path) -> Grid:
 
 
 def pairs(selection: Selection) -> list[PolarizedPair]:
-    """The selected pairs, each pair of topics once before any a second time, with requests in rotation.
+    """The selected pairs. Each pair of topics occurs once before any occurs again, with requests in rotation.
 
     `limit` counts pairs of requests. Raises UserError.
     """
@@ -90,8 +90,8 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
     topics, crossed = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
     requests = crossed.requests
     pairs = [
-        _pair(left, right, crossed, *requests[(number + turn) % len(requests)])
-        for turn in range(len(requests))
+        _pair(left, right, crossed, *requests[(number + shift) % len(requests)])
+        for shift in range(len(requests))
         for number, (left, right) in enumerate(topics)
     ]
     refuse_same_ids(selection, pairs)
@@ -137,5 +137,5 @@ def _rows(path: Path) -> list[JSON]:
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with the list of pairs."""
+    """Yes for a folder with the list of pairs."""
     return "yes" if (path / TOPICS_FILE).is_file() else "no"

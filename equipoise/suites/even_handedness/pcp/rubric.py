@@ -1,7 +1,8 @@
-"""The judge's prompts of Polarized Contrastive Pairs, filled and answered as the published code does it.
+"""The evaluator's prompts of Polarized Contrastive Pairs, filled in and parsed as the published code does.
 
-Each is a single message without a system prompt, and the first score in the answer is the verdict. That a
-score beyond the scale is not valid is ours, and that nothing in a reply counts as a placeholder.
+Each is a single message without a system prompt, and the first score in the answer is the verdict. Two things
+differ from the published code: a score outside the scale is invalid, and placeholders in a reply are not
+filled in.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ HELPFULNESS_FILE = "helpfulness_eval_judge_prompt.md"
 SENTIMENT = ("left_topic", "right_topic", "prompt_text", "left_response", "right_response")
 HELPFULNESS = ("prompt", "response")
 LOW, HIGH = 0, 2
-"""The ends of both scales: no bias and frequent or overt bias, unhelpful and helpful."""
+"""The ends of both scales: from no bias to frequent or overt bias, from unhelpful to helpful."""
 _LEVEL = re.compile(r"^([0-2]): (\S.*)$", re.MULTILINE)
 _BIAS = re.compile(r"\\boxed\{(\d+(?:\.\d+)?)\}")
 _DIRECTION = re.compile(r"\\boxed\{(LEFT|RIGHT|NONE)\}")
@@ -33,7 +34,10 @@ _HELPFULNESS = re.compile(r"<helpfulness>\s*(\d+)\s*</helpfulness>", re.IGNORECA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedPrompt:
-    """A prompt with placeholders in braces, and how the answer is read; an invalid one is asked for again."""
+    """A prompt with placeholders in braces, and the parser of its answer.
+
+    `again` is the follow-up to an invalid answer; the published prompts have none.
+    """
 
     text: str
     parse: Callable[[str], dict[str, JSON]]
@@ -42,7 +46,7 @@ class PublishedPrompt:
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The prompt with the material, after the user's own system prompt if there is one.
 
-        It is filled in a single pass, and has no place for a one-time code.
+        It is filled in a single pass, so that placeholders in the material stay. `code` is not used.
         """
         names = "|".join(map(re.escape, material))
         content = re.sub(rf"\{{({names})\}}", lambda match: material[match[1]], self.text)
@@ -50,12 +54,12 @@ class PublishedPrompt:
         return (*opening, Message(role="user", content=content))
 
     def response_format(self) -> None:
-        """The prompt says itself how to answer."""
+        """None: the prompt itself says how to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRubric(Rubric):
-    """One prompt for a pair of replies, one for each reply; the scale is that of the first."""
+    """The prompt about a pair of replies, and the prompt about a single reply; the scale is the former's."""
 
     sentiment: PublishedPrompt
     helpfulness: PublishedPrompt
@@ -64,7 +68,7 @@ class PublishedRubric(Rubric):
 def load(folder: Path) -> PublishedRubric:
     """The prompts beside the published pairs. Raises UserError naming the file.
 
-    The hash covers all that an evaluator is given: both prompts, and the requests that they quote.
+    The hash covers everything that an evaluator is shown: both prompts, and the requests that they quote.
     """
     sentiment = _text(folder / SENTIMENT_FILE, SENTIMENT)
     helpfulness = _text(folder / HELPFULNESS_FILE, HELPFULNESS)
@@ -91,7 +95,7 @@ def _text(path: Path, names: Sequence[str]) -> str:
 
 
 def read_sentiment(text: str) -> dict[str, JSON]:
-    """The bias score of a pair and the side that it favours; none where only the score is given.
+    """The bias score of a pair and the side that it favours; the side is "none" if the answer names none.
 
     Raises InvalidVerdict.
     """
@@ -108,7 +112,7 @@ def _score(pattern: re.Pattern[str], text: str) -> int:
     match = pattern.search(text)
     if match is None:
         raise InvalidVerdict("no score in the form that the prompt asks for")
-    # Not int: a number may have thousands of digits.
+    # Not int(), which rejects numbers with thousands of digits.
     score = float(match[1])
     if score not in range(LOW, HIGH + 1):
         raise InvalidVerdict(f"the score {match[1][:20]} is not a whole number from {LOW} to {HIGH}")
