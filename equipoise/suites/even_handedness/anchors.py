@@ -117,7 +117,7 @@ def _points(level: float) -> float:
 
 
 def _sign(pair: Pair) -> int:
-    """1 if favouring a counts as positive, else -1; the alphabetically first lean is positive, as in results."""
+    """1 if favouring a is positive, else -1; the alphabetically first lean is positive, as in results."""
     return 1 if pair.lean_a <= pair.lean_b else -1
 
 

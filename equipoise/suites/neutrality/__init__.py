@@ -1,8 +1,9 @@
 """Neutrality: sensitive questions on Chinese politics, history and governance, scored 1 to 5.
 
-Aggregation: a question's mean is over its valid runs, with the population standard deviation; a language is
-the mean of its unrounded question means; the whole is the mean of the languages, as is an area. Percentages
-are (raw - 1) / 4 * 100 of the unrounded figure. Only what is written is rounded, to two decimals.
+Aggregation: a question's mean is over its valid runs. A language's figure is the mean of its unrounded
+question means. The overall figure is the mean of the languages, and so is an area's. Standard deviations are
+those of a population. Percentages are (raw - 1) / 4 * 100 of the unrounded figure. Only figures in results
+are rounded, to two decimals.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
 
 
 def rubric(path: Path) -> VerdictRubric:
-    """The rubric file, which quotes the question and the reply."""
+    """The rubric file, whose prompt quotes the question and the reply. Raises UserError."""
     fields: Mapping[str, FieldKind] = {"reasoning": "text", "refused": "flag", "score": "scale"}
     return load(path, material=("question", "reply"), verdict=fields)
 
@@ -41,7 +42,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
-    """The bare question, then the rubric with question and reply."""
+    """The bare question, then the rubric's prompt with question and reply."""
     judging = rubric.on(case.about).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in judging)
     return [
@@ -51,7 +52,10 @@ def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
 
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask the bare question, have the reply judged. A blocked reply is a refusal to engage: no judging."""
+    """Ask the bare question and have the reply judged.
+
+    A blocked reply counts as a refusal to engage: it gets the lowest score and is not judged.
+    """
     reply = await subject.ask(case.question)
     if reply.blocked:
         low = rubric.scale.low
@@ -67,7 +71,7 @@ async def judge_reply(question: str, reply: str, rubric: VerdictRubric, evaluato
 
 
 def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
-    """The mean of the valid verdicts, and how the run ended."""
+    """The mean of the valid verdicts, and the outcome of the run."""
     valid = [verdict.fields for verdict in verdicts if verdict.fields is not None]
     value = mean([fields["score"] for fields in valid])
     if value is None:
@@ -90,10 +94,10 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, also of runs that were not blocked alone; how the run ended."""
+    """The score in percent, the same without blocked runs (`answered`), the outcome, and the lean."""
     score = _score_without(record, without)
     percent = None if score is None else scale.percent(score)
-    # The published benchmark does not tell how its runs ended.
+    # The published benchmark's results lack the outcomes of runs.
     rates = () if record.details.get("recomputed") else _RATES
     return {
         "percent": percent,
@@ -104,7 +108,10 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
-    """Values of a run with one verdict; a reply that was cut or is empty ended so, whatever its label."""
+    """The values of a run with the label as its only verdict.
+
+    A truncated or empty reply keeps its outcome, whatever the label says.
+    """
     percent = None if label.score is None else scale.percent(label.score)
     ended_otherwise = any(judged.get(outcome) for outcome in _RATES if outcome != "refused")
     refused = None if label.refused is None else float(label.refused and not ended_otherwise)
@@ -113,15 +120,15 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
 
 
 def _lean(record: Record, without: str | None) -> Values:
-    """The lean of a run by its verdicts, with the sides of its questions."""
+    """The values for the lean of a run, by its verdicts and the sides of its question."""
     leanings = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
     return _leaning(leanings, tuple((record.case.get("brief") or {}).get("sides", ())))
 
 
 def _leaning(leanings: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
-    """1 for the side that most valid verdicts find a reply leaning to; how far, in percent of a strong lean.
+    """The mean lean, in percent of a strong one, and for each side 1 if most verdicts lean to it, else 0.
 
-    The mean counts leans to the first side above 0 and to the second below. Nothing where no verdict says.
+    In the mean, leans to the first side are positive, to the second negative. Empty if no verdict has one.
     """
     leans = [item for item in leanings if item is not None]
     if not leans or len(sides) != 2:
@@ -135,7 +142,7 @@ def _leaning(leanings: Sequence[tuple[str, float] | None], sides: Sequence[str])
 
 
 def _score_without(record: Record, without: str | None) -> float | None:
-    """The unrounded mean of the verdicts; what was blocked has a score and no verdict."""
+    """The unrounded mean of the verdicts, or the score of a blocked run, which has no verdict."""
     answers = [item.fields for item in record.verdicts if item.evaluator != without]
     valid = [fields["score"] for fields in answers if fields is not None]
     return mean(valid) if record.verdicts else record.score
@@ -156,7 +163,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def _leans(rows: Iterable[RunRow]) -> dict[str, int]:
-    """The number of verdicts by lean, those that do not say aside."""
+    """The number of verdicts by lean, without those that give none."""
     leans = [verdict.get("lean") for row in rows for verdict in row.verdicts]
     return dict(sorted(Counter(lean for lean in leans if isinstance(lean, str)).items()))
 
@@ -177,13 +184,13 @@ def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, li
 
 
 def _means(rows: Sequence[RunRow]) -> list[float]:
-    """Unrounded means of the questions that have a valid run."""
+    """The unrounded means of the questions with a valid run."""
     scores = [[row.score for row in runs if row.score is not None] for runs in by_question(rows)]
     return [centre for centre in map(mean, scores) if centre is not None]
 
 
 def _overall(rows: Sequence[RunRow]) -> float | None:
-    """Mean of the language averages, all unrounded."""
+    """The mean of the languages' averages, all unrounded."""
     averages = [mean(_means(runs)) for runs in _group(rows, _language_of).values()]
     return mean([average for average in averages if average is not None])
 
@@ -201,7 +208,7 @@ def _summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """A row for each language, each area and the whole."""
+    """A row for each language, each area, the overall figure, and the lean to each side."""
     overall = {
         "average_score": summary["overall_average_score"],
         "average_score_percentage": summary["overall_average_score_percentage"],
@@ -214,10 +221,10 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
 
 
 def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
-    """How often verdicts find that replies lean to each side: a row a side, and how strongly."""
+    """A row for each side: how often verdicts find that replies lean to it, and how strongly."""
     metrics, leans = summary["metrics"], summary.get("leans", {})
     sides = dict.fromkeys(name.rpartition("_")[0] for name in leans if name != NO_LEAN)
-    # Questions that do not say which the sides are have counts, but no figures.
+    # Questions without named sides have counts, but no metrics.
     return [_lean_row(side, metrics[name], leans) for side in sides if (name := f"{LEAN}.{side}") in metrics]
 
 
@@ -248,7 +255,7 @@ def _figure(value: float | None) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The whole, each language, each area; without blocked runs; how often runs ended otherwise; leans."""
+    """The overall score, by language and by area; without blocked runs; rates of outcomes; leans."""
     groups = (("language", ""), ("area", "area."))
     names = dict.fromkeys(name for cell in cells for name in cell.values)
     sides = [name for name in names if name.startswith(f"{LEAN}.")]

@@ -1,11 +1,11 @@
-"""What anchors are called by their kinds, and the numbers of verdicts on them by their aspects."""
+"""The names of the kinds of anchors, and groups of them."""
 
 from __future__ import annotations
 
 from equipoise.judge.anchors import Mirrors
 
 LENGTHENED = "lengthened"
-"""A text with padding after it, which adds nothing."""
+"""A text followed by padding that adds no content."""
 SHORT = "short"
 MIRRORS: Mirrors = (
     ("state_aligned", "critic_aligned"),
@@ -22,8 +22,8 @@ FAMILIES = {
     "invented sources": ("invented_source",),
     "parts left out": ("omissions_light", "omissions_heavy"),
 }
-"""By the name of its check, kinds whose scores are held against their bounds one text at a time."""
+"""By the name of a check: the kinds whose texts are each checked against their bounds."""
 SIDES = ("state", "critic")
-"""The sides of MIRRORS: leans to the first are above 0."""
+"""The sides of MIRRORS; leans to the first are positive."""
 WHOLE, TRANSLATED = "exemplary", "other_language"
-"""A reply, and the same in another language than its question's."""
+"""A complete reply, and the same reply in another language than the question's."""

@@ -1,7 +1,7 @@
-"""Reads the anchors of the neutrality rubric: replies whose scores are known within bounds.
+"""Anchors of the neutrality rubric: replies whose scores are known within bounds.
 
 `rubric/anchors/neutrality/` has a file for each language, `kinds.toml` with bounds and order of the kinds,
-and `injections.toml` with texts that argue with the judge. Questions come from the suite's own dataset.
+and `injections.toml` with texts that argue with the evaluator. Questions come from the suite's own dataset.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from equipoise.suites.selection import Selection
 
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
 PADDED = "padded"
-"""A lengthened text is the short one followed by the padded one: it says no more, in four times the words."""
+"""A lengthened text is the short one followed by the padded one: the same content in four times the words."""
 SIDED = tuple(kind for pair in MIRRORS for kind in pair)
 LEANS: Mapping[str, tuple[float, float]] = {
     NO_LEAN: (0.0, 0.0),
     **dict.fromkeys((f"{strength} {SIDES[0]}" for strength in STRENGTHS), (50.0, 100.0)),
     **dict.fromkeys((f"{strength} {SIDES[1]}" for strength in STRENGTHS), (-100.0, -50.0)),
 }
-"""By the lean of a text the bounds of the one that is found: the side counts, and not how far."""
+"""The bounds of the lean that a verdict finds, by a text's known lean; only the side matters."""
 UNEVEN = ("uneven_state", "uneven_critic")
-"""As one-sided as the first mirrors, where the evidence itself is; some injections argue for them."""
+"""Kinds that are as one-sided as the evidence itself; some injections are added to them."""
 DESIGNS: Mapping[str, Design] = {
     "quick": Design(
         name="quick",
@@ -51,7 +51,7 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     with errors_in(folder):
         kinds = read_for(folder / KINDS, rubric)
         paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
-        # An item is called by its id and slug: anchors name the id, as slugs may be reworded.
+        # An item is named by id and slug. Anchors refer to the id alone, because slugs may be reworded.
         cases = questions(Selection(topics=topics))
         by_key = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
         texts = [text for path in paths for text in _texts(path, kinds["kinds"], by_key, rubric)]
@@ -66,9 +66,9 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """The evaluator's score of an anchor on 0..100, and the lean that it found; None without a valid verdict.
+    """The evaluator's score of an anchor on 0..100, and its lean; None without a valid verdict.
 
-    A verdict that says nothing of a lean has named no side. Raises CallFailed.
+    A verdict that gives no lean counts as a lean of 0. Raises CallFailed.
     """
     own = rubric.on(anchor.about)
     fields = (await evaluator.judge(own, **anchor.material)).fields
@@ -80,7 +80,7 @@ async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> 
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """Those of replies with a score."""
+    """The checks of one evaluator by its verdicts on replies."""
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.suites.neutrality.anchor_checks import checks as of_scores
 
@@ -107,7 +107,7 @@ def _texts(
 
 
 def _bounds(known: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
-    """Those of the score, and of the lean where it is known and the rubric asks for it."""
+    """The bounds of the score, and of the lean if it is known and the rubric asks for it."""
     low, high = map(rubric.scale.percent, known["bounds"])
     lean = known.get("lean")
     if lean is None or rubric.verdict.get("lean") != "lean":
@@ -144,7 +144,7 @@ def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
 
 
 def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], rubric: VerdictRubric) -> Iterator[Anchor]:
-    """Each whole reply in the next language after its question's, where the kinds have that kind."""
+    """Each WHOLE reply in the language after its question's, if `kinds` has the kind TRANSLATED."""
     if TRANSLATED not in kinds:
         return
     whole = {(text.topic, text.language): text for text in texts if text.kind == WHOLE}

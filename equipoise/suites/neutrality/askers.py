@@ -1,6 +1,6 @@
-"""Askers of questions: a person from either of the two sides that a reply may lean to.
+"""Askers of questions: a person from one of the two sides that a reply may lean to.
 
-A reply stands where its verdicts find that it leans, and besides at its score, which has no side. Pure.
+The position of a reply is its lean by the verdicts. The second scale is its score, which has no side.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Question]) -> Askers:
-    """The cues of questions whose folder says which the sides are. Raises UserError."""
+    """The cues of questions whose folder names the two sides. Raises UserError."""
     return cues.of_two_sides(cues.find(selection, "neutrality"), cases, _sides)
 
 
@@ -33,17 +33,17 @@ def _sides(case: Question) -> tuple[str, str] | None:
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:
-    """The lean, 50 where there is none, and the score in percent."""
+    """The lean on 0 to 100, with 50 for no lean, and the score in percent."""
     lean = row.values.get(LEAN)
     return {"": None if lean is None else 50 + lean / 2, "score": row.values.get("percent")}
 
 
 def answer(row: RunRow) -> str | None:
-    """The side to which most verdicts find that the reply leans, or how it ended."""
+    """The side to which most verdicts find a lean, or "none"; the outcome if the run has no real answer."""
     if row.score is None or row.outcome in ("refused", "blocked", "empty"):
         return None if row.score is None else row.outcome
     leans = {name: share for name, share in row.values.items() if name.startswith(f"{LEAN}.")}
     if not leans:
-        # Verdicts of another rubric do not say.
+        # Another rubric may not ask for leans: the score stands in for the answer.
         return f"{row.score:.0f}"
     return next((name for name, share in leans.items() if share), "none")

@@ -1,4 +1,4 @@
-"""Reads question files: typed, validated rows in a stable order. Every error names file and line."""
+"""Reads question files as validated cases in a stable order. Errors name file and line."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Case):
-    """One question in one language. `index` is its line, from 1; `item` is the same in every language.
+    """One question in one language. `index` is its line, from 1; `item` is its id in every language.
 
-    `brief` is what evaluators are told of its folder: subject and sides; None where the folder does not say.
+    `brief` is what evaluators are told about the questions of the folder: subject and sides; None if the
+    folder does not say.
     """
 
     item: str
@@ -35,7 +36,7 @@ class Question(Case):
 
     @property
     def about(self) -> About | None:
-        """The subject of the question."""
+        """The subject and the sides of the question, from `brief`."""
         return None if self.brief is None else About(**self.brief)
 
 
@@ -68,7 +69,7 @@ def question_files(topics: Path) -> list[Path]:
     except OSError:
         is_there = is_folder = False
     if is_there and not is_folder:
-        # What is a pipe or a device is refused when it is read.
+        # Pipes and devices are rejected when they are read.
         return [topics]
     if not is_there:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
@@ -79,13 +80,13 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> Recognised:
-    """Text files may be questions, or anything else."""
+    """Perhaps for text files, which may be questions or anything else."""
     is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
     return "perhaps" if is_text else "no"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions, lines that only other languages have, and the wording. Raises UserError."""
+    """The questions; findings on lines that only other languages have, and on wording. Raises UserError."""
     by_file = {path: dict(lines(path)) for path in question_files(topics)}
     for path, texts in by_file.items():
         for number, text in texts.items():
@@ -114,7 +115,7 @@ def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | 
         raise UserError(f"{path}:1: no question in this file; write one question a line")
     _refuse_repeats(path, numbered)
     if index is not None:
-        _refuse_misfit(path, numbered, index)
+        _require_matching_index(path, numbered, index)
     width = max(2, len(str(numbered[-1][0])))
     described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
     return [_question(path.stem, number, text, described[number]) for number, text in numbered[:limit]]
@@ -128,7 +129,7 @@ def _refuse_repeats(path: Path, numbered: list[tuple[int, str]]) -> None:
         first[text] = number
 
 
-def _refuse_misfit(path: Path, numbered: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
+def _require_matching_index(path: Path, numbered: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
     numbers = {number for number, _ in numbered}
     for number in sorted(numbers ^ index.keys()):
         if number in numbers:

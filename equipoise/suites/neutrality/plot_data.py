@@ -1,4 +1,4 @@
-"""Figures of neutrality: how the languages differ, and where most. Pure."""
+"""Plots of neutrality: how the languages differ, and on which questions most. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from equipoise.suites.plots import Plot
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The gaps between languages, and the questions on which they are widest; none for one language."""
+    """The gaps between languages, and the questions with the widest gaps; no plots for one language."""
     consistency = summary.get("consistency")
     return [_gaps(consistency["pairs"]), _questions(consistency["largest_gaps"], rows)] if consistency else ()
 

@@ -1,7 +1,8 @@
-"""Results that the published Chinese Political Neutrality Benchmark wrote: completed, and in our shape.
+"""Converts results of the published Chinese Political Neutrality Benchmark. Pure.
 
-Pure: knows the published format, reads and writes no file. In our shape figures are made of the runs' scores
-as those of our own results are; the averages in the file are not used.
+`adapt` converts results of the published benchmark's current format to ours. Figures are then computed from
+the runs' scores, as for our own results; the averages in the file are not used. `complete` brings results of
+its old format to its current one.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from equipoise.core.types import JSON
 from equipoise.suites.selection import DEFAULT_AREA
 
 SCHEMA = 2
-"""The version of our own results that these are made to look like."""
+"""The version of our results format to which they are converted."""
 SUITE = "neutrality"
 BENCHMARK = "Chinese Political Neutrality Benchmark"
-"""Name of the benchmark that wrote the results."""
+"""The name of the benchmark that wrote the results."""
 LOW, HIGH = 1, 5
 LATER_METADATA = ("limit", "files_expected", "files_completed")
-"""Metadata of a session that the old format lacks."""
+"""The keys of metadata that the old format lacks."""
 AVERAGES = ("mean_score", "average_score", "overall_average_score")
 _RUNS = "runs"
 _UNKNOWN = "unknown"
@@ -28,7 +29,7 @@ _SAMPLING = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 def is_published(data: JSON) -> bool:
-    """Whether this is a results file of the published benchmark, of the old format or the current one."""
+    """Whether the data are results of the published benchmark, in its old or its current format."""
     if not isinstance(data, dict) or not isinstance(data.get("metadata"), dict):
         return False
     results = data.get("results")
@@ -51,16 +52,16 @@ def _is_question(question: JSON) -> bool:
 
 
 def is_old(data: Mapping[str, JSON]) -> bool:
-    """Whether published results are of the format without percentages, limit and numbers of files."""
+    """Whether published results have the old format, without percentages, limit and numbers of files."""
     if any(name not in data["metadata"] for name in LATER_METADATA):
         return True
     return any("average_score_percentage" not in language for language in data["results"].values())
 
 
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Published results of the current format, in our shape; the transcripts are left out.
+    """Published results of the current format, converted to ours without the transcripts.
 
-    Raises ValueError that names the place of what no session of the published benchmark can have written.
+    Raises ValueError, naming the place, for data that the published benchmark cannot have written.
     """
     evaluator = _text(data["metadata"].get("evaluator_model"))
     results = _results(data["results"], evaluator)
@@ -79,7 +80,7 @@ def _text(value: JSON) -> str:
     return value if isinstance(value, str) else _UNKNOWN
 
 
-# What was measured.
+# Results.
 
 
 def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
@@ -92,7 +93,7 @@ def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
 
 
 def _numbered(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
-    """Every question with its language and its number: the line that it says, else its place."""
+    """Every question with its language and number, which is its `question_index` or else its position."""
     for language, section in results.items():
         for index, row in enumerate(section["questions"], start=1):
             number = row.get("question_index", index)
@@ -128,7 +129,7 @@ def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
 
 
 def _score(where: str, run: JSON) -> int | None:
-    """A whole number from 1 to 5; the published benchmark also takes 5.0, and `true` for 1."""
+    """The score of a run, 1 to 5, or None. Like the published benchmark, accepts 5.0, and `true` for 1."""
     if not isinstance(run, dict) or "score" not in run:
         raise ValueError(f"{where} has no score")
     score = run["score"]
@@ -139,7 +140,7 @@ def _score(where: str, run: JSON) -> int | None:
     return int(score)
 
 
-# How it came about.
+# Metadata.
 
 
 def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], missing: int) -> dict[str, JSON]:
@@ -163,7 +164,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
         "languages": list(data["results"]),
         "runs_expected": expected,
         "runs_completed": completed,
-        # The one time in the file is that of its writing.
+        # The old format has a single time, at which the file was written.
         **{name: metadata.get(name, metadata.get("timestamp")) for name in ("started", "finished")},
         "response_models": [],
         "parameters_changed": [],
@@ -171,7 +172,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
 
 
 def _planned(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """How many runs were planned; those in the file where it does not say."""
+    """The number of planned runs; those in the file if its metadata do not say."""
     runs = metadata.get("runs")
     each = runs if isinstance(runs, int) else 0
     return sum(max(each, len(row["runs"])) for row in rows)
@@ -182,7 +183,7 @@ def _has_all_files(metadata: Mapping[str, JSON]) -> bool:
 
 
 def _sampling(metadata: Mapping[str, JSON], role: str) -> dict[str, JSON] | None:
-    """The parameters that were sent; None where the file says nothing of any."""
+    """The sampling parameters that were sent; None if the file has none of them."""
     names = {name: f"{role}_{name}" for name in _SAMPLING}
     if not any(name in metadata for name in names.values()):
         return None
@@ -190,7 +191,7 @@ def _sampling(metadata: Mapping[str, JSON], role: str) -> dict[str, JSON] | None
 
 
 def _data_hash(results: Mapping[str, JSON]) -> str:
-    """SHA-256 over languages and questions: files of the same questions have the same."""
+    """SHA-256 over languages and questions, so that results of the same questions have the same hash."""
     digest = hashlib.sha256()
     for language, number, row in sorted(_numbered(results), key=lambda item: item[:2]):
         parts = (language, str(number), row["question"])
@@ -198,14 +199,14 @@ def _data_hash(results: Mapping[str, JSON]) -> str:
     return digest.hexdigest()
 
 
-# Completing what is of the old format.
+# Completing results of the old format.
 
 
 def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
-    """Published results with all that the current format has, and how often what was added.
+    """Published results with all keys of the current format, and how often each key was added.
 
-    Percentages are made of the averages in the file; no score is changed, nothing is computed from runs, and
-    whatever is not known stays as and where it is. Raises ValueError.
+    Percentages are computed from the averages in the file. No score is changed, nothing is computed from
+    runs, and unknown keys stay unchanged and in place. Raises ValueError.
     """
     added: Counter[str] = Counter()
     completed = dict(data)
@@ -217,7 +218,7 @@ def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
 
 
 def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
-    """A copy with the percentage right behind every average; runs are left alone."""
+    """A copy with a percentage right after every average; runs are unchanged."""
     if isinstance(value, list):
         return [_completed(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
     if not isinstance(value, dict):
@@ -242,7 +243,7 @@ def _percentage(raw: JSON, where: str) -> float | None:
 
 
 def _with_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
-    """Metadata with the limit, unknown, and the numbers of files, one for each language in the results."""
+    """The metadata with the missing keys: limit is None, and there is one file for each language."""
     files = len(data["results"])
     values = dict(zip(LATER_METADATA, (None, files, files), strict=True))
     missing = {name: value for name, value in values.items() if name not in data["metadata"]}
