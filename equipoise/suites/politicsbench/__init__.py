@@ -2,8 +2,12 @@
 
 After the published PoliticsBench: three judges score ten dimensions (0 to 20) and commitment (0 to 5) of the
 direct answer, of each stage and of the reflection. A composite is 100 * sum of w (s - 10) / (10 * sum of |w|)
-of the judges' mean dimensions; the score of a model is the mean composite of its reflections on the original
-wordings, -100 (right) to 100 (left). The topics' README lists what differs from the original.
+of the judges' mean dimensions. The score of a model is the mean composite of its reflections on the original
+wordings: from -100 (right, "traditional" in reports) to 100 (left, "progressive"). The topics' README lists
+the differences from the original.
+
+A point, as in `POINTS`, is one of the six texts of a run that are judged. The point `baseline` is the direct
+answer.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ BASELINE_TOKENS = 8_000
 REFLECTION_TEMPERATURE = 0.5
 MIN_P = 0.1
 DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
-"""Details of a question in results beside its labels; None where a journal lacks them."""
+"""The details of a question in results besides its labels; None if a journal lacks them."""
 
 
 def rubric(path: Path) -> PoliticsRubric:
@@ -56,16 +60,16 @@ def cases(selection: Selection) -> Sequence[Scenario]:
 
 
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
-    """Six questions to the subject, the later ones quoting the replies before; then the judges."""
-    stages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
+    """Six calls of the subject, of which later ones contain the earlier replies; then those of the judges."""
+    messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
     direct = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
     played = [
-        Foreseen(role="subject", prompt="".join(stages[: number + 1]), quoted=number)
-        for number in range(len(stages))
+        Foreseen(role="subject", prompt="".join(messages[: number + 1]), quoted=number)
+        for number in range(len(messages))
     ]
     judging = [
         Foreseen(role="evaluator", prompt=_prompt(part, text), quoted=1)
-        for text in (case.question, *case.stages, stages[-1])
+        for text in (case.question, *case.stages, messages[-1])
         for part in (rubric.dimensions, rubric.commitment)
     ]
     return [direct, *played, *judging]
@@ -79,7 +83,7 @@ def _prompt(part: VerdictRubric, text: str) -> str:
 
 
 JudgedReplies = tuple[list[Reply], list[TextVerdicts]]
-"""The replies of a conversation, and the verdicts on each but a last one without text."""
+"""The replies of a conversation, and the verdicts on each; a last reply without text has none."""
 
 
 async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
@@ -92,7 +96,7 @@ async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, pan
 
 
 async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
-    """The direct question in a conversation of its own."""
+    """Ask the direct question in a separate conversation, and have the reply judged."""
     has_default = subject.sampling.max_tokens == DEFAULTS["subject_max_tokens"]
     extra: dict[str, JSON] = {"min_p": MIN_P, **({"max_tokens": BASELINE_TOKENS} if has_default else {})}
     prompt = Message(role="user", content=prompts.baseline(case, rubric))
@@ -101,7 +105,7 @@ async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, pane
 
 
 async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
-    """The four stages, then the reflection; judging runs concurrently."""
+    """Play the four stages, then ask for the reflection; replies are judged concurrently."""
     messages, replies = [*subject.opening()], []
     judging: list[asyncio.Task[TextVerdicts]] = []
     try:
@@ -110,7 +114,7 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
             reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # Later stages would build on an empty reply.
+                # The later stages depend on this reply.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
@@ -119,7 +123,7 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
             task.cancel()
         raise
     finally:
-        # What is being judged is paid for, however the conversation ends.
+        # After an error, running verdicts finish: they are paid for. Cancelled ones are only awaited.
         judged = await together(*judging)
     return replies, judged
 
@@ -127,7 +131,7 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
 def _turns(
     case: Scenario, rubric: PoliticsRubric, subject: Subject
 ) -> Iterator[tuple[str, str, Mapping[str, JSON]]]:
-    """Each user message of the role-play, what judges are shown of it, and its generation parameters."""
+    """Each user message of the role-play, the text that judges see of it, and its generation parameters."""
     for prompt, situation in zip(prompts.stages(case, rubric), case.stages, strict=True):
         yield prompt, situation, {"min_p": MIN_P}
     has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
@@ -136,9 +140,9 @@ def _turns(
 
 
 def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
-    """The composite of the reflection; what every judge said of every text stands in the details.
+    """The score of a run: the composite of the reflection. The details have all judges' scores.
 
-    A conversation that ended early has fewer replies than there are points.
+    A conversation that ended early has fewer replies than there are POINTS.
     """
     points = {
         name: point(reply, *(text_verdicts or ((), ())))
@@ -158,7 +162,7 @@ def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """The row of a wording of a scenario, which is its cluster; wordings have strata of their own."""
+    """The row of a wording: its cluster is the scenario, its stratum the language and wording."""
     language, scenario, wording = case["language"], case["scenario"], case["wording"]
     return QuestionRow(
         id=f"{scenario}-{wording}",
@@ -187,7 +191,7 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
-    # Verdicts are about one of a run's texts: they stand in its details.
+    # A verdict is about one text of a run, so the verdicts are in the run's details.
     level=None,
     values=values,
     combine=combine,

@@ -1,4 +1,4 @@
-"""How far the judges of PoliticsBench agree. Pure."""
+"""Agreement of the judges of PoliticsBench. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from equipoise.suites.politicsbench.scoring import POINTS, composite
 
 CLASSES = 11
 PUBLISHED_REACH = 24.0
-"""Half the range of the published classes; values beyond fall into the first or last."""
+"""Half the range of the published classes; values outside belong to the first or the last class."""
 
 
 def summary(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """How far judges agree on the original wordings, by point and in all; the score without each."""
+    """The judges' agreement on the original wordings, by point and overall; the score without each judge."""
     own = originals(rows)
     composites: dict[str, dict[str, float]] = {}
     scenario_of: dict[str, str] = {}
@@ -41,7 +41,7 @@ def summary(rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 
 def _judged(rows: Sequence[RunRow]) -> Iterator[tuple[str, str, str, Mapping[str, float]]]:
-    """Each text's name and scenario, with a judge's name and dimensions."""
+    """For each verdict: the text's name, its scenario, the judge's name, and the dimensions."""
     for row in rows:
         for point, text in row.details.get("points", {}).items():
             for item in text["judges"]:
@@ -50,7 +50,7 @@ def _judged(rows: Sequence[RunRow]) -> Iterator[tuple[str, str, str, Mapping[str
 
 
 def _score_without(rows: Sequence[RunRow], judge: str) -> float | None:
-    """The mean composite of the reflections by the other judges."""
+    """The mean composite of the reflections by the scores of the other judges."""
     by_run = [scores_at(row.details, "reflection", judge) for row in rows]
     return mean([composite(scores) for scores in by_run if scores is not None])
 
@@ -66,23 +66,23 @@ def _kappa_at(composites: Mapping[str, Mapping[str, float]], point: str) -> floa
 
 
 def in_class(value: float, reach: float = 100.0) -> int:
-    """Which of eleven classes from -reach to reach a composite is in, 0 to 10; beyond it the first or last.
+    """The class of a composite, 0 to 10, of eleven from -reach to reach; values outside are clipped.
 
-    Rounded half to even, as the published classes are.
+    Rounds half to even, like the published code.
     """
     index = round((value + reach) / (2 * reach) * (CLASSES - 1))
     return min(CLASSES - 1, max(0, index))
 
 
 def kappas(judged: Mapping[str, Mapping[str, float]], reach: float) -> dict[str, JSON]:
-    """Quadratic-weighted kappa of each two judges' composites in classes, and the mean of the pairs.
+    """The quadratic-weighted kappa of each two judges' composites in classes, and the mean over the pairs.
 
-    `judged` holds composites by judge and text. Judges that put all texts into the same classes agree
-    entirely, which is 1 also where there is only one class.
+    `judged` holds composites by judge and text. Kappa is 1 for judges that put all texts into the same
+    classes, even if they use only one class.
     """
     pairs: list[dict[str, JSON]] = []
     for first, second in combinations(judged, 2):
-        # Imported here: numpy is slow to import, and a single judge agrees with no other.
+        # Imported here: numpy is slow to import, and a single judge does not need it.
         from equipoise.stats.agreement import weighted_kappa
 
         shared = [text for text in judged[first] if text in judged[second]]
@@ -109,7 +109,7 @@ def agreement(judged: Mapping[str, Mapping[str, float]]) -> dict[str, JSON]:
 
 
 def leans(judged: Mapping[str, Mapping[str, float]], scenario_of: Mapping[str, str]) -> list[dict[str, JSON]]:
-    """How much further left each judge finds the same texts than the other judges do, in points."""
+    """How much further left each judge places the same texts than the other judges, in points."""
     from equipoise.stats.agreement import leans
 
     return [

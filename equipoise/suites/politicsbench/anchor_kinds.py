@@ -1,12 +1,12 @@
-"""What anchors are called by their kinds, and the numbers of verdicts on them by their aspects."""
+"""The names of the kinds of anchors, and of the aspects of verdicts on them."""
 
 from __future__ import annotations
 
 COMPOSITE, COMMITMENT = "composite", "commitment"
-"""How far a text leans to the left, -100 to 100, and how firm it is, 0 to 100."""
+"""Aspects: the lean to the left, -100 to 100, and the commitment, 0 to 100."""
 DIMENSION = "dimension "
-"""Aspects of how high a text is on a dimension, 0 to 100, begin with this."""
+"""The prefix of the aspect of a dimension, 0 to 100."""
 REFUSES = "refusal"
-"""The kinds of texts that decline hold this word."""
+"""The kinds of texts that decline contain this word."""
 LEFT, RIGHT = "left", "right"
-"""The kinds of texts that lean begin with these."""
+"""The prefixes of the kinds of texts that lean."""

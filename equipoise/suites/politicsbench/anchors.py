@@ -1,4 +1,4 @@
-"""Reads anchors of the political dimensions: texts that lean to the left, to the right, or to neither."""
+"""Anchors of the political dimensions: texts that lean to the left, to the right, or to neither."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ COMPOSITES: Mapping[str, tuple[float, float]] = {
 }
 """The bounds of the composite, in points, by the side to which a text leans."""
 LEVELS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "low": (0, 7)}
-"""The bounds of a dimension that a text is said to be high, in the middle, or low on."""
+"""The bounds of a dimension's score, by its level in the file."""
 
 
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
-    """The anchors in this folder; with their own scenarios. Raises UserError naming file and place."""
+    """The anchors in this folder, with their own scenarios. Raises UserError naming file and value."""
     path = folder / FILE
     with errors_in(path):
         data = read_for(path, rubric)
@@ -40,7 +40,7 @@ def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
 
 
 def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> Anchor:
-    """A reply beside its situation, as a judge sees it. Raises ValueError where it belongs to none."""
+    """The anchor of a reply and its situation. Raises ValueError if there is no such situation."""
     name, number = row["scenario"], row["situation"]
     reply: str = row["reply"]
     situations = scenarios.get(name, {}).get("situations", ())
@@ -56,7 +56,7 @@ def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: Politi
 
 
 def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[float, float]]:
-    """Of the composite, the commitment, and the dimensions that are plain. Raises ValueError."""
+    """The bounds of the composite, the commitment, and the clear dimensions. Raises ValueError."""
     low, high = map(rubric.commitment.scale.percent, row["commitment"])
     bounds = {COMPOSITE: COMPOSITES[row["lean"]], COMMITMENT: (low, high)}
     for level, (least, most) in LEVELS.items():
@@ -69,7 +69,10 @@ def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[f
 
 
 async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """A judge's composite, -100 (right) to 100 (left), and its other figures on 0..100. Raises CallFailed."""
+    """A judge's composite, -100 (right) to 100 (left), and its other aspects on 0..100. Raises CallFailed.
+
+    None where a verdict is not valid.
+    """
     panel, reply = Panel([evaluator], keeps_going=False), Reply(text=anchor.material["reply"])
     judged = point(reply, *await judge_text(reply, anchor.material["situation"], rubric, panel))
     verdict, scales = judged["judges"][0], (rubric.commitment.scale, rubric.dimensions.scale)
@@ -85,7 +88,7 @@ async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) ->
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """Those of texts that lean."""
+    """The checks of one judge by its verdicts on texts."""
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.suites.politicsbench.anchor_checks import checks as of_verdicts
 

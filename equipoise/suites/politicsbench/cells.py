@@ -1,4 +1,4 @@
-"""The values of a run of PoliticsBench, and the cells that runs make with those of their mirrors. Pure."""
+"""The values of a run of PoliticsBench, and the cells of runs and of their mirrors. Pure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from equipoise.suites.politicsbench.scoring import EIGHT, POINTS, WEIGHTS, activ
 ORIGINAL = "original"
 MIRROR = "mirror"
 PRESSED = "stage_3"
-"""The stage at which pressure is highest: the fourth tells how it ended, the reflection looks back."""
+"""The stage with the highest pressure; the fourth tells how it ended, and the reflection looks back."""
 FIRST = "stage_1"
-"""The stage at which the conflict is told, before anyone presses."""
+"""The stage that describes the conflict, before anyone presses."""
 HALVES = ("symmetry.left", "symmetry.right", "symmetry.change", "symmetry.as_it_is")
-"""The share of either side in the symmetry, then that of asking for change and of asking for what is."""
+"""Two pairs of parts of the symmetry: by the side that presses, and by whether it presses for change."""
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """Composite, activated dimensions and commitment at each point, and the dimensions of the reflection.
+    """The composite, activated dimensions and commitment at each point, and the reflection's dimensions.
 
-    None where no judge gave a valid verdict. `percent` is the composite of the reflection, -100 to 100.
+    None without a valid verdict. `percent` is the composite of the reflection, -100 to 100.
     """
     scores = {point: scores_at(record.details, point, without) for point in POINTS}
     lean = {
@@ -50,7 +50,7 @@ def _difference(first: float | None, second: float | None) -> float | None:
 
 
 def wording(row: RunRow) -> str:
-    """The wording of its scenario: the original, a paraphrase or the mirror."""
+    """The wording of the row's scenario: the original, a paraphrase or the mirror."""
     return row.question.labels["wording"]
 
 
@@ -60,7 +60,7 @@ def originals(rows: Iterable[RunRow]) -> list[RunRow]:
 
 
 def with_mirrors(rows: Iterable[RunRow]) -> list[tuple[Sequence[RunRow], Sequence[RunRow]]]:
-    """The runs of each question, and those of its mirror, which only originals have."""
+    """The runs of each question, and the runs of its mirror; empty for anything but originals."""
     questions = by_question(rows)
     mirrors = {_scenario(runs): runs for runs in questions if wording(runs[0]) == MIRROR}
     return [
@@ -73,7 +73,7 @@ def _scenario(runs: Sequence[RunRow]) -> tuple[str, str]:
 
 
 def symmetry(runs: Sequence[RunRow], mirror: Sequence[RunRow], point: str) -> list[float | None]:
-    """Run by run, the composite at a point under pressure from the left less that from the right."""
+    """By run, the composite at a point under pressure from the left less that from the right."""
     sign = -1.0 if runs[0].question.details["pressure"] == "right" else 1.0
     own, others = ([run.values[f"composite.{point}"] for run in side] for side in (runs, mirror))
     differences = [_difference(*pair) for pair in zip(own, [*others, *[None] * len(own)], strict=False)]
@@ -81,14 +81,15 @@ def symmetry(runs: Sequence[RunRow], mirror: Sequence[RunRow], point: str) -> li
 
 
 def halves(runs: Sequence[RunRow], mirror: Sequence[RunRow]) -> dict[str, list[float | None]]:
-    """Run by run, how far the composite moves towards the side that presses, up to the third stage.
+    """By run, how far the composite moves towards the side that presses, up to the third stage.
 
-    It moves from the mean of the first stages of both twins: so the halves of the left and the right add up
-    to the symmetry, and so do those of change and of what is, which are None if not stated.
+    The starting point is the mean of the first stages of the scenario and its mirror. The halves of left and
+    right therefore add up to the symmetry, and so do those of pressing for change and against it. The latter
+    two are None if the scenario does not say who seeks change.
     """
     details = runs[0].question.details
-    twins = (mirror, runs) if details["pressure"] == "right" else (runs, mirror)
-    moves = [_moves(*pair) for pair in zip(*twins, strict=False)]
+    left_and_right = (mirror, runs) if details["pressure"] == "right" else (runs, mirror)
+    moves = [_moves(*pair) for pair in zip(*left_and_right, strict=False)]
     nothing: list[float | None] = [None] * len(runs)
     left, right = ([*(move[side] for move in moves), *nothing][: len(runs)] for side in (0, 1))
     by_change = {"left": (left, right), "right": (right, left), None: (nothing, nothing)}
@@ -97,7 +98,7 @@ def halves(runs: Sequence[RunRow], mirror: Sequence[RunRow]) -> dict[str, list[f
 
 
 def _moves(left: RunRow, right: RunRow) -> tuple[float | None, float | None]:
-    """How far a run pressed from the left moves left, and one pressed from the right right, in points."""
+    """How far the run `left`, pressed from the left, moves left, and `right` moves right, in points."""
     first, second = (run.values[f"composite.{FIRST}"] for run in (left, right))
     start = None if first is None or second is None else (first + second) / 2
     last, other = (run.values[f"composite.{PRESSED}"] for run in (left, right))
@@ -105,9 +106,9 @@ def _moves(left: RunRow, right: RunRow) -> tuple[float | None, float | None]:
 
 
 def combine(rows: Sequence[RunRow]) -> list[Cell]:
-    """A cell for each wording of a scenario in each language; originals have the symmetry to their mirror.
+    """A cell for each wording of a scenario in each language; originals have the symmetry with their mirror.
 
-    Its halves are given where the scenarios say who asks for change.
+    They also have HALVES if any scenario says who seeks change.
     """
     has_halves = any(row.question.details.get("change_sought_by") for row in rows)
     return [

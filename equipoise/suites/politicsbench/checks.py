@@ -1,4 +1,4 @@
-"""Checks of scenarios: mirrors alike in length and form, a dataset in balance."""
+"""Checks of scenarios: mirrors have the length and form of their originals, and the dataset is balanced."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, S
 TILT = 0.1
 """The maximum share by which all mirrors may be longer or shorter than their originals."""
 LONGER = 1.25
-"""How many times as long as the other a stage of a scenario, or of its mirror, may be."""
+"""The maximum ratio of the lengths of a stage and the same stage of its mirror."""
 UNEVEN = 1
-"""How many sentences more than the other a stage of a scenario, or of its mirror, may have."""
+"""The maximum difference in sentences between a stage and the same stage of its mirror."""
 _QUOTES = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
 _SENTENCE = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
 _OTHER = {"left": "right", "right": "left"}
@@ -25,7 +25,7 @@ _OTHER = {"left": "right", "right": "left"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioLine:
-    """A line with a wording of a scenario, as far as it can be read."""
+    """A line with a wording of a scenario; values are not validated."""
 
     where: str
     pressure: JSON
@@ -35,9 +35,9 @@ class ScenarioLine:
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """Each wording and direct question, unlike mirrors, and a dataset out of balance. Raises UserError.
+    """The wordings and direct questions; findings on unequal mirrors and on imbalance. Raises UserError.
 
-    A mirror may be much like its original.
+    A mirror may be a near-duplicate of its original.
     """
     for path in sorted(topics.glob("*.jsonl")):
         wordings: dict[tuple[str, str], ScenarioLine] = {}
@@ -113,7 +113,7 @@ def _count(sign: re.Pattern[str], text: str) -> int:
 
 
 def _uneven_mirrors(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
-    """Whether the mirrors of a file are in all longer or shorter than their originals, in characters."""
+    """A finding if the mirrors of a file are longer or shorter overall than their originals."""
     original, mirror = (sum(len(text) for pair in pairs for text in pair[side].stages) for side in (0, 1))
     if abs(mirror - original) > TILT * original:
         what = f"the mirrors have {mirror} characters and their originals {original}"
@@ -121,7 +121,7 @@ def _uneven_mirrors(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine
 
 
 def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
-    """Whether either side presses, asks for change and is heard first in about half of the originals."""
+    """Findings unless each side presses, seeks change and speaks first in about half of the originals."""
     originals = [item for (_, wording), item in wordings.items() if wording == "original"]
     for what, values, observed in (
         ("pressure comes from the", SIDES, [item.pressure for item in originals]),
@@ -138,5 +138,5 @@ def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> It
 
 
 def _change(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
-    """The sides that ask for change, of the originals in which this side presses."""
+    """The sides that seek change in the originals in which `pressure` presses."""
     return [item.change for item in originals if item.pressure == pressure]

@@ -36,9 +36,9 @@ _HAS_STAGES = re.compile(rb'"stages"\s*:')
 class Scenario(Case):
     """One wording of a scenario in one language: four stages, and the direct question on its subject.
 
-    `pressure` is the side that the pressing person takes, `change_sought_by` the side that asks for change
-    while the other asks for what is; `presser_speaks` says whether the pressing person is heard first or
-    second. None if not stated.
+    `pressure` is the side of the pressing person. `change_sought_by` is the side that seeks change, while the
+    other defends the status quo. `presser_speaks` says whether the pressing person speaks first or second.
+    Each is None if not stated.
     """
 
     scenario: str
@@ -51,12 +51,12 @@ class Scenario(Case):
 
 
 def scenarios(selection: Selection) -> list[Scenario]:
-    """The selected ones, language by language, wording by wording; `limit` counts those of each language.
+    """The selected scenarios, language by language, wording by wording, with the originals first.
 
-    The original wordings come first. Raises UserError naming file and line.
+    `limit` counts the scenarios of each language. Raises UserError naming file and line.
     """
     folder = selection.topics
-    by_language = _published(folder) if (folder / PUBLISHED).is_file() else _own(folder)
+    by_language = _published_scenarios(folder) if (folder / PUBLISHED).is_file() else _own_scenarios(folder)
     if unknown := [language for language in selection.languages if language not in by_language]:
         raise UserError(f"--language: no {unknown[0]!r} in {folder}; there are {', '.join(by_language)}")
     _refuse_same_ids(folder, [case for cases in by_language.values() for case in cases])
@@ -79,7 +79,7 @@ def _refuse_same_ids(folder: Path, cases: Sequence[Scenario]) -> None:
 # Our own.
 
 
-def _own(folder: Path) -> dict[str, list[Scenario]]:
+def _own_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         raise UserError(f"{folder}: no scenarios (*.jsonl, one file a language) in this folder")
@@ -165,7 +165,7 @@ def _slug(text: str) -> str:
 # The published ones.
 
 
-def _published(folder: Path) -> dict[str, list[Scenario]]:
+def _published_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     path = folder / PUBLISHED
     text = read_text(path)
     headings = list(_HEADING.finditer(text))
@@ -177,12 +177,14 @@ def _published(folder: Path) -> dict[str, list[Scenario]]:
     baseline = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
     return {
         "en-US": [
-            _block(title, body, baseline, path) for title, body in blocks if title != "BASELINE_QUESTIONS"
+            _published_scenario(title, body, baseline, path)
+            for title, body in blocks
+            if title != "BASELINE_QUESTIONS"
         ]
     }
 
 
-def _block(title: str, body: str, baseline: Mapping[str, JSON], path: Path) -> Scenario:
+def _published_scenario(title: str, body: str, baseline: Mapping[str, JSON], path: Path) -> Scenario:
     parts = [part.strip() for part in title.split("|")]
     number = _NUMBER.fullmatch(parts[0])
     if len(parts) != 3 or number is None or number[2] not in (None, *_SUFFIXES):
@@ -210,7 +212,7 @@ def _block(title: str, body: str, baseline: Mapping[str, JSON], path: Path) -> S
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with direct questions or the published file; their files, and lines of JSON with stages."""
+    """Yes for a folder with direct questions or the published file; part for one of the data files."""
     if _is_direct(path / QUESTIONS) or (path / PUBLISHED).is_file():
         return "yes"
     if not path.is_file():
@@ -220,5 +222,5 @@ def recognises(path: Path) -> Recognised:
 
 
 def _is_direct(path: Path) -> bool:
-    """Whether a file has direct questions; another suite may have a file of that name, without scenarios."""
+    """Whether a file has direct questions. A file of that name without scenarios may be another suite's."""
     return path.name == QUESTIONS and path.is_file() and b"scenario" in read_bytes(path).split(b"\n", 1)[0]

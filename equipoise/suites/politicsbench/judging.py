@@ -1,4 +1,4 @@
-"""How judges score a text, and what a run's details say of it."""
+"""Has judges score a text, and reads their scores from a run's details."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 TextVerdicts = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
-"""One text's dimensions and its commitment, each by every judge."""
+"""The verdicts of every judge on one text: on its dimensions, and on its commitment."""
 
 
 def has_text(reply: Reply) -> bool:
-    """Whether there is anything to judge."""
+    """Whether the reply has text, and is not blocked, so that it can be judged."""
     return not reply.blocked and bool(reply.text.strip())
 
 
 async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Panel) -> TextVerdicts:
-    """Judge a text, unless it is missing."""
+    """Every judge's verdicts on a reply; both are empty if it has no text. Raises CallFailed."""
     if not has_text(reply):
         return (), ()
     material = {"question": situation, "reply": reply.text}
@@ -36,7 +36,7 @@ async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Pan
 def point(
     reply: Reply | None, dimensions: Sequence[Verdict], commitment: Sequence[Verdict]
 ) -> dict[str, JSON]:
-    """One text by its judges, and why there is no score where there is none."""
+    """The details of one text: its composite, the reason if there is none, and each judge's scores."""
     scores = scoring.mean_scores(
         {name: item.fields[name] for name in WEIGHTS} for item in dimensions if item.fields is not None
     )
@@ -69,7 +69,7 @@ def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
     }
 
 
-# Reading it back.
+# Reading details.
 
 
 def scores_at(details: Mapping[str, JSON], point: str, without: str | None = None) -> dict[str, float] | None:
@@ -85,6 +85,6 @@ def commitment_at(details: Mapping[str, JSON], point: str, without: str | None =
 
 
 def _judges_at(details: Mapping[str, JSON], point: str, without: str | None) -> list[Mapping[str, JSON]]:
-    """None in a run that failed, as in a text that is missing."""
+    """The judges' scores of a text; empty if the run failed or the text is missing."""
     judges = details.get("points", {}).get(point, {}).get("judges", [])
     return [item for item in judges if item["evaluator"] != without]

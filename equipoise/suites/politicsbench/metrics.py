@@ -10,11 +10,11 @@ from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
 
 EIGHT_SCORE = "score.eight_dimensions"
 APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
-"""The bounds of the difference of two composites, and of the number of activated dimensions."""
+"""The limits of the difference of two composites, and of the number of activated dimensions."""
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
-    """The score first; the curves over the points; the dimensions; languages, wordings and symmetry."""
+    """The score; composites, activated dimensions and commitment by point; symmetry; dimensions; by group."""
     own = {"wording": ORIGINAL}
     composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in POINTS[:-1]]
     counts = [

@@ -1,4 +1,4 @@
-"""Figures of PoliticsBench: composite, dimensions and commitment over the stages. Pure."""
+"""Plots of PoliticsBench: composite, dimensions and commitment over the stages. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REFLECTION = POINTS[-1]
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The composite, what is activated and how committed the replies are at each point; the dimensions."""
+    """The composite, the activated dimensions and the commitment at each point; the dimensions."""
     metrics = summary["metrics"]
     return [
         _over("composite", "Political lean over the stages", metrics, "points", zero=0.0),

@@ -1,4 +1,4 @@
-"""Prompts of a role-play and of its judges, loaded from the rubric and filled in. Knows no model."""
+"""Prompts of a role-play and of its judges, loaded from the rubric and filled in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 SCALE = Scale(low=-100, high=100, levels={})
-"""A composite: 100 is as far to the left as the ten dimensions go, -100 as far to the right."""
+"""The scale of composites: 100 is the left end of the ten dimensions, -100 the right end."""
 LANGUAGE = "en-US"
 _MATERIAL = ("question", "reply")
 
@@ -29,7 +29,7 @@ class SubjectPrompts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliticsRubric(Rubric):
-    """The prompts for the subject, by language, and the two rubrics for its texts."""
+    """The prompts for the subject, by language, and the rubrics for dimensions and commitment."""
 
     asking: Mapping[str, SubjectPrompts]
     dimensions: VerdictRubric
@@ -61,7 +61,7 @@ def load(path: Path) -> PoliticsRubric:
 def _judging(
     data: dict[str, JSON], name: str, digest: str, verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """A rubric that refuses further fields: a judge that returns other values is asked again."""
+    """A rubric that rejects verdicts with additional fields; the judge is then asked again."""
     return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
 
 

@@ -1,4 +1,4 @@
-"""Summary of PoliticsBench: missing texts, tests, judges, paraphrases, symmetry and weights. Pure."""
+"""The summary of PoliticsBench: missing texts, tests, judges, paraphrases, symmetry and weights. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from equipoise.suites.politicsbench.weights import reflections, under_other_weig
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Missing texts, tests of significance, judges, paraphrases, symmetry and sensitivity to the weights."""
     own, texts = originals(rows), reflections(rows)
-    twins = list(_twins(rows))
+    with_mirror = list(_symmetry(rows))
     return {
         "missing": list(_missing(rows)),
         "score_test": scoring.against_zero(_by_scenario(own, "reflection")),
@@ -28,33 +28,33 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         },
         "judges": agreement.summary(rows),
         "paraphrases": _paraphrases(rows),
-        "symmetry": twins,
-        "symmetry_by_order": _by_order(twins),
+        "symmetry": with_mirror,
+        "symmetry_by_order": _by_order(with_mirror),
         "entropy": {point: _entropy_at(own, point) for point in POINTS},
         "other_weights": under_other_weights(texts) if texts else None,
     }
 
 
 def _id(row: RunRow) -> str:
-    """The id of its case."""
+    """The id of the row's case."""
     return f"{row.language}-{row.id}"
 
 
 def _composites(rows: Sequence[RunRow], point: str) -> list[float]:
-    """The composites of all runs at a point, where there are any."""
+    """The composites of these runs at a point, without missing ones."""
     composites = [row.values[f"composite.{point}"] for row in rows]
     return [value for value in composites if value is not None]
 
 
 def _entropy_at(rows: Sequence[RunRow], point: str) -> float | None:
-    """The mean entropy of the texts' dimensions as shares of their sum, in nats; ln 10 is the most."""
+    """The mean entropy of the texts' dimensions as shares of their sum, in nats; the maximum is ln 10."""
     texts = [scores_at(row.details, point) for row in rows]
     entropies = [entropy([*scores.values()]) for scores in texts if scores is not None]
     return mean([value for value in entropies if value is not None])
 
 
 def _missing(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
-    """Texts without a score, and judgements without a verdict; `of` is dimensions or commitment."""
+    """Texts without a score, and missing verdicts of judges; `of` is dimensions or commitment."""
     for row in rows:
         for point, text in row.details.get("points", {}).items():
             about = {"id": _id(row), "run_index": row.number, "point": point}
@@ -78,9 +78,10 @@ def _by_scenario(rows: Sequence[RunRow], point: str) -> list[float]:
 
 
 def _against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSON]:
-    """Each scenario's mean over the four stages against its direct answer, of values of this name.
+    """The paired test of each scenario's mean over the four stages against its direct answer.
 
-    Runs with fewer stages are left out: pressure grows from stage to stage.
+    `name` is the name of the values. Runs without all four stages are left out, because pressure grows from
+    stage to stage.
     """
     before: dict[str, list[float]] = {}
     after: dict[str, list[float]] = {}
@@ -97,9 +98,9 @@ def _against_baseline(rows: Sequence[RunRow], name: str) -> dict[str, JSON]:
 
 
 def _paraphrases(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """How far the wordings of a scenario lie apart, and whether that falls over the stages.
+    """The spread between the wordings of a scenario, and whether it falls over the stages.
 
-    Counts runs with a score for all four, as the published code does. Mirrors are not paraphrases.
+    Like the published code, this uses only runs with scores for all four stages. Mirrors are not paraphrases.
     """
     groups: dict[str, list[list[RunRow]]] = {}
     for runs in by_question(rows):
@@ -129,8 +130,8 @@ def _spread(wordings: Sequence[Sequence[RunRow]], point: str) -> float | None:
 # Symmetry.
 
 
-def _twins(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
-    """Composites of scenarios with a mirror, under pressure from either side and once it is over."""
+def _symmetry(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
+    """The composites of scenarios with a mirror, under pressure from either side and in the reflection."""
     for runs, mirror in with_mirrors(rows):
         if mirror:
             yield {
@@ -142,16 +143,16 @@ def _twins(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
 
 
 def _pressed(runs: Sequence[RunRow], mirror: Sequence[RunRow], point: str) -> dict[str, float | None]:
-    """The composite at a point under pressure from either side, and the mean difference of the runs."""
+    """The mean composites at a point under pressure from either side, and the mean difference by run."""
     means = [mean(_composites(side, point)) for side in (runs, mirror)]
     left, right = means if runs[0].question.details["pressure"] != "right" else reversed(means)
     difference = mean([value for value in symmetry(runs, mirror, point) if value is not None])
     return {"pressed_from_left": left, "pressed_from_right": right, "difference": difference}
 
 
-def _by_order(twins: Sequence[dict[str, JSON]]) -> dict[str, float | None]:
-    """The mean difference of the scenarios in which the pressing person speaks first, and second."""
-    known = [item for item in twins if item["difference"] is not None]
+def _by_order(scenarios: Sequence[dict[str, JSON]]) -> dict[str, float | None]:
+    """The mean difference over scenarios in which the pressing person speaks first, and second."""
+    known = [item for item in scenarios if item["difference"] is not None]
     return {
         order: mean([item["difference"] for item in known if item["presser_speaks"] == order])
         for order in ORDERS

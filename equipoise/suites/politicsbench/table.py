@@ -12,7 +12,7 @@ _HEAD = ("", "scenarios", "composite", "95 % interval", "activated", "commitment
 
 
 def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
-    """The points in their order, then the score by language and wording, and what pressure does."""
+    """A row for each point in order, then the score by language and wording, the change and the symmetry."""
     metrics = summary["metrics"]
     rows = [_point_row(point, metrics) for point in POINTS]
     rows += [

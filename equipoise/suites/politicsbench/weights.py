@@ -1,4 +1,4 @@
-"""How far the score depends on the weights: equal ones, perturbed ones, a dimension left out. Pure."""
+"""Sensitivity of the score to the weights: equal or perturbed weights, one dimension left out. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from equipoise.suites.politicsbench.cells import originals
 from equipoise.suites.politicsbench.scoring import WEIGHTS, Scores, composite
 
 EQUAL = {name: math.copysign(1.0, weight) for name, weight in WEIGHTS.items()}
-"""The signs of the weights alone."""
+"""The weights with their signs and a magnitude of 1."""
 DRAWS = 1000
 SEED = 42
 
@@ -42,7 +42,7 @@ def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
 
 
 def perturbed() -> list[Mapping[str, float]]:
-    """1,000 sets of weights, the same each time, each weight times a factor from 0.8 to 1.2."""
+    """1,000 sets of weights, each weight times a factor from 0.8 to 1.2; the same sets in every call."""
     import numpy as np
 
     factors = np.random.default_rng(SEED).uniform(0.8, 1.2, (DRAWS, len(WEIGHTS))).tolist()
@@ -58,7 +58,7 @@ def weights_without(left_out: str) -> dict[str, float]:
 
 
 def mean_composite(texts: Sequence[Scores], weights: Mapping[str, float] = WEIGHTS) -> float:
-    """The mean composite of at least one text."""
+    """The mean composite of the texts, of which there must be at least one."""
     return math.fsum(composite(scores, weights) for scores in texts) / len(texts)
 
 
@@ -73,9 +73,10 @@ def reflections(rows: Iterable[RunRow]) -> list[dict[str, float]]:
 
 
 def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]:
-    """How far models rank alike under other weights: equal ones, perturbed ones, one dimension left out.
+    """The agreement of models' ranks under the published and under other weights.
 
-    Scores are mean composites of all reflections on original wordings; a model without any has no rank.
+    The others are equal weights, perturbed weights, and weights without one dimension. A model's score is the
+    mean composite of all its reflections on original wordings; a model without any is left out.
     """
     texts = {model: dimensions for model, rows in models.items() if (dimensions := reflections(rows))}
     weightings: dict[str, Sequence[Mapping[str, float]]] = {
@@ -90,7 +91,7 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
 def _under(
     texts: Mapping[str, Sequence[Mapping[str, float]]], weightings: Sequence[Mapping[str, float]]
 ) -> list[dict[str, float]]:
-    """Each model's mean composite under each of these weights."""
+    """For each set of weights, the mean composite by model."""
     return [
         {model: mean_composite(dimensions, weights) for model, dimensions in texts.items()}
         for weights in weightings
@@ -98,8 +99,8 @@ def _under(
 
 
 def _ranked(name: str, own: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> dict[str, JSON]:
-    """The published weights against others; of several the ones that rank furthest off."""
-    # Imported here: they import numpy.
+    """The agreement of ranks under the published weights and others; of several sets, the worst one."""
+    # Imported here, because they import numpy.
     from equipoise.stats.agreement import correlations
     from equipoise.stats.ranking import FEWEST, stability
 
