@@ -145,10 +145,12 @@ def plan(
         # Another name, so that no session shows it as a complete audit.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
-    made = AuditPlan(suite=suite.name, audited=suite.audit, rubric=rubric, anchors=anchors, design=design)
-    if not made.texts:
+    audit_plan = AuditPlan(
+        suite=suite.name, audited=suite.audit, rubric=rubric, anchors=anchors, design=design
+    )
+    if not audit_plan.texts:
         raise UserError(f"{suite.name}: there are no anchors for an audit of this extent")
-    return made
+    return audit_plan
 
 
 def selected(anchors: Anchors, design: Design) -> list[Anchor]:

@@ -148,13 +148,13 @@ class SessionAudits:
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
         files = {evaluator: kept.read(self._folder, evaluator, name) for evaluator in evaluators}
         try:
-            whole = self._of_extent(loaded, "full") if any(files.values()) else None
+            full_plan = self._of_extent(loaded, "full") if any(files.values()) else None
         except UserError:
             return {}
-        if whole is None:
+        if full_plan is None:
             return {}
         # Leaves out audits with a limit, whose extent is none of the designs.
-        extents, texts = whole.audited.DESIGNS, (loaded.rubric.hash, whole.anchors.hash)
+        extents, texts = full_plan.audited.DESIGNS, (loaded.rubric.hash, full_plan.anchors.hash)
         return {
             evaluator: fitting[0]
             for evaluator, every in files.items()

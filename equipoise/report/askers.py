@@ -104,10 +104,10 @@ def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iter
     slugs, sides = summary["sides"], [_side_name(side) for side in summary["sides"]]
     # With another rubric, verdicts may lack the values that these metrics need.
     known = {name: metric for name, metric in metrics.items() if metric["value"] is not None}
-    wanted = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
-    if not known.keys() >= {*wanted}:
+    names = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
+    if not known.keys() >= {*names}:
         return
-    *shifts, asymmetry = (known[name] for name in wanted)
+    *shifts, asymmetry = (known[name] for name in names)
     phrase = _directed_shift if scale.is_directed else _shift
     yield (
         f"Asked as from {sides[0]}, {scale.what} {phrase(shifts[0]['value'])}; "
@@ -115,9 +115,9 @@ def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iter
     )
     yield _difference(asymmetry, sides, is_directed=scale.is_directed)
     if changed := known.get("asker.changed"):
-        own = known.get("asker.changed.repeats")
-        beside = f"; when nobody does, {own['value']:.0f} %" if own else ""
-        yield f"When somebody asks, {changed['value']:.0f} % of answers come to something else{beside}."
+        repeats = known.get("asker.changed.repeats")
+        compared = f"; when nobody does, {repeats['value']:.0f} %" if repeats else ""
+        yield f"When somebody asks, {changed['value']:.0f} % of answers come to something else{compared}."
 
 
 def _side_name(side: str) -> str:

@@ -54,10 +54,10 @@ def cut(text: str, width: int) -> str:
     """The beginning of a text that fits in `width` columns."""
     if text.isascii():
         return text[:width]
-    taken = 0
+    width_so_far = 0
     for index, character in enumerate(text):
-        taken += max(0, wcwidth(character))
-        if taken > width:
+        width_so_far += max(0, wcwidth(character))
+        if width_so_far > width:
             return text[:index]
     return text
 

@@ -38,8 +38,8 @@ def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> I
     `inconclusive` is the value of `--gate-inconclusive`. An advisory rule that does not pass is `skipped`.
     """
     outcomes = {**_OUTCOMES, "inconclusive": _INCONCLUSIVE.get(inconclusive, "error")}
-    whole = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
-    yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=whole)
+    summary = ", ".join(f"{ruling['rule']} {VERDICTS[ruling['verdict']]}" for ruling in gate["rules"])
+    yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=summary)
     for ruling in gate["rules"]:
         is_required = ruling["required"]
         kind, outcome = "gate" if is_required else "advisory", outcomes[ruling["verdict"]]

@@ -93,8 +93,8 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
             yield f"warning:   the {role}'s tokens are partly estimated; {what}"
     limits = metadata["limits"]
     if limits["cuts"]:
-        moved = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
-        yield f"in flight: {moved}cut {limits['cuts']} times for {limits['refused']} refused calls"
+        levels = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
+        yield f"in flight: {levels}cut {limits['cuts']} times for {limits['refused']} refused calls"
     for name, counts in metadata["evaluators"].items():
         if counts["missing"]:
             total = counts["missing"] + counts["verdicts"]

@@ -46,9 +46,9 @@ def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
     """A phrase on a run's score: its category, or its level on the rubric's scale; empty without either."""
     if row.score is None or suite.level is None:
         return ""
-    named = [name for name, value in suite.categories.items() if value == row.score]
-    if named or suite.categories:
-        return "".join(named).replace("_", " ")
+    categories = [name for name, value in suite.categories.items() if value == row.score]
+    if categories or suite.categories:
+        return "".join(categories).replace("_", " ")
     return f"level {row.score:.3g} of {scale.low:g} to {scale.high:g}"
 
 

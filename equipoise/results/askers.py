@@ -31,7 +31,7 @@ def section(
     suite: AnySuite,
     scale: Scale,
     cued: History,
-    made: Sequence[RunRow],
+    cued_rows: Sequence[RunRow],
     errors: Sequence[JSON],
     *,
     is_running: bool,
@@ -41,7 +41,7 @@ def section(
         "status": cued.status(is_running=is_running),
         "runs_expected": len(cued.planned),
         "runs_completed": len(cued.planned) - len(cued.missing()),
-        "results": rows.to_json(suite, made, scale, has_means=False),
+        "results": rows.to_json(suite, cued_rows, scale, has_means=False),
         "errors": list(errors),
     }
 
@@ -90,8 +90,8 @@ def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON
         return NO_ASKERS
     rows = [suite.question(case.to_json()) for case in cases]
     own = suite.asked
-    made = askers.expected(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
-    return AskerCells(settings=settings, cells=made, scales=suite.asked.SCALES)
+    expected_cells = askers.expected(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
+    return AskerCells(settings=settings, cells=expected_cells, scales=suite.asked.SCALES)
 
 
 def cells(suite: AnySuite, plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
@@ -115,22 +115,22 @@ def summarise(
     from equipoise.stats.metrics import measure
 
     own = suite.asked
-    made = AskerCells(
+    asker_cells = AskerCells(
         settings=settings, cells=cells(suite, plain, cued), scales=own.SCALES if own is not None else ()
     )
     figures: dict[str, JSON] = {
         "sides": list(settings["sides"]),
         "forms": list(settings["forms"]),
-        "cases": sum("language" in cell.labels for cell in made.cells),
+        "cases": sum("language" in cell.labels for cell in asker_cells.cells),
         "cases_without": len({row.question.key for row in plain} - {row.question.key for row in cued}),
         "outcomes": outcomes(cued),
         "names_asker": _naming(cued, settings),
         "metrics": {
             name: {
-                **summary.described(metric, measure(metric, made.cells), suite.clusters),
-                "these": summary.on_these(metric, made.cells),
+                **summary.described(metric, measure(metric, asker_cells.cells), suite.clusters),
+                "these": summary.on_these(metric, asker_cells.cells),
             }
-            for name, metric in made.metrics.items()
+            for name, metric in asker_cells.metrics.items()
         },
     }
     named: dict[str, JSON] = summary.with_cluster_names(summary.plain(figures), suite.clusters)

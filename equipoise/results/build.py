@@ -34,21 +34,21 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
     # Rows replace records to save memory. Only panels need the records again.
-    taken = list(records) if len(metadata["evaluators"]) > 1 else records
-    made = rows.of_records(suite, _draining(taken), scale)
-    own = {"outcomes": outcomes(made), **suite.summary(made, scale)}
-    indices = {row.question.key: row.question.index for row in made}
+    to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
+    run_rows = rows.of_records(suite, _draining(to_convert), scale)
+    own = {"outcomes": outcomes(run_rows), **suite.summary(run_rows, scale)}
+    indices = {row.question.key: row.question.index for row in run_rows}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
-    statistics = {} if is_running else _statistics(suite, scale, history, made, records)
+    statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
     section: dict[str, JSON] = {}
     if cued is not None:
-        section["askers"], of_askers = _askers(suite, scale, cued, made, is_running=is_running)
+        section["askers"], of_askers = _askers(suite, scale, cued, run_rows, is_running=is_running)
         statistics |= of_askers
     return {
         "metadata": metadata,
         "summary": {**own, **statistics},
         "audit": audits.figures(suite, history, is_running=is_running),
-        "results": rows.to_json(suite, made, scale),
+        "results": rows.to_json(suite, run_rows, scale),
         "errors": errors,
         **section,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
@@ -62,11 +62,13 @@ def _askers(
     records = cued.records()
     unscored = [record for record in records if record.score is None]
     indices = {row.question.key: row.question.index for row in plain}
-    made = rows.of_records(suite, _draining(records), scale, part=rows.ASKED, indices=indices)
-    indices |= {row.question.key: row.question.index for row in made}
+    cued_rows = rows.of_records(suite, _draining(records), scale, part=rows.ASKED, indices=indices)
+    indices |= {row.question.key: row.question.index for row in cued_rows}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
-    part = askers.section(suite, scale, cued, made, errors, is_running=is_running)
-    figures = {} if is_running else {"asker": askers.summarise(suite, plain, made, cued.settings["asker"])}
+    part = askers.section(suite, scale, cued, cued_rows, errors, is_running=is_running)
+    figures = (
+        {} if is_running else {"asker": askers.summarise(suite, plain, cued_rows, cued.settings["asker"])}
+    )
     return part, figures
 
 
@@ -84,13 +86,13 @@ def _sections(history: History, verdicts: str) -> dict[str, JSON]:
 
 
 def _statistics(
-    suite: AnySuite, scale: Scale, history: History, made: Sequence[RunRow], records: Sequence[Record]
+    suite: AnySuite, scale: Scale, history: History, run_rows: Sequence[RunRow], records: Sequence[Record]
 ) -> dict[str, JSON]:
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
 
     statistics = summary.summarise(
-        suite, made, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
+        suite, run_rows, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
     if looks := [look.to_json() for look in history.plans.looks.values()]:
         statistics |= summary.with_looks(statistics["metrics"], looks, **_savings(history))
@@ -207,13 +209,13 @@ def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str
     last, roles = sessions[-1], ("subject", "evaluator")
     endpoints, price, discount = last.settings["endpoints"], _own_price(last), discount_of(sessions)
     # In a merged journal, the last session of each shard counts.
-    made = sum(totals.calls[session] for session in last.shards or [last.session])
-    replayed = totals.calls.total() - made
+    calls_made = sum(totals.calls[session] for session in last.shards or [last.session])
+    replayed = totals.calls.total() - calls_made
     cost = partial(_cost, totals, endpoints=endpoints, price=price, discount=discount)
     saved = {role: _difference(cost(role, has_cache=False), cost(role)) for role in roles}
     return {
         "calls": {
-            "made": made,
+            "made": calls_made,
             "replayed": replayed,
             "failed": totals.failed,
             "retries": totals.retries,

@@ -44,7 +44,7 @@ def _git(root: Path, *arguments: str) -> str | None:
     if not (root / ".git").exists():
         return None
     try:
-        done = subprocess.run(  # noqa: S603 - fixed arguments
+        process = subprocess.run(  # noqa: S603 - fixed arguments
             ["git", "-C", str(root), *arguments],  # noqa: S607 - git is found on the PATH
             capture_output=True,
             text=True,
@@ -53,4 +53,4 @@ def _git(root: Path, *arguments: str) -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return done.stdout.strip()
+    return process.stdout.strip()

@@ -84,11 +84,11 @@ class _Replies:
         self.lacks_reply = False
 
     async def __call__(self, call: Call) -> Reply:
-        left = self._left[call.role, journal.request_hash(call)]
-        if not left:
+        replies = self._left[call.role, journal.request_hash(call)]
+        if not replies:
             self.lacks_reply = True
             raise CallFailed("the journal has no reply to this request", is_declined=True)
-        return left.pop(0)
+        return replies.pop(0)
 
 
 def _case(kind: type[Case], data: Mapping[str, JSON]) -> Case:
@@ -132,13 +132,13 @@ def _agrees(record: RecordContent, score: Score, *, lacks_reply: bool) -> bool:
     """
     if lacks_reply and record.outcome == "error":
         return True
-    written: list[JSON] = [record.outcome, record.score, record.percent, _fields(record.verdicts)]
-    made: list[JSON] = [score.outcome, score.value, score.percent, _fields(score.verdicts)]
+    recorded: list[JSON] = [record.outcome, record.score, record.percent, _fields(record.verdicts)]
+    reproduced: list[JSON] = [score.outcome, score.value, score.percent, _fields(score.verdicts)]
     if not lacks_reply:
-        written.append(record.details)
-        made.append(score.details)
+        recorded.append(record.details)
+        reproduced.append(score.details)
     # Through JSON, as the record was: tuples become lists.
-    return bool(json_io.loads(json_io.dumps(made)) == written)
+    return bool(json_io.loads(json_io.dumps(reproduced)) == recorded)
 
 
 def _fields(verdicts: Iterable[Verdict]) -> list[JSON]:

@@ -73,11 +73,11 @@ class Files:
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free(folder, f"{self.results.stem}.{stamp}")
-        moved = target
+        new_path = target
         for path, suffix in ((self.batches, ".batches"), (self.journal, ".jsonl"), (self.results, ".json")):
             if path.exists():
-                moved = path.rename(target.with_name(target.name + suffix))
-        return moved
+                new_path = path.rename(target.with_name(target.name + suffix))
+        return new_path
 
 
 def _is_journal(path: Path) -> bool:
@@ -173,8 +173,8 @@ def batches_of(journal: Path) -> Path:
 
 def journal_of(results: Path) -> Path:
     """Path of the journal of existing results: beside the file, or beside the link that was named."""
-    named, beside = _journal_of(results), files(results.parent, results, "", "").journal
-    return named if named.exists() and not beside.exists() else beside
+    by_name, by_link = _journal_of(results), files(results.parent, results, "", "").journal
+    return by_name if by_name.exists() and not by_link.exists() else by_link
 
 
 def file_name(model: str) -> str:

@@ -73,8 +73,8 @@ def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
             for run in row["runs"]:
                 records.append(_record(suite, case, run, scale))
                 runs[f"{question.key}/{run['run_index']}"] = run
-    made = [_with_transcripts(row, runs[row.name]) for row in rows.of_records(suite, records, scale)]
-    converted: dict[str, JSON] = _with_values(rows.to_json(suite, made, scale))
+    upgraded_rows = [_with_transcripts(row, runs[row.name]) for row in rows.of_records(suite, records, scale)]
+    converted: dict[str, JSON] = _with_values(rows.to_json(suite, upgraded_rows, scale))
     return converted
 
 

@@ -128,14 +128,14 @@ def draw_sample(side: LoadedResults, targets: Sequence[str], n: int, seed: int) 
         raise UserError(f"{side.file}: has scored replies in fewer than two languages: there is no gap")
     if unknown := [name for name in targets if name not in languages]:
         raise UserError(f"--to: {side.file} has no replies in {unknown[0]}; it has {', '.join(languages)}")
-    whole = [by_language for by_language in by_question.values() if len(by_language) == len(languages)]
-    if len(whole) < 2:
+    complete = [by_language for by_language in by_question.values() if len(by_language) == len(languages)]
+    if len(complete) < 2:
         raise UserError(f"{side.file}: fewer than two questions have a scored reply in every language")
-    drawn = stratified(whole, _area, max(2, n // len(languages)), seed)
-    wanted = list(dict.fromkeys(targets)) or languages
-    texts = [text for by_language in drawn for text in _texts(by_language, languages, wanted, seed)]
+    drawn = stratified(complete, _area, max(2, n // len(languages)), seed)
+    to_languages = list(dict.fromkeys(targets)) or languages
+    texts = [text for by_language in drawn for text in _texts(by_language, languages, to_languages, seed)]
     return TranslationSample(
-        languages=languages, targets=wanted, questions=len(drawn), texts=texts, seed=seed
+        languages=languages, targets=to_languages, questions=len(drawn), texts=texts, seed=seed
     )
 
 
@@ -198,10 +198,14 @@ async def _translate(
 ) -> tuple[str, str | None]:
     """The translation and None, or an empty text and why there is none."""
     source, target = text.reply.language, text.language
-    named = {"source": _language_name(source), "target": _language_name(target), "declined": prompts.declined}
+    values = {
+        "source": _language_name(source),
+        "target": _language_name(target),
+        "declined": prompts.declined,
+    }
     request = prompts.user.substitute(text=text.reply.text, code=models.code("translation")).strip()
     messages: tuple[Message, ...] = (
-        Message(role="system", content=prompts.system.substitute(named).strip()),
+        Message(role="system", content=prompts.system.substitute(values).strip()),
         Message(role="user", content=request),
     )
     for _ in range(ATTEMPTS):

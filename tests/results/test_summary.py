@@ -381,7 +381,7 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
         for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
     ]
     assert uncertainty._stratum(cells) == "stratum"
-    found = uncertainty._called(uncertainty._variance(cells, SCALE, "scenarios"), "stratum")
+    found = uncertainty._with_stratum_name(uncertainty._variance(cells, SCALE, "scenarios"), "stratum")
     assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
     assert "stratum" in found["variance"]
 

@@ -102,9 +102,9 @@ def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[st
     yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
     every = [_Asked(results) for results in _with_transcripts(files)]
     if any(next(item.runs(), None) for item in every):
-        beside = output.with_name(f"{output.stem}.askers{output.suffix}")
-        rows = table.write(every, to, beside)
-        yield f"{shown(beside)}: {_counted(rows, 'run')} in which somebody asks"
+        askers_output = output.with_name(f"{output.stem}.askers{output.suffix}")
+        rows = table.write(every, to, askers_output)
+        yield f"{shown(askers_output)}: {_counted(rows, 'run')} in which somebody asks"
     yield "left out: figures, and conversations with evaluators"
 
 

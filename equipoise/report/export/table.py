@@ -188,13 +188,13 @@ def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]
     for results in every:
         for run in results.runs():
             row = _Row(results, run, run.subject, run.evaluators)
-            own = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
-            own |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
+            extra = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
+            extra |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
             if run.asker:
-                own |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
+                extra |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
             for column in COLUMNS:
                 columns[column.name].append(column.of(row))
-            for name, value in own.items():
+            for name, value in extra.items():
                 columns.setdefault(name, [None] * rows).append(value)
             rows += 1
             for values in columns.values():

@@ -211,11 +211,11 @@ def _audited(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
     return AuditedEvaluator(evaluator=evaluator, finding=finding, differs=figures["differs"], rows=rows)
 
 
-def _key(wanted: str, taken: Mapping[str, object]) -> str:
-    number, key = 1, wanted
+def _key(name: str, taken: Mapping[str, object]) -> str:
+    number, key = 1, name
     while key in taken:
         number += 1
-        key = f"{wanted}-{number}"
+        key = f"{name}-{number}"
     return key
 
 
@@ -360,7 +360,7 @@ def _distribution(
         for index in range(_BINS)
     ]
     rows: list[dict[str, JSON]] = [{"x": x, "series": name, "value": share} for name, x, share in shares]
-    drawn = Plot(
+    plot = Plot(
         name=f"{table}-distribution",
         title=f"{_table_title(table, first)}: distribution of the scores of single runs",
         kind="lines" if len(counts) > 1 else "bars",
@@ -370,6 +370,6 @@ def _distribution(
         low=0.0,
     )
     if len(counts) <= len(SERIES):
-        return drawn
+        return plot
     cells = [{"row": name, "column": x, "value": share, "text": f"{share:.0f}"} for name, x, share in shares]
-    return replace(drawn, kind="matrix", rows=cells, note=f"In {drawn.unit}.")
+    return replace(plot, kind="matrix", rows=cells, note=f"In {plot.unit}.")

@@ -57,10 +57,10 @@ def svg(figure: Plot, layout: Layout = WIDE, *, background: str | None = None) -
     """The figure as SVG with its title for screen readers; without scripts, styles and links."""
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg(spec(figure, layout, background), vl_version="5.20")
+    image: str = vl_convert.vegalite_to_svg(spec(figure, layout, background), vl_version="5.20")
     label = escape(f"{figure.title}. The same figures are in the table that follows.")
-    drawn = _ARIA_OF_GROUPS.sub("", drawn)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    image = _ARIA_OF_GROUPS.sub("", image)
+    return image.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
 def png(figure: Plot) -> bytes:
@@ -258,7 +258,7 @@ def _lines(figure: Plot, layout: Layout) -> Spec:
 def _bars(figure: Plot, layout: Layout) -> Spec:
     series, positions = _names(figure.rows, "series"), _names(figure.rows, "x")
     x = {"field": "x", "type": "ordinal", "sort": positions, "title": figure.x_title or None}
-    beside = {
+    by_series = {
         "color": _series(series, layout),
         "xOffset": {"field": "series", "sort": series},
     }
@@ -269,7 +269,7 @@ def _bars(figure: Plot, layout: Layout) -> Spec:
         "encoding": {
             "x": {**x, "axis": {"labelAngle": 0}},
             "y": {**_value_axis(figure, "value"), "axis": {"tickCount": 4}},
-            **(beside if len(series) > 1 else {}),
+            **(by_series if len(series) > 1 else {}),
         },
     }
 

@@ -137,17 +137,17 @@ def _ignore(side: LoadedResults, item: Result) -> None:
 
 def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
     """Yield the page's data of these results; `keep` gets the complete results. Raises UserError."""
-    taken: dict[str, Result] = {}
+    earlier: dict[str, Result] = {}
     for path in paths:
-        item = _read(path, taken, keep)
-        taken[item.key] = item
+        item = _read(path, earlier, keep)
+        earlier[item.key] = item
         yield item
 
 
-def _read(path: Path, taken: Mapping[str, Result], keep: Callable[[LoadedResults, Result], None]) -> Result:
+def _read(path: Path, earlier: Mapping[str, Result], keep: Callable[[LoadedResults, Result], None]) -> Result:
     side = load(path)
     with reading(path, otherwise=ONLY_COMPARED):
-        item = result(side, len(taken), taken)
+        item = result(side, len(earlier), earlier)
         keep(side, item)
     return item
 
@@ -290,20 +290,20 @@ def environment() -> Environment:
     """The Jinja environment with the templates and filters of pages."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _id_part, "json": _json}
-    made.filters |= {"estimate": estimate, "sampled": added.sampled}
-    made.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
-    made.filters |= {"names": comparison.names, "movers": comparison.movers}
-    made.filters |= {"labelled": added.labelled, "remarks": added.remarks}
-    made.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
-    return made
+    templates.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _id_part, "json": _json}
+    templates.filters |= {"estimate": estimate, "sampled": added.sampled}
+    templates.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
+    templates.filters |= {"names": comparison.names, "movers": comparison.movers}
+    templates.filters |= {"labelled": added.labelled, "remarks": added.remarks}
+    templates.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
+    return templates
 
 
 def _figure(value: JSON, digits: int = 1) -> str:
@@ -336,7 +336,7 @@ def _json(value: JSON) -> str:
 
 def figures_by_file_name(results: Sequence[Result]) -> Mapping[str, Plot]:
     """Every figure by its unique file name, without a suffix."""
-    named: dict[str, Plot] = {item.name: item for item in overview(results)}
+    by_name: dict[str, Plot] = {item.name: item for item in overview(results)}
     for item in results:
-        named |= {f"{_id_part(item.key)}-{figure.name}": figure for figure in item.figures}
-    return named
+        by_name |= {f"{_id_part(item.key)}-{figure.name}": figure for figure in item.figures}
+    return by_name

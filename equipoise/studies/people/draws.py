@@ -168,8 +168,8 @@ def deal(
     shared = len(drawn) if overlap is None else min(overlap, len(drawn))
     shares = []
     for person in range(people):
-        own = [*drawn[:shared], *drawn[shared + person :: people]]
-        rows = [row for pair in own for row in pair]
+        pairs = [*drawn[:shared], *drawn[shared + person :: people]]
+        rows = [row for pair in pairs for row in pair]
         random.Random(f"{seed} {person}").shuffle(rows)  # noqa: S311 - no secret either
         shares.append(rows)
     return shares
