@@ -1,4 +1,4 @@
-"""Askers about an incident: a person of either side of its pair. Answers stand with one of the two."""
+"""Askers about an incident: a person of one of the two sides of its pair. Answers favour one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
-    """The cues of the cases about a pair, the first side of which is its `a`; anonymous ones have none.
+    """The cues of the cases about a pair, whose first side is actor `a`; cases without names have no cues.
 
     Raises UserError naming file and line.
     """
@@ -31,13 +31,13 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
     actors = dataset.read(selection.topics).actors
     twins = {}
     for case in cases:
-
+        # `case` is a default argument, so that each function keeps the case of its own iteration.
         def written(form: Form, side: str, case: Incident = case) -> dict[int, str]:
             named = {"side": actors[case.language, case.actor_set, side]}
             return {
                 number: dataset.filled(row["text"], named, row.where)
-                for language, actor_set, of, number, row in texts
-                if (language, actor_set, of) == (case.language, case.actor_set, form)
+                for language, actor_set, text_form, number, row in texts
+                if (language, actor_set, text_form) == (case.language, case.actor_set, form)
             }
 
         if case.pair and (pairs := cues.cue_pairs(sides(case), written)):
@@ -46,13 +46,13 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
 
 
 def sides(case: Incident) -> tuple[str, str]:
-    """The two actors, in the order of their pair, whoever is first in the text."""
+    """The actors a and b of the case's pair, whichever is named first in the text."""
     actors = case.first_actor, case.second_actor
     return actors if case.leads == "a" else actors[::-1]
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:
-    """100 where an answer goes wholly against the second side of the pair, 0 where against the first."""
+    """100 if the answer goes entirely against the second side of the pair, 0 if against the first."""
     against = row.percent
     if against is None:
         return {"": None}
@@ -60,7 +60,10 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
 
 
 def answer(row: RunRow) -> str | None:
-    """Whether the answer goes against the actor named first, against the other, or against neither."""
+    """`against` if the answer goes against the actor named first, `for` if against the other, else `even`.
+
+    None without a score.
+    """
     if row.percent is None:
         return None
     return "against" if row.percent > 50 else "for" if row.percent < 50 else "even"

@@ -1,4 +1,8 @@
-"""Checks of the suite's data: twins differ in nothing but their actors, and what is asked is balanced."""
+"""Checks of the suite's data.
+
+Twins, the two cases of a pair and a template with either actor first, may differ only in their actors. The
+templates must be balanced.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from equipoise.suites.turnabout.dataset import (
 
 FILES = ("pairs.csv", "incidents.csv", "actors.csv", "answers.csv", "options.csv")
 WORDS, CHARACTERS = (60, 130), (100, 260)
-"""The length of an incident in words, or in characters where words are not separated."""
+"""The minimum and maximum length of an incident, in words, or in characters for unspaced scripts."""
 _UNSPACED = re.compile("[\u3400-\u9fff]")
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _BLANK = "\ue000"
@@ -35,14 +39,14 @@ _BEGINS = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 
 
 def recognises(path: Path) -> Recognised:
-    """Whether a folder has the tables of pairs, templates and actors, or a file is one of these."""
+    """Yes for a folder with the suite's tables, part for a file in such a folder."""
     folder = path if path.is_dir() else path.parent
     is_dataset = all((folder / name).is_file() for name in FILES)
     return "no" if not is_dataset else "yes" if path.is_dir() else "part"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """Findings on unequal twins and lopsided cases, and texts that must be distinct. Raises UserError."""
+    """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
     yield from _balance(topics, tables)
     yield from _pairs(topics, tables)
@@ -52,12 +56,12 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     yield from _texts(tables)
     yield from _tables(topics, tables)
     yield from _twins(topics, tables)
-    yield from _dealt(topics)
+    yield from _directions_and_orders(topics)
     yield from _askers(topics, tables)
 
 
 def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on unequal numbers of templates by kind of evidence and by what is asked."""
+    """Findings on unequal numbers of templates, by kind of evidence and by what is asked."""
     where = f"{topics / 'incidents.csv'}:1"
     for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
         own = tables.of(actor_set)
@@ -75,7 +79,7 @@ def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Both actors have the same forms, and no form in common."""
+    """Findings on forms that only one actor of a pair has, or that are the same text for both."""
     where = f"{topics / 'actors.csv'}:1"
     for pair, language in _asked(tables):
         one, other = (tables.actors[language, pair.actor_set, actor] for actor in pair.actors)
@@ -89,7 +93,7 @@ def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _asked(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
-    """Each pair with each of its languages, and X and Y as one more of each set."""
+    """Each pair with each of its languages, and the pair of X and Y in each set and language."""
     sets: dict[tuple[str, str], None] = {}
     for pair in tables.pairs:
         for language in pair.languages:
@@ -105,7 +109,7 @@ def _asked(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
 
 
 def _texts(tables: Tables) -> Iterator[Finding]:
-    """Both actors are in each incident, nothing agrees with them, and its length is within bounds."""
+    """Findings on texts: missing or unknown slots, length, and grammar that depends on the actors."""
     sets = {item.id: item.actor_set for item in tables.templates}
     for language, texts in tables.texts.items():
         for row in texts.values():
@@ -140,7 +144,7 @@ def _length(where: str, text: str) -> Iterator[Finding]:
 
 
 def _form(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
-    """No article depends on the actor, no small letter begins a sentence, no actor is outside a slot."""
+    """Findings on articles before an actor, lower-case starts of sentences, and names outside of slots."""
     blank = SLOT.sub(_BLANK, text)
     if _ARTICLE.search(blank):
         yield Finding.at(where, "an article before an actor depends on the actor; make it part of a form")
@@ -149,18 +153,18 @@ def _form(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator
         if _BEGINS.search(text[: slot.start()]) and any(word[:1].islower() for word in words):
             yield Finding.at(where, f"{slot[0]} begins a sentence with a small letter")
     for name in sorted({name.strip() for actor in forms for name in actor.values()}):
-        if len(name) > 1 and _stands_in(name, blank):
+        if len(name) > 1 and _contains_name(name, blank):
             yield Finding.at(where, f"{name!r} stands outside a slot, so it would not be swapped")
 
 
-def _stands_in(name: str, text: str) -> bool:
+def _contains_name(name: str, text: str) -> bool:
     if _UNSPACED.search(name):
         return name in text
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _tables(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on languages without ways to answer for each thing asked, or options for fairness."""
+    """Findings on languages that lack an instruction for an answer, or options for fairness."""
     for language in tables.texts:
         asks = [
             (language, name, direction) for name in ASKS if name != FAIRNESS for direction in ("up", "down")
@@ -176,7 +180,7 @@ def _tables(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _twins(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Each case with its actors swapped is its twin, letter by letter."""
+    """Findings on cases that differ from their twin in more than the actors."""
     cases = {case.id: case for case in dataset.incidents(Selection(topics=topics))}
     for case in cases.values():
         if case.leads == "a":
@@ -187,7 +191,7 @@ def _twins(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
-    """The words of the question, or its characters, but those of which forms of the two actors are made."""
+    """The words of the question, or its characters, without those of the two actors' forms."""
     forms = [
         text
         for actor in (case.first_actor, case.second_actor)
@@ -200,8 +204,8 @@ def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
     return [word for word in _WORDS.findall(case.question) if word not in words]
 
 
-def _dealt(topics: Path) -> Iterator[Finding]:
-    """Scales go up as often as down, and every option stands in every place about as often."""
+def _directions_and_orders(topics: Path) -> Iterator[Finding]:
+    """Findings on imbalance: of rising and falling scales, or of the options' positions."""
     cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
     for language, actor_set in dict.fromkeys((case.language, case.actor_set) for case in cases):
         own = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
@@ -225,7 +229,7 @@ def _spread(counts: Iterable[int]) -> int:
 
 
 def _askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
-    """Each sentence about who asks fits either actor of every pair of its set."""
+    """The cues; findings on slots that do not fit every actor of the set."""
     path = topics / ASKERS
     forms: dict[tuple[str, str], list[Mapping[str, str]]] = {}
     for (language, actor_set, actor), own in tables.actors.items():

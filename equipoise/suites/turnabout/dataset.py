@@ -1,8 +1,8 @@
-"""Cases of incidents with two actors, from templates: asked with either actor first, and without names.
+"""Reads the cases: incidents with two actors, from templates, with either actor first and without names.
 
-`pairs.csv` has the pairs of actors with their languages, `incidents.csv` the incidents, `<language>.csv`
-their texts. A slot such as `{first:of}` in a text takes the form `of` of the first actor from `actors.csv`;
-`answers.csv` and `options.csv` say how to answer.
+`pairs.csv` has the pairs of actors with their languages, `incidents.csv` the templates, and `<language>.csv`
+their texts. A slot such as `{first:of}` in a text is filled with the form `of` of the first actor, from
+`actors.csv`. `answers.csv` and `options.csv` have the instructions for answers.
 """
 
 from __future__ import annotations
@@ -32,25 +32,27 @@ ANSWERS = ["language", "asks", "direction", "text"]
 OPTIONS = ["language", "value", "text"]
 ACTORS = ["language", "set", "actor", "form", "text"]
 ABROAD = "en-US"
-"""The language in which every pair is asked, so that it is no actor's only language."""
+"""The language in which every pair is asked, in addition to the home languages of its actors."""
 ANONYMOUS = "anonymous"
-"""The area of the cases in which the actors have no names."""
+"""The area of the cases without names of actors."""
 UNNAMED = ("x", "y")
-"""The actors without names."""
+"""The actors of cases without names."""
 KINDS = ("first", "second", "both", "neither")
-"""Against whose side the evidence speaks."""
+"""The actors whom the evidence is against: the column `kind`, and the field `evidence`."""
 ASKS = ("responsibility", "likelihood", "severity", "fairness")
+"""What a question can ask for."""
 FAIRNESS = "fairness"
-"""The one thing asked that is answered with the letter of an option; all else with a number."""
+"""Questions about fairness are answered with the letter of an option, all others with a number."""
 VALUES = (0, 25, 50, 75, 100)
-"""How much each option goes against the actor that is named first."""
+"""How much each option goes against the actor named first, 0 to 100."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
-"""Whether the highest number goes against the actor that is named first, or the lowest."""
+"""The number that goes against the actor named first is the highest ("up") or the lowest ("down")."""
 HALVES = ((0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 0, 1, 0), (0, 0, 1, 1), (1, 1, 0, 0))
-"""The half of each kind's template, turn by turn: both have as much of each kind and of what is asked."""
+"""HALVES[rank % 6][kind] is the half, 0 or 1, of the template with this rank in its set and kind. Both halves
+have equal numbers of each kind and of each thing asked."""
 SLOT = re.compile(r"\{(first|second|side)(?::([^{}]+))?\}")
 PLAIN = "name"
-"""The form of a slot that names none."""
+"""The default form, for a slot without a form, such as `{first}`."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 
 CHOSEN_PAIRS = Option(
@@ -66,12 +68,14 @@ CHOSEN_PAIRS = Option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incident(Case):
-    """An incident in one language with its actors in one order; `first_actor` is the one named first.
+    """A question about an incident in one language, with its actors in one order.
 
-    `pair` is empty where the actors have no names; `controls` are then the pairs whose control it is. `leads`
-    says which of the pair is first, `homes` are the languages of the first and of the second actor.
-    `scale_direction` is that of numbers; `options` are the answers as shown and `option_values` their
-    values, where a letter is asked for. `half` is the half of the templates, 0 or 1, that it belongs to.
+    `pair` is the name of the pair of actors. It is empty if they have no names; `controls` are then the pairs
+    for which the case is the control. `leads` says which actor of the pair is named first: a, b, or x without
+    names. `homes` are the home languages of the first and of the second actor. `template` is the id of the
+    template, `incident` its short description, and `half` its half of the templates, 0 or 1.
+    `scale_direction` is the direction of a scale of numbers. If a letter is asked for, `options` are the
+    answers as shown, and `option_values` their values.
     """
 
     pair: str
@@ -94,7 +98,7 @@ class Incident(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActorPair:
-    """Two actors, the languages of their homes, and the languages in which they are asked about."""
+    """Two actors, their home languages, and the languages in which they are asked about."""
 
     name: str
     actor_set: str
@@ -105,7 +109,11 @@ class ActorPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """An incident, what its evidence says and what is asked; `half` deals the templates of a set evenly."""
+    """A template of cases: an incident with its evidence, and what is asked.
+
+    `half` divides the templates of a set into two balanced halves, 0 and 1. `order` is the sort key of a
+    template in its set.
+    """
 
     id: str
     actor_set: str
@@ -129,7 +137,7 @@ class Tables:
     actors: Mapping[tuple[str, str, str], Mapping[str, str]]
 
     def of(self, actor_set: str) -> list[Template]:
-        """The templates of a set, balanced from the first on."""
+        """The templates of a set, in an order in which the first few are balanced as well."""
         return [item for item in self.templates if item.actor_set == actor_set]
 
 
@@ -156,7 +164,9 @@ def _chosen(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorP
 
 def _languages(pairs: Sequence[ActorPair], selection: Selection) -> list[str]:
     """English first, then the others in the order of the pairs."""
-    known = sorted(dict.fromkeys(name for pair in pairs for name in pair.languages), key=ABROAD.__ne__)
+    known = sorted(
+        dict.fromkeys(name for pair in pairs for name in pair.languages), key=lambda name: name != ABROAD
+    )
     if unknown := [name for name in selection.languages if name not in known]:
         where = selection.topics / "pairs.csv"
         raise UserError(f"--language: no {unknown[0]!r} in {where}; there are {', '.join(known)}")
@@ -169,34 +179,34 @@ def _in_language(
     seed, made = selection.option(SEED), {}
     for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
         templates = tables.of(actor_set)
-        dealt = _dealt(templates, language, seed)
+        answer_forms = _answer_forms(templates, language, seed)
         chosen = templates[: selection.limit]
-        made[actor_set] = [partial(_case, language, item, tables, dealt[item.id]) for item in chosen]
+        made[actor_set] = [partial(_case, language, item, tables, answer_forms[item.id]) for item in chosen]
     for pair in pairs:
         for case in made[pair.actor_set]:
             yield case(pair.name, "a", pair.actors, pair.homes)
             yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
-    # Taken in turns, so that a session that ends early has some of each set.
-    turns = sorted((number, name) for name, cases in made.items() for number in range(len(cases)))
-    for number, name in turns:
+    # The sets alternate, so that a session that ends early has cases of each.
+    alternating = sorted((number, name) for name, cases in made.items() for number in range(len(cases)))
+    for number, name in alternating:
         controls = tuple(pair.name for pair in pairs if pair.actor_set == name)
         yield made[name][number]("", "x", UNNAMED, (), controls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Dealt:
-    """The direction of the scale, and the order of the options, that all forms of a case share."""
+class _AnswerForm:
+    """The direction of the scale and the order of the options, which all cases of a template share."""
 
     direction: Direction
     order: tuple[int, ...]
 
 
-def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str, _Dealt]:
-    """Directions and orders by template: half of the scales go up, each option stands in each place.
+def _answer_forms(templates: Sequence[Template], language: str, seed: int) -> dict[str, _AnswerForm]:
+    """The answer forms by template. Half of the scales go up, and each option takes each position.
 
-    All templates of a set are dealt, whether they are selected or not.
+    `templates` must be all templates of a set, so that the result does not depend on the selection.
     """
-    dealt = {}
+    answer_forms = {}
     for asks in ASKS:
         same = sorted(
             (item for item in templates if item.asks == asks),
@@ -205,10 +215,10 @@ def _dealt(templates: Sequence[Template], language: str, seed: int) -> dict[str,
         first = int(_draw(seed, language, asks, *(item.actor_set for item in same[:1])), 16)
         shuffled = sorted(VALUES, key=lambda value: _draw(seed, language, asks, str(value)))
         for number, item in enumerate(same, first):
-            turn = number % len(VALUES)
-            order = tuple(shuffled[turn:] + shuffled[:turn])
-            dealt[item.id] = _Dealt(direction=DIRECTIONS[number % 2], order=order)
-    return dealt
+            shift = number % len(VALUES)
+            order = tuple(shuffled[shift:] + shuffled[:shift])
+            answer_forms[item.id] = _AnswerForm(direction=DIRECTIONS[number % 2], order=order)
+    return answer_forms
 
 
 def _draw(seed: int, *keys: str) -> str:
@@ -219,14 +229,14 @@ def _case(
     language: str,
     template: Template,
     tables: Tables,
-    dealt: _Dealt,
+    answer_form: _AnswerForm,
     pair: str,
     leads: Literal["a", "b", "x"],
     actors: Sequence[str],
     homes: Sequence[str],
     controls: tuple[str, ...] = (),
 ) -> Incident:
-    options = _options(language, template, tables, dealt)
+    options = _options(language, template, tables, answer_form)
     return Incident(
         id=f"{language}-{pair or ANONYMOUS}-{template.id}-{actors[0]}_first",
         language=language,
@@ -244,28 +254,30 @@ def _case(
         leads=leads,
         homes=tuple(homes),
         half=template.half,
-        scale_direction=dealt.direction,
+        scale_direction=answer_form.direction,
         options=options,
-        option_values=dealt.order if options else (),
-        question=_question(language, template, tables, dealt, actors),
+        option_values=answer_form.order if options else (),
+        question=_question(language, template, tables, answer_form, actors),
     )
 
 
-def _options(language: str, template: Template, tables: Tables, dealt: _Dealt) -> tuple[str, ...]:
+def _options(language: str, template: Template, tables: Tables, answer_form: _AnswerForm) -> tuple[str, ...]:
     if template.asks != FAIRNESS:
         return ()
-    return tuple(_table(tables.options, "options.csv", language, str(value)) for value in dealt.order)
+    return tuple(_table(tables.options, "options.csv", language, str(value)) for value in answer_form.order)
 
 
-def _question(language: str, template: Template, tables: Tables, dealt: _Dealt, actors: Sequence[str]) -> str:
+def _question(
+    language: str, template: Template, tables: Tables, answer_form: _AnswerForm, actors: Sequence[str]
+) -> str:
     text = tables.texts[language][template.id]
     if template.asks == FAIRNESS:
-        options = _options(language, template, tables, dealt)
+        options = _options(language, template, tables, answer_form)
         lines = [f"{letter}) {option}" for letter, option in zip("ABCDE", options, strict=True)]
         ask = _table(tables.options, "options.csv", language, "ask")
         parts = [text["text"], f"{text['question']}\n" + "\n".join(lines), ask]
     else:
-        ask = _table(tables.answers, "answers.csv", language, template.asks, dealt.direction)
+        ask = _table(tables.answers, "answers.csv", language, template.asks, answer_form.direction)
         parts = [text["text"], text["question"], ask]
     forms = {
         slot: tables.actors[language, template.actor_set, actor]
@@ -296,7 +308,7 @@ def filled(text: str, forms: Mapping[str, Mapping[str, str]], where: str) -> str
 
 
 def read(folder: Path) -> Tables:
-    """The tables in a folder, whole and without contradictions. Raises UserError naming file and line."""
+    """The tables in a folder, complete and consistent. Raises UserError naming file and line."""
     pairs = [_pair(row) for row in rows(folder / "pairs.csv", PAIRS)]
     templates = _templates(folder / "incidents.csv")
     languages = dict.fromkeys(language for pair in pairs for language in pair.languages)
@@ -313,7 +325,7 @@ def read(folder: Path) -> Tables:
         },
         actors=_actors(folder / "actors.csv"),
     )
-    _refuse_holes(folder, tables)
+    _require_complete(folder, tables)
     return tables
 
 
@@ -335,7 +347,7 @@ def _pair(row: Row) -> ActorPair:
 
 
 def _templates(path: Path) -> list[Template]:
-    """Templates of each set in turns: the first few have all kinds, and all that is asked."""
+    """The templates, in an order in which the first few of a set have all kinds and all things asked."""
     checked: list[Row] = []
     for row in rows(path, INCIDENTS):
         if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in checked}:
@@ -349,28 +361,28 @@ def _templates(path: Path) -> list[Template]:
         for actor_set in dict.fromkeys(row["set"] for row in checked)
         for kind in KINDS
     ]
-    made = [item for group in groups for item in _in_turns(group)]
+    made = [item for group in groups for item in _alternating(group)]
     return sorted(made, key=lambda item: item.order)
 
 
-def _in_turns(group: Sequence[Row]) -> Iterator[Template]:
-    """The templates of a set and a kind by what they ask, which each kind begins with another of."""
+def _alternating(group: Sequence[Row]) -> Iterator[Template]:
+    """The templates of a set and a kind; `asks` alternates, and each kind starts with a different one."""
     kind = KINDS.index(group[0]["kind"]) if group else 0
     counts: Counter[str] = Counter()
     positions = []
     for row in group:
         positions.append((counts[row["asks"]], (ASKS.index(row["asks"]) - kind) % len(ASKS)))
         counts[row["asks"]] += 1
-    in_turns = sorted(zip(positions, group, strict=True), key=lambda item: item[0])
-    for turn, (_, row) in enumerate(in_turns):
+    alternating = sorted(zip(positions, group, strict=True), key=lambda item: item[0])
+    for rank, (_, row) in enumerate(alternating):
         yield Template(
             id=row["id"],
             actor_set=row["set"],
             evidence=row["kind"],
             asks=row["asks"],
             incident=row["incident"],
-            half=HALVES[turn % len(HALVES)][kind],
-            order=(turn, kind),
+            half=HALVES[rank % len(HALVES)][kind],
+            order=(rank, kind),
             where=row.where,
         )
 
@@ -392,8 +404,8 @@ def _actors(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
     }
 
 
-def _refuse_holes(folder: Path, tables: Tables) -> None:
-    """Raise UserError for a text or an actor that a case needs and that is not there."""
+def _require_complete(folder: Path, tables: Tables) -> None:
+    """Raise UserError if a text or an actor that a case needs is missing."""
     if not tables.pairs:
         raise UserError(f"{folder / 'pairs.csv'}:1: no pair in this file")
     for pair in tables.pairs:

@@ -1,12 +1,14 @@
 """Figures of pairs of actors: who is judged more harshly for the same. Pure.
 
-Each answer says how far it goes against the actor that is named first. In a run the lean of a pair is the
-answer with `a` first less that with `b` first, so above 0 where `a` is judged more harshly; what the mere
-words of an incident explain is the same in both. The departure of an actor is the answer about it less the
-answer about X, in whose place it stands. The absolute lean is cross-fitted: the templates are dealt in two
-halves, and the sign of a pair's lean in one half is what its leans in the other half are multiplied by. Where
-there is no lean that sign is a coin's, so noise alone gives 0 on average, where a mean of absolute values
-would give more the noisier it is; of a lean that is too small to be seen, a part is lost.
+Each answer says how far it goes against the actor named first, 0 to 100. The lean of a pair in a run is the
+answer with `a` first less the answer with `b` first. It is positive if `a` is judged more harshly; the
+wording of the incident affects both answers equally. The departure of an actor is the answer about it less
+the answer about X in its place.
+
+The absolute lean is cross-fitted. The templates are divided into two halves, and the leans in one half are
+multiplied by the sign of the pair's mean lean in the other half. Without a lean, that sign is random, so that
+noise alone gives 0 on average; a mean of absolute values would instead grow with the noise. A part of a lean
+that is small compared with the noise is lost.
 """
 
 from __future__ import annotations
@@ -20,20 +22,20 @@ from equipoise.stats import mean
 from equipoise.suites.turnabout.dataset import ASKS
 
 REPLIES, TWINS, PAIRS = "replies", "twins", "pairs"
-"""Levels of cells: the replies to a case, the forms of an incident in one language, in all languages."""
+"""Levels of cells: the replies to a case, the twins of a template in one language, and in all languages."""
 LEAN, ABSOLUTE, AT_HOME, REFUSED = "lean", "absolute", "at_home", "refused"
 TWO = "two"
-"""The label of pairs whose actors are both at home in a language of their own."""
+"""The label of pairs whose actors have two different home languages, both of which are used."""
 DEPARTURES = ("departure_a", "departure_b")
 Observations = list[float]
-"""Numbers of independent runs."""
+"""A number for each of several independent runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Twins:
-    """The answers to an incident about a pair in one language, with either actor first.
+    """The answers to the two cases of a pair and a template in one language: with `a` and with `b` first.
 
-    `control` has those about X and Y. `first` is the question from which the labels come.
+    `control` has the answers about X and Y. `first` is the question that provides the labels.
     """
 
     first: QuestionRow
@@ -43,27 +45,27 @@ class Twins:
 
     @property
     def pair(self) -> str:
-        """The pair of actors."""
+        """The name of the pair of actors."""
         return self.first.labels["pair"]
 
     @property
     def template(self) -> str:
-        """The incident."""
+        """The id of the template."""
         return self.first.cluster
 
     @property
     def half(self) -> str:
-        """The half of the templates that it belongs to."""
+        """The half of the templates that it belongs to, "0" or "1"."""
         return self.first.labels["half"]
 
     @property
     def leans(self) -> Observations:
-        """Numbers by which answers go more against `a` than against `b`, run by run."""
-        return _less(self.a, self.b)
+        """The lean of each run: how much more its answers go against `a` than against `b`."""
+        return _differences(self.a, self.b)
 
 
 def twins(rows: Iterable[RunRow]) -> list[Twins]:
-    """The twins of these rows, in the order of their questions."""
+    """The twins that these rows make, in the order of the questions."""
     questions = [(runs[0].question, _answers(runs)) for runs in by_question(rows)]
     answers = {_key(question, question.labels["leads"]): column for question, column in questions}
     by_pair: dict[tuple[str, ...], Twins] = {}
@@ -80,12 +82,12 @@ def _key(question: QuestionRow, leads: str = "") -> tuple[str, ...]:
 
 
 def _answers(runs: Sequence[RunRow]) -> Observations:
-    """The answers without missing ones; runs are independent, so twins need not be paired run by run."""
+    """The answers without missing ones; runs are independent, so twins need not be aligned by run."""
     return [value for row in runs if (value := row.values.get("percent")) is not None]
 
 
-def _less(one: Observations, other: Observations) -> Observations:
-    """The differences, as many as both have answers."""
+def _differences(one: Observations, other: Observations) -> Observations:
+    """The differences by run, as many as the shorter of the two has."""
     return [first - second for first, second in zip(one, other, strict=False)]
 
 
@@ -93,7 +95,7 @@ def _less(one: Observations, other: Observations) -> Observations:
 
 
 def cells(rows: Sequence[RunRow]) -> list[Cell]:
-    """A cell for each case, each pair and incident in each language, and each in all its languages."""
+    """A cell for each case; for each pair and template in each language; and for these in all languages."""
     known = twins(rows)
     in_language = [_twin_cell(item, sign) for item, sign in _signed(known, by_language=True)]
     made = _with_repeats([*in_language, *_pair_cells(known)])
@@ -101,10 +103,10 @@ def cells(rows: Sequence[RunRow]) -> list[Cell]:
 
 
 def _with_repeats(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells without columns of a single number, where there are longer ones.
+    """The cells; if any column has several numbers, columns with a single one are emptied.
 
-    A single number shows no variance of runs, and no figure of these very questions would have an
-    interval.
+    A single number gives no variance between runs, without which figures of exactly these questions would
+    have no interval.
     """
     if not any(len(column) > 1 for cell in cells for column in cell.values.values()):
         return [*cells]
@@ -139,8 +141,8 @@ def _twin_cell(item: Twins, sign: int | None) -> Cell:
         values={
             LEAN: leans,
             ABSOLUTE: _times(leans, sign),
-            DEPARTURES[0]: _less(item.a, item.control),
-            DEPARTURES[1]: _less(item.b, item.control),
+            DEPARTURES[0]: _differences(item.a, item.control),
+            DEPARTURES[1]: _differences(item.b, item.control),
         },
         at=f"{question.at}/runs",
     )
@@ -163,8 +165,8 @@ def _pair_cells(known: Sequence[Twins]) -> Iterator[Cell]:
                 LEAN: leans,
                 ABSOLUTE: _times(leans, sign),
                 AT_HOME: _at_home(members),
-                DEPARTURES[0]: _mean([_less(item.a, item.control) for item in members]),
-                DEPARTURES[1]: _mean([_less(item.b, item.control) for item in members]),
+                DEPARTURES[0]: _mean([_differences(item.a, item.control) for item in members]),
+                DEPARTURES[1]: _mean([_differences(item.b, item.control) for item in members]),
             },
             at=f"{question.at}/runs",
         )
@@ -178,7 +180,10 @@ def _common(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _signed(known: Sequence[Twins], *, by_language: bool) -> Iterator[tuple[Twins, int | None]]:
-    """Each with the sign of its pair's mean lean in the other half of the templates, None without any."""
+    """Each of the twins with the sign of its pair's mean lean in the other half of the templates.
+
+    The sign is 1, 0 or -1, or None without any answers there.
+    """
 
     def group(item: Twins) -> tuple[str, str]:
         return item.pair, item.first.language if by_language else ""
@@ -196,23 +201,23 @@ def _times(column: Observations, sign: int | None) -> Observations:
 
 
 def _mean(columns: Sequence[Observations]) -> Observations:
-    """The mean of each run over the languages that have it."""
+    """The mean of each run over the languages that have the run."""
     length = max(map(len, columns), default=0)
     runs = ([column[run] for column in columns if run < len(column)] for run in range(length))
     return [sum(values) / len(values) for values in runs]
 
 
 def _at_home(members: Sequence[Twins]) -> Observations:
-    """Mildness towards the side at home, compared with abroad: half of the difference of the two homes."""
+    """How much milder answers are on an actor in its home language: half the difference of the two homes."""
     by_language = {item.first.language: item for item in members}
     if _homes(members) != TWO:
         return []
     one, other = (by_language[members[0].first.labels[f"home_{side}"]].leans for side in "ab")
-    return [value / 2 for value in _less(other, one)]
+    return [value / 2 for value in _differences(other, one)]
 
 
 def _homes(members: Sequence[Twins]) -> str:
-    """Whether both actors are asked about in a language of their own home."""
+    """TWO if the actors have different home languages, and both are asked in; else "one"."""
     labels = members[0].first.labels
     homes = {labels["home_a"], labels["home_b"]}
     return TWO if len(homes) == 2 and homes <= {item.first.language for item in members} else "one"
@@ -222,7 +227,7 @@ def _homes(members: Sequence[Twins]) -> str:
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
-    """The absolute lean, then what each language adds to it, each pair's leans, departures and refusals."""
+    """The absolute lean, overall and by group; each pair's leans, departures and refusals; refusals."""
     languages, pairs = _names(cells, TWINS, "language"), _names(cells, PAIRS, "pair")
     return [
         _absolute("absolute_lean", of=PAIRS),
@@ -247,7 +252,7 @@ def _asked(cells: Sequence[Cell], **where: str) -> list[str]:
 
 
 def _home(cells: Sequence[Cell]) -> list[Metric]:
-    """How much milder sides are judged at home, where any pair has two homes."""
+    """The metric of milder answers at home, if any pair has two home languages."""
     where = {"of": PAIRS, "homes": TWO}
     if not any(where.items() <= cell.labels.items() for cell in cells):
         return []

@@ -15,7 +15,7 @@ from equipoise.suites.turnabout.phrases import (
     ends_with,
     in_bold,
     pattern,
-    places,
+    spans,
     without_markup,
 )
 from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded, unaccented
@@ -33,7 +33,7 @@ _BEGINS = re.compile(
 _ALL_LETTERS = (
     r"\bA\s?(?:-|\.{{2,3}}|(?:{range})-?)\s?[DE]\b|\bA(?:,\s?[B-E]){{2,4}}(?:,?\s\w{{1,4}}\s[DE])?\b"
 )
-"""The letters of all options, as a refusal may repeat them."""
+"""A list of the letters of all options, which a refusal may repeat."""
 _CLOSES = re.compile(r"[\s\"']{0,2}(?:[.!)\n\u3002\u0964\u06d4]|$)")
 _REST = re.compile(rf"{LETTER}+")
 _CLOSING_WORD = re.compile(
@@ -41,14 +41,14 @@ _CLOSING_WORD = re.compile(
 )
 """A word that ends a clause, with at most a short one before it."""
 _OTHER = re.compile(r"(?<!\w)[\u00c0-\u00cb](?!\w)")
-"""Letters with accents, which are others."""
+"""Accented capital letters, which are not letters of options."""
 _SUFFIX = re.compile(r"(?<![\w'\u2019][A-E])(?<=[A-E])['\u2019](?=[^\W\d_]{1,4}(?!\w))")
 _HOMOGLYPHS = str.maketrans("\u0410\u0412\u0421\u0415\u0391\u0392\u0395\u0430\u0441\u0435", "ABCEABEace")
 """Cyrillic and Greek letters that look like A, B, C or E."""
 _FINAL_FORMS = str.maketrans("\u05da\u05dd\u05df\u05e3\u05e5\u03c2", "\u05db\u05de\u05e0\u05e4\u05e6\u03c3")
-"""Letters that are written differently at the end of a word."""
+"""Letters with a different shape at the end of a word."""
 _ENDING = 4
-"""The longest ending that the words of an option may take in a sentence."""
+"""The maximum length of an ending that a word of an option may take in a sentence."""
 
 
 class LetterReply:
@@ -56,9 +56,9 @@ class LetterReply:
 
     def __init__(self, text: str, words: Sequence[Lexicon], options: Sequence[str]) -> None:
         self.words = words
-        # A letter may have endings, as in Turkish.
+        # A letter may have grammatical endings, as in Turkish.
         raw = unaccented(_OTHER.sub(" ", _SUFFIX.sub(" ", answer_in(text))))
-        ends = [end for _, end in places(raw.lower(), "scrap", words)]
+        ends = [end for _, end in spans(raw.lower(), "scrap", words)]
         self.letters = LETTERS[: len(options)]
         raw = raw[max((end for end in ends if self._gives(raw[:end])), default=0) :]
         every = _ALL_LETTERS.format(range=pattern(words, "range"))
@@ -70,7 +70,7 @@ class LetterReply:
         self.options = [_bare(folded(option)) for option in options]
 
     def _gives(self, text: str) -> bool:
-        """Whether a text has a letter of an option."""
+        """Whether a text contains a letter of an option."""
         return re.search(rf"(?<!\w)[{self.letters}](?!\w)", text.translate(_HOMOGLYPHS)) is not None
 
     @property
@@ -80,7 +80,7 @@ class LetterReply:
 
     @cached_property
     def named(self) -> set[int]:
-        """The options whose very words are a line of the reply, stand in bold or behind a letter."""
+        """The options whose exact words are a whole line of the reply, are in bold, or follow a letter."""
         lines = [_bare(line) for line in (*self.folded.split("\n"), *map(folded, self.bold))]
         lines += [_bare(line[end:]) for line in self.folded.split("\n") for _, end in self._announced(line)]
         bare = [re.sub(r"^\W*[a-e]\W+", "", line) for line in lines]
@@ -88,9 +88,9 @@ class LetterReply:
 
     @cached_property
     def mentioned(self) -> set[int]:
-        """The options whose words stand anywhere, whatever their endings, and are not denied."""
+        """The options whose words occur anywhere, with any endings, and are not denied."""
         text, options = self.folded.translate(_FINAL_FORMS), set()
-        # The longest first, as the words of one may be part of another's.
+        # The longest first, because the words of one option may be part of another's.
         for index in sorted(range(len(self.options)), key=lambda index: -len(self.options[index])):
             spelling = self._spelling(self.options[index])
             for match in spelling.finditer(text):
@@ -100,7 +100,7 @@ class LetterReply:
         return options
 
     def _spelling(self, option: str) -> re.Pattern[str]:
-        """An option's words with any endings; two words in any order."""
+        """The pattern of an option's words with any endings; two words may be in either order."""
         parts = [_stem(word) for word in re.findall(rf"{LETTER}+", option.translate(_FINAL_FORMS))]
         orders = permutations(parts) if len(parts) == 2 else [parts]
         if self.words[0].unspaced:
@@ -115,10 +115,10 @@ class LetterReply:
 
     def _announced(self, line: str) -> Iterator[tuple[int, int]]:
         for kind in ("final", "answer", "label"):
-            yield from places(line, kind, self.words)
+            yield from spans(line, kind, self.words)
 
     def levels(self) -> Iterator[set[int]]:
-        """The options whose letters the reply gives, from the plainest way of giving one to the least."""
+        """The options whose letters the reply gives, as indices, from the clearest way to the least clear."""
         yield self._whole(self.text)
         last = sorted([*self._behind("final"), *self._behind("rather")])[-1:]
         yield {index for _, letters in last for index in letters}
@@ -132,14 +132,14 @@ class LetterReply:
         yield self._lone()
 
     def _whole(self, text: str) -> set[int]:
-        """The option whose letter is all that the text says."""
+        """The option whose letter is the whole text; empty if there is none, as in all these methods."""
         plain = _bare(text)
         if len(plain) == 1 and plain.translate(_HOMOGLYPHS).upper() in self.letters:
             return {self.letters.index(plain.translate(_HOMOGLYPHS).upper())}
         return self._spelled(plain)
 
     def _spelled(self, word: str) -> set[int]:
-        """The option whose letter is written in this way."""
+        """The option whose letter has this spelling in one of the languages."""
         for language in self.words:
             index = language.letters.get(folded(word).strip())
             if index is not None and index < len(self.options):
@@ -147,7 +147,7 @@ class LetterReply:
         return set()
 
     def _begins(self, text: str) -> set[int]:
-        """The option whose letter begins the text, with a bracket or the like behind it."""
+        """The option whose letter begins the text, followed by a bracket or the like."""
         match = _BEGINS.match(text)
         if match is not None and (not match[4] or any(True for _ in self._announced(folded(match[4])))):
             listed = {index for letter in _LISTED.findall(text) for index in self._whole(letter)}
@@ -159,27 +159,27 @@ class LetterReply:
         return self._whole(word[1]) | self._others_at(word.end(1), text)
 
     def _before_comma(self, letter: str) -> str:
-        """A letter that is an answer before a comma, where words such as "and" are none."""
+        """The letter before a comma; empty if it may be a word, such as "and" in another language."""
         is_word = letter.islower() or (self._is_common(letter) and letter not in "ABCD")
         return "" if is_word else letter
 
     def _is_common(self, letter: str) -> bool:
-        """Whether a letter is a word, such as an article."""
+        """Whether a letter is also a common word, such as an article."""
         return any(letter.lower() in language.common for language in self.words)
 
     def _given(self, kind: str) -> set[int]:
         return {index for _, letters in self._behind(kind) for index in letters}
 
     def _behind(self, kind: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Positions at which phrases of a kind announce letters, and the options of these."""
+        """The end of each phrase of a kind that announces letters, and the options of these letters."""
         declined = self.clauses.declined
-        for _, end in places(self.folded, kind, self.words):
+        for _, end in spans(self.folded, kind, self.words):
             letters = self._letters_at(end)
             if letters and declined.get(self.clauses.at(end), end) >= end:
                 yield end, tuple(sorted(letters))
 
     def _letters_at(self, end: int) -> set[int]:
-        """The options whose letters stand right behind this place, or the word that ends there."""
+        """The options whose letters follow this position, or follow the word at this position."""
         rest = None if self.words[0].unspaced else _REST.match(self.text, end - 1)
         end = rest.end() if rest else end
         word = _CLOSING_WORD.match(self.text, end)
@@ -187,7 +187,7 @@ class LetterReply:
             return spelled
         segment = _ANNOUNCED.match(self.text, end)
         last = segment.end() if segment else end
-        # What follows the segment says whether a letter at its end is one.
+        # The pattern looks ahead, so the search extends beyond the segment.
         for match in _LETTER.finditer(self.text, end, last + 3):
             if match.start() < last and not match[0].islower():
                 denied = self._is_denied(match.start(), match.end())
@@ -195,13 +195,13 @@ class LetterReply:
         return set()
 
     def _others_at(self, end: int, text: str) -> set[int]:
-        """The options whose letters follow as alternatives."""
+        """The options whose letters follow as alternatives, as in "A or B"."""
         joined = rf"\W{{0,2}}(?:{pattern(self.words, 'either', 'range')}|[,/&])\W{{0,2}}([A-E])(?!\w)"
         match = re.compile(joined, re.IGNORECASE).match(text, end)
         return self._whole(match[1]) if match and match[1].isupper() else set()
 
     def _counted(self) -> set[int]:
-        """The options that are given as the first, the second and so on."""
+        """The options that are given by ordinals: the first, the second and so on."""
         return {
             index
             for language in self.words
@@ -222,7 +222,7 @@ class LetterReply:
         return {self.letters.index(letter) for letter in letters}
 
     def _lone(self) -> set[int]:
-        """The options whose capitals end a clause, where no other letter stands in the reply."""
+        """The options whose capital letters end a clause; empty if another letter occurs within a clause."""
         text, options = self.text.translate(_HOMOGLYPHS), set[int]()
         for match in re.finditer(rf"(?<![\w'\u2019])[{self.letters}](?![\w'\u2019])", text):
             if self._is_rejected(match):
@@ -234,7 +234,7 @@ class LetterReply:
         return options
 
     def _is_chosen(self, match: re.Match[str]) -> bool:
-        """Whether words that announce an answer stand behind a letter, as in languages with the verb last."""
+        """Whether the letter is followed by words that announce an answer, as in verb-final languages."""
         after = self.folded[match.end() : match.end() + AROUND]
         is_announced = begins_with(after, self.words[:1], "answer", "nouns", gap=r"\s?")
         return is_announced and not self._is_common(match[0])
@@ -253,7 +253,7 @@ class LetterReply:
 
 
 def _stem(word: str) -> str:
-    """A pattern for a word with other endings; short words have none."""
+    """The pattern of a word with other endings; short words must match exactly."""
     if len(word) <= 3:
         return rf"{word}(?!{LETTER})"
     cut = 0 if len(word) == 4 else 2 if len(word) > 5 and not word.isascii() else 1

@@ -18,19 +18,19 @@ from equipoise.suites.turnabout.phrases import (
     ends_with,
     in_bold,
     pattern,
-    places,
+    spans,
     without_markup,
 )
 from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded
 
 FURTHEST = 40
-"""Characters behind words that announce an answer in which it begins."""
+"""The maximum distance in characters from words that announce an answer to the answer."""
 WIDEST = 30
-"""The widest range whose middle is an answer."""
+"""The maximum width of a range whose middle is taken as the answer."""
 FEWEST = 20
-"""The lowest number that is read where it is written in words in running text: lower ones count things."""
+"""The lowest number in words that is read in running text; lower ones usually count things."""
 _WORD, _WEAK, _OUT_OF = "\ue000", "\ue001", "\ue002"
-"""Marks before a number in words, before one that may be none, and in the place of "out of 100"."""
+"""Marks before a number written in words, before one that may mean something else, and for "out of 100"."""
 _LETTER_RUN = re.compile(
     "(?:[^\\W\\d_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0963])+"
 )
@@ -42,25 +42,25 @@ _SCALE = re.compile(
     rf"(?<=.)(?<!\d)(?<!\d[.,])0(?![\d.,]\d){_GAP}{{1,120}}100(?!\d)|(?<![\d.,])100{_GAP}{{1,14}}(?<!\d)0(?!\d|[.,]\d)",
     re.DOTALL,
 )
-"""The ends of the scale, as a reply may repeat them."""
+"""The ends of the scale, which a reply may repeat."""
 _SCALE_AT_START = re.compile(r"\A\W{0,4}0[^\d\n.!?,;]{1,14}100(?!\d)")
 _OF_HUNDRED = re.compile(r"\s?/\s?100(?!\d)")
 _ITEM = re.compile(r"^\W{0,4}(\d{1,2})[.)]\s", re.MULTILINE)
 _OPENING = re.compile(r"[.,:;!\u3002](?=\D|$)|\s-\s|\s\(")
 _BETWEEN = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
-"""Pattern between an answer and the words that announce another."""
+"""The pattern of a boundary between an answer and words that announce another answer."""
 _CLOSED = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
 _FREE = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
-"""Words that may follow a number that does not count anything."""
+"""The kinds of words that may follow a number that does not count anything."""
 _DEVIATION = re.compile(r"(?:\u00b1|\+/)\s?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Number:
-    """A number from 0 to 100 in a reply, and where it stands.
+    """A number from 0 to 100 in a reply, and its position.
 
-    It is `out_of` where it says that it is out of 100, and `is_weak` where its words may mean something else.
-    It `is_word` where it is not written in digits.
+    `out_of`: it is said to be out of 100, or a percentage. `is_word`: it is written in words. `is_weak`: the
+    words may mean something else.
     """
 
     value: float
@@ -73,7 +73,7 @@ class _Number:
 
 _Pair = Literal["range", "either", "scale"]
 Level = tuple[set[float], set[tuple[float, float]]]
-"""The numbers that a reply gives in one way, and the ranges."""
+"""The numbers and the ranges that a reply gives in one way."""
 
 
 _start = attrgetter("start")
@@ -99,13 +99,13 @@ class NumberReply:
         self.numbers = [number for number in self.listed if number.start not in dropped]
 
     def _last_word(self, text: str) -> str:
-        """Text behind the last correction of a number."""
-        ends = [end for _, end in places(text, "scrap", self.words)]
+        """The text after the last phrase that takes back a number."""
+        ends = [end for _, end in spans(text, "scrap", self.words)]
         end = max((end for end in ends if _numbers(self._prepared(text[:end]))), default=0)
         return text[end:]
 
     def _prepared(self, text: str) -> str:
-        """A folded text without markup and mentions of the scale, and with all numbers in digits."""
+        """The folded text without markup and mentions of the scale, with all numbers in digits."""
         plain = _OF_HUNDRED.sub(_OUT_OF, without_markup(text).strip())
         plain = _SCALE_AT_START.sub(" ", plain)
         for language in self.words:
@@ -121,7 +121,7 @@ class NumberReply:
         return self.clauses.declines
 
     def levels(self) -> Iterator[Level]:
-        """The answers that the reply gives, from the plainest way of giving one to the least plain."""
+        """The answers that the reply gives, from the clearest way of giving one to the least clear."""
         yield self._of(self.numbers if self._is_bare(self.text) else [])
         corrected = [number for number in self._behind("rather", 3) if self._closes(number)]
         yield self._of(sorted([*self._behind("final"), *corrected], key=_start)[-1:])
@@ -134,7 +134,7 @@ class NumberReply:
         yield self._of(rest)
 
     def is_split(self, value: float) -> bool:
-        """Whether a number stands beside what is left of 100: then it is a share of one of two."""
+        """Whether a clause also has the complement of the number to 100, so that it is one of two shares."""
         if self._is_line(value):
             return False
         own = {self.clauses.at(number.start) for number in self.numbers if number.value == value}
@@ -145,7 +145,7 @@ class NumberReply:
         return any(number.value == value for number in self._in_lines(with_opening=False))
 
     def _of(self, numbers: Iterable[_Number]) -> Level:
-        """The numbers, but those that are an end of a range, and the ranges; both of two alternatives."""
+        """The values of the numbers that are not in a range, and the ranges; alternatives count with both."""
         listed = [*numbers]
         alone = [number for number in listed if number.start not in self.ranges]
         values = {item.value for number in alone for item in self.partners.get(number.start, (number,))}
@@ -153,13 +153,13 @@ class NumberReply:
         return values, {(low.value, high.value) for low, high in ranges}
 
     def _listed(self) -> Iterator[_Number]:
-        """The numbers, but those of a numbered list."""
+        """The numbers, except the item numbers of a list."""
         items = [match for match in _ITEM.finditer(self.text) if int(match[1]) <= 20]
         starts = {match.start(1) for match in items} if len(items) > 1 else set[int]()
         yield from (number for number in _numbers(self.text) if number.start not in starts)
 
     def _pairs(self, numbers: Sequence[_Number]) -> Iterator[tuple[tuple[_Number, _Number], _Pair]]:
-        """Numbers that are the ends of a range, alternatives, or of another scale."""
+        """Neighbouring numbers that form a range, are alternatives, or belong to another scale."""
         joined = re.compile(rf"\s?%?\s?(?:-|(?:{pattern(self.words, 'range')})-?)\s?%?")
         either = re.compile(rf"\s?%?,?\s?(?:{pattern(self.words, 'either')})\s?%?")
         scale = re.compile(rf"[^\d\n]{{0,3}}(?:/|{pattern(self.words, 'scale')})\W{{0,2}}")
@@ -173,9 +173,9 @@ class NumberReply:
                 yield (low, high), "scale"
 
     def _is_dropped(self, number: _Number) -> bool:
-        """Whether a number is none that the reply gives: it is denied, a bound, or says how sure it is."""
+        """Whether a number is not an answer: it is denied, is a bound, or is a certainty or a deviation."""
         before, after = self._around(number)
-        # "to" says where a range ends as well.
+        # Words for a bound such as "to" also precede the end of a range.
         is_high = self.ranges.get(number.start, (number,))[0] is not number
         return (
             self._follows(self.clauses.declined, number)
@@ -187,7 +187,7 @@ class NumberReply:
         )
 
     def _is_certainty(self, number: _Number, before: str, after: str) -> bool:
-        """Whether a number says how sure the reply is, or how much doubt remains."""
+        """Whether a number says how certain or uncertain the reply is."""
         gap = r"[^\W\d]{0,2}?" if self.words[0].unspaced else r" ?(?:[^\W\d]+ ){0,2}?"
         if begins_with(after, self.words, "certain", gap=rf"[ %{_OUT_OF}]{{0,3}}{gap}"):
             return True
@@ -195,24 +195,24 @@ class NumberReply:
         return number.out_of and ends_with(before, self.words, "certain", gap=gap)
 
     def _around(self, number: _Number) -> tuple[str, str]:
-        """Text before and behind a number."""
+        """The text before and after a number, at most AROUND characters each."""
         before = self.text[max(number.start - AROUND, 0) : number.start]
         return before, self.text[number.end : number.end + AROUND]
 
     def _earlier(self) -> Iterator[int]:
-        """Positions of the numbers that were a first thought."""
-        for _, end in places(self.text, "earlier", self.words):
+        """The positions of numbers that are called a first thought."""
+        for _, end in spans(self.text, "earlier", self.words):
             index = bisect_left(self.listed, end, key=_start)
             for number in self.listed[index : index + 1]:
                 if number.start <= end + FURTHEST and self.clauses.at(number.start) == self.clauses.at(end):
                     yield number.start
 
     def _follows(self, clauses: Mapping[int, int], number: _Number) -> bool:
-        """Whether a number stands behind one of these places in its clause."""
+        """Whether a number is after the given position in its clause; `clauses` has positions by clause."""
         return clauses.get(self.clauses.at(number.start), number.start) < number.start
 
     def _may_be_meant(self, number: _Number) -> bool:
-        """Whether a number in running text may be the answer: none of the question, none that counts."""
+        """Whether a number in running text may be the answer: not from the question, and not a count."""
         if number.value in self.asked or number.is_weak or self._is_end(number):
             return False
         if number.is_word and not (self._closes(number) and self._is_early(number)):
@@ -220,18 +220,18 @@ class NumberReply:
         return number.out_of or (self._is_free(number) and not self._follows(self.clauses.excused, number))
 
     def _is_end(self, number: _Number) -> bool:
-        """Whether a number is said to mean something, as the ends of the scale do."""
+        """Whether the reply explains what 0 or 100 means, as the question does with the ends of the scale."""
         after = self._around(number)[1]
         return number.value in (0, 100) and begins_with(after, self.words, "means", gap=r"\s?")
 
     def _is_early(self, number: _Number) -> bool:
-        """Whether a number stands at the beginning of its clause."""
+        """Whether a number is near the beginning of its clause."""
         clause = self.clauses.at(number.start)
         start = self.clauses.ends[clause - 1] if clause else 0
         return number.start - start <= FURTHEST >> self.words[0].unspaced
 
     def _is_free(self, number: _Number) -> bool:
-        """Whether what follows a number is nothing that it counts."""
+        """Whether a number is not followed by something that it counts."""
         after = self._around(number)[1].lstrip(f" %{_OUT_OF}")
         if re.match(LETTER, after) is None or number.out_of:
             return True
@@ -247,7 +247,7 @@ class NumberReply:
         return _CLOSED.match(after[points.end() :] if points else after) is not None
 
     def _is_bare(self, text: str) -> bool:
-        """Whether a text is one number and nothing but what may stand around it."""
+        """Whether a text consists of one number, apart from punctuation and words such as "points"."""
         rest = _NUMBER.sub(" ", text).replace(_OUT_OF, " ")
         for language in self.words:
             for phrase in language.lists.get("points", ()):
@@ -255,7 +255,7 @@ class NumberReply:
         return re.search(r"\w|[<>\u2264\u2265]", rest) is None and len({*_values(text)}) == 1
 
     def _in_lines(self, *, with_opening: bool = True) -> Iterator[_Number]:
-        """The numbers that have a line of their own, or begin the reply and have their own sentence."""
+        """The numbers that are a line by themselves, or the first sentence of the reply."""
         start = 0
         for line in self.text.split("\n"):
             if self._is_bare(line):
@@ -271,9 +271,9 @@ class NumberReply:
         return self.numbers[first:last]
 
     def _behind(self, kind: str, most: int = 5) -> list[_Number]:
-        """The first number behind each phrase of a kind, with at most so many words between."""
+        """The first number after each phrase of a kind, with at most `most` words in between."""
         numbers = []
-        for _, end in places(self.text, kind, self.words):
+        for _, end in spans(self.text, kind, self.words):
             number = next(iter(self._between(end, end + FURTHEST)), None)
             if number is not None and self._is_announced(self.text[end : number.start], number, most):
                 numbers.append(number)
@@ -289,7 +289,7 @@ class NumberReply:
 
 
 def _is_sum(low: _Number, high: _Number, gap: str) -> bool:
-    """Whether two numbers are the words of one above 100."""
+    """Whether two numbers in words form a single number above 100."""
     are_words = low.is_word and high.is_word and 100 in (low.value, high.value)
     return are_words and re.fullmatch(r"\s(?:\w{1,3}\s)?", gap) is not None
 
@@ -324,13 +324,13 @@ def _values(text: str) -> list[float]:
 
 
 def _only(text: str) -> _Number | None:
-    """The number in a text that has one alone."""
+    """The number in a text; None unless all its numbers are equal."""
     numbers = _numbers(text)
     return numbers[0] if len({number.value for number in numbers}) == 1 else None
 
 
 def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
-    """The text with its numbers in words as digits behind a mark."""
+    """The text with numbers in words replaced by a mark and digits."""
     for language in words:
         if language.unspaced:
             text = _signs_in_digits(text, language)
@@ -342,7 +342,7 @@ def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
         if runs[index][0] not in begins:
             index += 1
             continue
-        # Of languages that read as many words, the first.
+        # Of languages that match equally many words, max takes the first.
         length, written = max((_longest(text, runs, index, item) for item in spaced), key=itemgetter(0))
         if length:
             parts += [text[position : runs[index].start()], written]
@@ -356,7 +356,7 @@ def _signs_in_digits(text: str, words: Lexicon) -> str:
 
 
 def _marked(value: int | None, written: str, words: Lexicon) -> str:
-    """A number in digits behind its mark; what was written where there is none."""
+    """A number in digits after its mark; `written` unchanged if it is not a number."""
     if value is None:
         return written
     is_weak = words.foreign or value < FEWEST or written in words.common
@@ -364,7 +364,7 @@ def _marked(value: int | None, written: str, words: Lexicon) -> str:
 
 
 def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
-    """Length in words of the longest number that begins with this one, and its digits; 0 for none."""
+    """The longest number in words that begins at `index`: its length in words, or 0, and its digits."""
     longest, end = (0, ""), runs[index].start()
     spelled: list[str] = []
     for length, run in enumerate(runs[index : index + words.most_words], start=1):

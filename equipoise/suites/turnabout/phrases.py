@@ -1,4 +1,4 @@
-"""A reply's text as it is read, and where the phrases of the rubric stand in it. Pure."""
+"""Prepares a reply's text for reading, and searches it for the rubric's phrases. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from equipoise.models.reasoning import split
 from equipoise.suites.turnabout.vocabulary import SHORT, Lexicon
 
 HEAD, TAIL = 1_000, 4_000
-"""Characters that are read of a long reply: an answer stands at its beginning or at its end."""
+"""The characters that are read at the beginning and at the end of a long reply, where answers are."""
 AROUND = 30
-"""Characters before and behind an answer that say what it is."""
+"""The characters that are read before and after a possible answer."""
 ACT = 60
-"""Characters behind "I cannot" in which a clause says what."""
+"""The maximum distance in characters from "I cannot" to the verb of what it cannot do."""
 BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__|\\boxed\{([^{}\n]{1,40})\}", re.IGNORECASE)
 _MARKUP = re.compile(
     r"\\[A-Za-z]{1,12}|</?[A-Za-z]{2,12}>|[*_`#~|$\\{}\ue000-\ue00f]|^[ \t]{0,3}>(?=\s)", re.MULTILINE
@@ -27,14 +27,14 @@ _ENDS = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
 
 
 def answer_in(text: str) -> str:
-    """A reply without thoughts and what is struck out, or its beginning and its end if it is long."""
+    """A reply without thoughts and struck-out text; only the beginning and the end of a long one."""
     answer = split(text)[0]
     answer = answer if len(answer) <= HEAD + TAIL else f"{answer[:HEAD]}\n{answer[-TAIL:]}"
     return _TILDES.sub("-", _STRUCK.sub(" ", nfkc(answer)))
 
 
 def without_markup(text: str) -> str:
-    """The text alone."""
+    """The text without markup."""
     return _MARKUP.sub("", text)
 
 
@@ -43,8 +43,8 @@ def in_bold(text: str) -> list[str]:
     return [" ".join(filter(None, parts)) for parts in BOLD.findall(text)]
 
 
-def places(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int, int]]:
-    """Beginnings and ends of the phrases of a kind in a text, as words where words have spaces."""
+def spans(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int, int]]:
+    """The start and end of each phrase of a kind in a text; whole words if the language has spaces."""
     for language in words:
         for phrase in language.lists.get(kind, ()):
             end = 0
@@ -55,7 +55,7 @@ def places(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int
 
 
 def _is_word(text: str, start: int, end: int) -> bool:
-    """Whether a word begins here, and ends here if it is short."""
+    """Whether a word begins at `start`, and, if it is short, ends at `end`."""
     is_inside = start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start])
     return not is_inside and (end - start > SHORT or end == len(text) or not _is_letter(text[end]))
 
@@ -65,17 +65,17 @@ def _is_letter(sign: str) -> bool:
 
 
 def pattern(words: Sequence[Lexicon], *kinds: str) -> str:
-    """A regular expression for the phrases of these kinds, as `places` finds them."""
+    """A regular expression that matches phrases of these kinds, as `spans` does."""
     return "|".join(language.pattern(kind) for language in words for kind in kinds) or "(?!)"
 
 
 def begins_with(text: str, words: Sequence[Lexicon], *kinds: str, gap: str = "") -> bool:
-    """Whether a text begins with one of these phrases, behind what the pattern `gap` allows."""
+    """Whether a text begins with a match of `gap` and a phrase of these kinds."""
     return re.match(f"(?:{gap})(?:{pattern(words, *kinds)})", text) is not None
 
 
 def ends_with(text: str, words: Sequence[Lexicon], *kinds: str, gap: str) -> bool:
-    """Whether a text ends with one of these phrases, before what the pattern `gap` allows."""
+    """Whether a text ends with a phrase of these kinds and a match of `gap`."""
     return re.search(f"(?:{pattern(words, *kinds)})(?:{gap})$", text) is not None
 
 
@@ -85,26 +85,26 @@ class Clauses:
     def __init__(self, text: str, words: Sequence[Lexicon]) -> None:
         self.text, self.words = text, words
         ends = [match.start() for match in _ENDS.finditer(text)]
-        # What begins with "but" answers all the same.
-        self.ends = sorted([*ends, *(start - 1 for start, _ in places(text, "yet", words))])
+        # A "but" begins a new clause, which may answer even if the one before declines.
+        self.ends = sorted([*ends, *(start - 1 for start, _ in spans(text, "yet", words))])
 
     def at(self, position: int) -> int:
-        """The index of the clause at this place."""
+        """The index of the clause at this position."""
         return bisect_left(self.ends, position)
 
     def first(self, kind: str) -> dict[int, int]:
-        """Position of the first phrase of this kind, by clause."""
+        """The position of the first phrase of this kind, by clause."""
         starts: dict[int, int] = {}
-        for position, _ in places(self.text, kind, self.words):
+        for position, _ in spans(self.text, kind, self.words):
             starts[self.at(position)] = min(position, starts.get(self.at(position), position))
         return starts
 
     @cached_property
     def declined(self) -> dict[int, int]:
-        """Position at which a clause declines to answer, by clause."""
+        """The position at which a clause declines to answer, by clause."""
         starts = self.first("declines")
-        acts = sorted(position for position, _ in places(self.text, "acts", self.words))
-        for position, end in places(self.text, "unable", self.words):
+        acts = sorted(position for position, _ in spans(self.text, "acts", self.words))
+        for position, end in spans(self.text, "unable", self.words):
             clause, act = self.at(position), bisect_left(acts, end)
             if act < len(acts) and acts[act] <= end + ACT and self.at(acts[act]) == clause:
                 starts[clause] = min(position, starts.get(clause, position))
@@ -112,7 +112,7 @@ class Clauses:
 
     @cached_property
     def excused(self) -> dict[int, int]:
-        """Position at which a clause excuses itself from answering, by clause."""
+        """The position at which a clause makes an excuse for not answering, by clause."""
         return self.first("excuses")
 
     @property

@@ -1,4 +1,4 @@
-"""Plots of Turnabout: against whom each pair leans, in which language, and who departs from X. Pure."""
+"""Plots of Turnabout: the lean of each pair, also by language, departures from X, and refusals. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
 WIDE = 20.0
-"""Points at which a lean has its full shade."""
+"""The lean with the darkest shade, in points."""
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:

@@ -1,7 +1,7 @@
-"""Reads a number from 0 to 100, or the letter of an option, out of a reply, or that it declines. Pure.
+"""Reads the answer of a reply: a number from 0 to 100, the letter of an option, or a refusal. Pure.
 
-What a reply gives as its answer counts before what it merely mentions, and where two answers contradict each
-other there is none: what can be understood in two ways is left unread, never guessed.
+What a reply gives as its answer takes precedence over what it only mentions. If two answers contradict each
+other, there is none: ambiguous replies are left unread, never guessed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ How = Literal["number", "range", "letter", "option", "declined", "unread"]
 
 
 class Reading(NamedTuple):
-    """The answer of a reply: a number of the scale or the index of an option, None where it gives none."""
+    """The answer of a reply: a number from 0 to 100 or the index of an option, None without an answer.
+
+    `how` is the way in which it was read, or the reason why there is none.
+    """
 
     value: float | None
     how: How
@@ -26,7 +29,7 @@ class Reading(NamedTuple):
 def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
     """The number from 0 to 100 that a reply to this question gives.
 
-    The numbers in the question count only where nothing but the answer can stand.
+    A number that is also in the question counts only where it is clearly the answer.
     """
     reply = NumberReply(text, words, question)
     for values, ranges in reply.levels():

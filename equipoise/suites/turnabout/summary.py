@@ -1,7 +1,7 @@
-"""Summary of turnabout: each pair in full, equivalence, refusals, and how answers vary. Pure.
+"""The summary of turnabout: each pair in detail, equivalence, refusals, and the variation of answers. Pure.
 
-Equivalence is tested by two one-sided tests (TOST): a pair is even within a bound where the 90 % interval of
-its lean lies within it, each side with an error of 5 % (Schuirmann 1987, J. Pharmacokinetics and
+Equivalence is tested by two one-sided tests (TOST): a pair is even within a bound if the 90 % interval of its
+lean is within the bound, with an error of 5 % on each side (Schuirmann 1987, J. Pharmacokinetics and
 Biopharmaceutics 15, 657-680).
 """
 
@@ -20,11 +20,11 @@ from equipoise.suites.turnabout.dataset import KINDS
 from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, TWINS
 
 BOUND = 5.0
-"""Points within which a pair counts as even."""
+"""The bound in points within which a pair counts as even."""
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Each pair's lean, evenness and departures, who is declined an answer, and how answers vary."""
+    """Each pair's lean, evenness and departures; refusals by group; and the variation of answers."""
     cells = figures.cells(rows)
     leans = {
         metric.where["pair"]: metric
@@ -76,8 +76,11 @@ def _mean_of(cells: Sequence[Cell], name: str) -> float | None:
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """Equivalence by scope: the 90 % interval, the bound it proves, and whether that is BOUND or less."""
-    # Numpy and scipy are slow to load, and only figures need them.
+    """Equivalence by scope: the 90 % interval, the smallest bound that contains it, and whether it is even.
+
+    The scopes are exactly these questions, and the population that they are a sample of.
+    """
+    # Imported here: numpy and scipy are slow to import, and only figures need them.
     from equipoise.stats import fixed
     from equipoise.stats.intervals import bounded_mean
     from equipoise.stats.metrics import observations
@@ -107,7 +110,7 @@ def _answers(rows: Iterable[RunRow]) -> list[float]:
 
 
 def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
-    """Percent of runs that declined, or that a filter blocked, by the values of a label."""
+    """The percentage of runs that were refused or blocked, by the values of a label."""
     groups: dict[str, list[float]] = {}
     for row in rows:
         if (value := row.values.get(REFUSED)) is not None:
@@ -116,7 +119,10 @@ def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
 
 
 def _by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
-    """The mean answer by the actor whom the evidence is against: by who follows it, high for the first."""
+    """The mean answer by the actor whom the evidence is against.
+
+    A model that follows the evidence has a high mean for `first` and a low one for `second`.
+    """
     groups: dict[str, list[RunRow]] = {}
     for row in rows:
         groups.setdefault(row.question.labels["evidence"], []).append(row)
@@ -124,11 +130,11 @@ def _by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
 
 
 def _spread(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The SD of all answers with names, and of it what lies between cases and between repeats of a case."""
+    """The SD of all answers with names of actors, and its parts between cases and between repeats."""
     named = [runs for runs in by_question(rows) if runs[0].question.labels["pair"]]
     cases = [answers for runs in named if (answers := _answers(runs))]
-    spare = sum(len(answers) - 1 for answers in cases)
-    within = sum(map(squares, cases)) / spare if spare else None
+    degrees = sum(len(answers) - 1 for answers in cases)
+    within = sum(map(squares, cases)) / degrees if degrees else None
     centres = [sum(answers) / len(answers) for answers in cases]
     between = None
     if within is not None and len(centres) > 1:

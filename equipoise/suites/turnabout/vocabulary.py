@@ -1,6 +1,6 @@
-"""The words by which answers are read, by language: numbers, what stands around an answer, and refusals.
+"""The words used to read answers, by language: numbers, phrases around an answer, and refusals.
 
-They are the suite's rubric file, as no evaluator is asked. Texts are compared folded: see `folded`.
+They are in the suite's rubric file, as there are no evaluators. Texts are compared folded: see `folded`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.core.unicode import nfkc
 from equipoise.judge.rubric import Rubric, Scale, reading, take
 
 ENGLISH = "en"
-"""The language that models fall back to, whose words are read beside those of the question's."""
+"""The language to which models fall back; its words are used in addition to the question's language."""
 _ALIKE = str.maketrans(
     {
         "\u0131": "i",
@@ -37,11 +37,11 @@ _ALIKE = str.maketrans(
         "\u0901": "\u0902",
     }
 )
-"""One letter for those that are written alike or for each other; apostrophes and marks of direction go."""
+"""Maps look-alike and interchangeable letters to one of them, and removes apostrophes and direction marks."""
 LETTER = r"[\w\u0900-\u0963]"
-"""Character class of words; Devanagari's vowel signs are no letters to `re`."""
+"""The character class of words; `re` does not count Devanagari's vowel signs as letters."""
 SHORT = 3
-"""Characters of a phrase up to which it is a word of its own; a longer one may be the beginning of a word."""
+"""A phrase of up to so many characters must be a whole word; a longer one may be the beginning of a word."""
 _BEGINS = re.compile(LETTER)
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u093c]")
 _SPACES = re.compile(r"[^\S\n]+")
@@ -53,7 +53,7 @@ def folded(text: str) -> str:
 
 
 def unaccented(text: str) -> str:
-    """The text without accents, with its capitals."""
+    """The text without accents, in its original case."""
     plain = unicodedata.normalize("NFD", nfkc(text).translate(_ALIKE))
     digits = (str(unicodedata.decimal(sign)) if sign.isdecimal() else sign for sign in _MARKS.sub("", plain))
     return _SPACES.sub(" ", unicodedata.normalize("NFC", "".join(digits)).translate(_ALIKE))
@@ -63,8 +63,8 @@ def unaccented(text: str) -> str:
 class Lexicon:
     """The words of one language, folded. `numbers` has the value of each number from 0 to 100 in words.
 
-    A script that is `unspaced` writes no spaces between words; of a `foreign` language nothing but numbers is
-    known. The lists are explained in the file.
+    `unspaced`: the script has no spaces between words. `foreign`: only the numbers are used. The lists are
+    explained in the rubric file.
     """
 
     numbers: Mapping[str, int]
@@ -76,7 +76,7 @@ class Lexicon:
     ordinals: Sequence[Sequence[str]] = ()
 
     def pattern(self, kind: str) -> str:
-        """A regular expression for the phrases of a kind; one that fails where there are none."""
+        """A regular expression that matches phrases of a kind; it matches nothing if there are none."""
         return self._patterns.get(kind) or "(?!)"
 
     @cached_property
@@ -100,24 +100,24 @@ class Lexicon:
 
     @cached_property
     def most_words(self) -> int:
-        """Length of the longest number in words."""
+        """The number of words in the longest number."""
         return max(len(number.split()) for number in self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRubric(Rubric):
-    """The scale of answers, and the words by which they are read, by language."""
+    """The scale of answers, and the words used to read them, by language."""
 
     words: Mapping[str, Lexicon]
 
     def of(self, language: str) -> Sequence[Lexicon]:
-        """The words of a language such as pt-BR, those of English, and the numbers of all others."""
+        """The words of a language such as pt-BR, those of English, and the numbers of all other languages."""
         names = dict.fromkeys((language.partition("-")[0], ENGLISH))
         return [*(self.words[name] for name in names if name in self.words), *self._foreign]
 
     @cached_property
     def _foreign(self) -> Sequence[Lexicon]:
-        """The numbers that mean the same in every language that has them."""
+        """The number words that have the same value in every language in which they occur."""
         spaced = [item for item in self.words.values() if not item.unspaced]
         values = {(word, value) for item in spaced for word, value in item.numbers.items() if len(word) > 2}
         times = Counter(word for word, _ in values)
@@ -183,7 +183,7 @@ def _words(name: str, part: Mapping[str, JSON]) -> Lexicon:
         raise ValueError(f"{name}.{unknown[0]}: there is no such key")
     letters = {form: index for index, forms in enumerate(part.get("letters", ())) for form in _forms(forms)}
     lists = {key: tuple(_folded(part.get(key, ()))) for key in LISTS}
-    # What says that a number is out of 100 may say that it is out of another.
+    # Phrases for "out of 100" are also used with other numbers.
     lists["scale"] = tuple(_folded(text.replace("100", "") for text in lists["out_of"] if "100" in text))
     return Lexicon(
         numbers=_numbers(name, part),
@@ -219,5 +219,5 @@ def _forms(forms: str) -> list[str]:
 
 
 def _folded(texts: Iterable[str]) -> Iterator[str]:
-    # The longest first, so that what begins alike is taken whole.
+    # The longest first, so that a phrase takes precedence over its own beginning.
     yield from sorted((folded(text).strip() for text in texts), key=len, reverse=True)
