@@ -55,12 +55,12 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
         return
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
     typed = ("-o", f"equipoise_command=equipoise run {suite}")
-    command = [sys.executable, "-m", "pytest", *_located(tests), *typed, *arguments]
+    command = [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed, *arguments]
     # pytest replaces this process, so that signals and exit status are its own.
     os.execv(command[0], command)  # noqa: S606
 
 
-def _located(tests: Sequence[str]) -> list[str]:
+def _test_arguments(tests: Sequence[str]) -> list[str]:
     """The pytest arguments that select these tests, in the project or else in the package.
 
     Raises UserError if only some of them are in the project.

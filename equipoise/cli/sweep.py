@@ -77,7 +77,7 @@ def sweep(
         return
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run(overview, root, processes, address)
-    _tell(planned, overview.ended)
+    _report(planned, overview.ended)
     gate_status = _gate(planned, baseline, wanted) if wanted.rules else 0
     status = exit_status.first([gate_status, *(end.status for end in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
@@ -130,7 +130,7 @@ def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
-def _tell(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
+def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.durations import duration
     from equipoise.report.page import board_page, page

@@ -92,8 +92,9 @@ class Table:
         """How much higher the model of one row scores than that of a later one."""
         assert self._pairs is not None, "there is one model only"
         assert above < below, "the later row is compared with the earlier one"
+        pairs = self._pairs
         value, low, high = (
-            _known(matrix[above, below]) for matrix in (self._pairs.value, self._pairs.low, self._pairs.high)
+            _without_nan(matrix[above, below]) for matrix in (pairs.value, pairs.low, pairs.high)
         )
         return ModelDifference(*_negated(value, low, high), bool(self._pairs.apart[above, below]))
 
@@ -106,7 +107,7 @@ class Table:
         return [_trend(name, items) for name, items in sorted(families.items()) if len(items) > 1]
 
 
-def _known(value: float) -> float | None:
+def _without_nan(value: float) -> float | None:
     """The number, with None in place of NaN."""
     return None if value != value else float(value)
 
@@ -131,7 +132,7 @@ def _change(older: Entry, newer: Entry) -> ModelDifference:
     if newer.metric is None:
         return ModelDifference(None, None, None, is_apart=False)
     pairs = all_pairs(newer.metric, newer.layout, [older.column, newer.column])
-    value, low, high = (_known(matrix[0, 1]) for matrix in (pairs.value, pairs.low, pairs.high))
+    value, low, high = (_without_nan(matrix[0, 1]) for matrix in (pairs.value, pairs.low, pairs.high))
     is_apart = low is not None and high is not None and not low <= 0 <= high
     return ModelDifference(value, low, high, is_apart=is_apart)
 
@@ -236,10 +237,10 @@ def _reason(name: str, there: JSON, here: JSON) -> str:
     if name == CASES:
         return _other_cases(there, here)
     if name in (DATA, RUBRIC):
-        return f"other {name}: checksum {_shown(here, 8)}, there {_shown(there, 8)}"
+        return f"other {name}: checksum {_shortened(here, 8)}, there {_shortened(there, 8)}"
     if name == AUDIT:
         return f"{name}: {here}, there {there}"
-    return f"{name}: {_shown(here)}, there {_shown(there)}"
+    return f"{name}: {_shortened(here)}, there {_shortened(there)}"
 
 
 def _other_cases(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
@@ -251,7 +252,7 @@ def _other_cases(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
     return f"{CASES}: as many, but others"
 
 
-def _shown(value: JSON, most: int = 80) -> str:
+def _shortened(value: JSON, most: int = 80) -> str:
     if value in (None, "", [], {}):
         return "none"
     if isinstance(value, Mapping):

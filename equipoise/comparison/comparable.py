@@ -39,7 +39,7 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
         # If the data are the same, the name of the dataset does not matter.
         labels.pop(DATASET.name, None)
     return [
-        f"{name} differs: {_shown(before.get(key))}, now {_shown(after.get(key))}"
+        f"{name} differs: {_shortened(before.get(key))}, now {_shortened(after.get(key))}"
         for key, name in labels.items()
         if setting(key, before) != setting(key, after)
     ]
@@ -113,7 +113,7 @@ def why_unfit(side: Side, most: float = MOST_UNSCORED) -> str | None:
     return f"{lacking}, more than unscored:{most:g}% allows"
 
 
-def _shown(value: JSON) -> str:
+def _shortened(value: JSON) -> str:
     text = f"{value}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 

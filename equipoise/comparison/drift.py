@@ -49,7 +49,7 @@ class Drift:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
-        moved = {name: self._part(getattr(self.mean, name)) for name in _FIGURE[:3]}
+        moved = {name: self._scaled(getattr(self.mean, name)) for name in _FIGURE[:3]}
         return {
             "evaluator": self.evaluator,
             "texts": self.texts,
@@ -61,17 +61,17 @@ class Drift:
             "explains": {**moved, "of": self.difference, "unit": self.unit},
         }
 
-    def _part(self, points: float | None) -> float | None:
+    def _scaled(self, points: float | None) -> float | None:
         return None if points is None else self.share * points
 
     def __str__(self) -> str:
         """One line for the user."""
-        moved = f"its verdicts on the same {self.texts} texts moved by {_shown(self.mean, ' points')}"
-        lean = "" if self.lean.value is None else f", its lean by {_shown(self.lean)}"
+        moved = f"its verdicts on the same {self.texts} texts moved by {_formatted(self.mean, ' points')}"
+        lean = "" if self.lean.value is None else f", its lean by {_formatted(self.lean)}"
         line = f"evaluator {self.evaluator} drifted: {moved}{lean}"
         if self.difference is None:
             return line
-        part, whole = _shown(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
+        part, whole = _formatted(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
         return f"{line}; of the {whole} between the models {part} may be drift"
 
 
@@ -93,13 +93,14 @@ def _drift(
         return None
     was, now = _scores(older), _scores(newer)
     moved = {text: score - was[text] for text, score in now.items() if text in was}
+    mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
     return Drift(
         evaluator=name,
         texts=len(moved),
         before=older["finished"] or "",
         after=newer["finished"] or "",
-        mean=linearise(list(_means(moved)), 0.95)[0],
-        lean=linearise(list(_leans(moved, after.suite.audit.MIRRORS if after.suite.audit else ())), 0.95)[0],
+        mean=linearise(list(_topic_changes(moved)), 0.95)[0],
+        lean=linearise(list(_lean_changes(moved, mirrors)), 0.95)[0],
         share=share,
         difference=difference,
         unit=unit,
@@ -128,7 +129,7 @@ def _scores(audit: AuditFigures) -> dict[TextKey, float]:
     return means
 
 
-def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
+def _topic_changes(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
     """The mean change of each topic in each language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, *_), change in moved.items():
@@ -137,7 +138,7 @@ def _means(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
         yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
 
 
-def _leans(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
+def _lean_changes(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
     """The change of lean of each topic in each language: the mean difference between mirrored texts."""
     mirror, differences = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
     for (topic, language, kind, aspect), change in moved.items():
@@ -154,7 +155,7 @@ def _is_beyond_chance(estimate: Estimate) -> bool:
     return bool(estimate.value) and estimate.n >= FEWEST
 
 
-def _shown(estimate: Estimate, unit: str = "", share: float = 1.0) -> str:
+def _formatted(estimate: Estimate, unit: str = "", share: float = 1.0) -> str:
     if estimate.value is None:
         return "an unknown number"
     shown = f"{share * estimate.value:+.2f}{unit}"

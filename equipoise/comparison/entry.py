@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
-_COPIED = (
+_METADATA_KEYS = (
     "started",
     "finished",
     "status",
@@ -43,7 +43,7 @@ _COPIED = (
     "equipoise_version",
     "git_commit",
 )
-_NOTHING: Mapping[str, JSON] = {
+_NO_HEADLINE: Mapping[str, JSON] = {
     **dict.fromkeys(("value", "low", "high")),
     "reason": "no run yet",
     "unit": "%",
@@ -102,7 +102,7 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
         digest=side.digest,
         suite=side.suite,
         kind=kind(side),
-        metadata={name: side.metadata.get(name) for name in _COPIED},
+        metadata={name: side.metadata.get(name) for name in _METADATA_KEYS},
         settings=settings,
         key=_digest([kind(side), metric and [metric.name, metric.unit], agreed]),
         metric=metric,
@@ -129,7 +129,7 @@ def kind(side: Side) -> str:
 def _headline(side: LoadedResults, metric: Metric | None) -> Mapping[str, JSON]:
     known: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
     if metric is None:
-        return _NOTHING
+        return _NO_HEADLINE
     return known.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
 
 

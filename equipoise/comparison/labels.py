@@ -148,7 +148,7 @@ def refuse(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
 _HOW = "draw a sheet with `equipoise review sample`, and read it with `equipoise review agree`"
 
 
-def refuse_others(rule: Rule, before: Side, after: Side) -> None:
+def refuse_different_people(rule: Rule, before: Side, after: Side) -> None:
     """Raise UserError if different people labelled the two: how strict they are would decide."""
     people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:

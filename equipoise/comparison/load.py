@@ -18,7 +18,7 @@ from equipoise.results import answered, light, published, schema, versions
 from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
 
-_ANSWERED, _LEARNED = ("role", "model"), ("role", "model", "parameter", "action")
+_RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
 """Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
 ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""
@@ -74,7 +74,7 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
     try:
         _refuse_damaged(data)
         results = loaded(shown(path), data, digest)
-        _refuse_odd_cells(results)
+        _refuse_impossible_cells(results)
         return results
     except DAMAGE as error:
         if isinstance(error, ImpossibleValueError):
@@ -103,8 +103,9 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
     rows = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
     if not all(isinstance(row, list) and all(isinstance(item, dict) for item in row) for row in rows):
         raise ValueError("errors, response_models and parameters_changed are lists of objects")
-    for name, parts in (("response_models", _ANSWERED), ("parameters_changed", _LEARNED)):
-        if not all(isinstance(row[part], str) for row in metadata[name] for part in parts):
+    row_keys = {"response_models": _RESPONSE_MODEL_KEYS, "parameters_changed": _CHANGED_PARAMETER_KEYS}
+    for name, keys in row_keys.items():
+        if not all(isinstance(row[key], str) for row in metadata[name] for key in keys):
             raise ValueError(f"metadata.{name}")
     if not all(map(answered.is_row, metadata["response_models"])):
         raise ValueError("metadata.response_models")
@@ -117,7 +118,7 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
         raise ValueError("metadata.scale")
 
 
-def _refuse_odd_cells(side: Side) -> None:
+def _refuse_impossible_cells(side: Side) -> None:
     """Raise ImpossibleValueError for duplicate questions, and for values outside a metric's bounds."""
     keys = {(cell.cluster, cell.stratum) for cell in side.cells}
     if len(keys) < len(side.cells):

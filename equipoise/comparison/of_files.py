@@ -35,8 +35,8 @@ def compare_files(
 
     older, results = pooled(map(load_verified, baselines)), []
     for after in pooled(map(load_verified, candidates)):
-        release = _alone(after, rules, allows_mismatch=allows_mismatch)
-        compared = _compared(older[-1], after, release)
+        release = _release_of(after, rules, allows_mismatch=allows_mismatch)
+        compared = _sections(older[-1], after, release)
         if len(older) > 1:
             compared["trend"] = trend(
                 [*older, after],
@@ -48,7 +48,7 @@ def compare_files(
     return results
 
 
-def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
+def _release_of(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
     """The release of one candidate on one suite."""
     own = rules_for(after.suite.name, rules)
     if rules and not own:
@@ -56,7 +56,7 @@ def _alone(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Rele
     return Release(rules=own, family=family_of(own), allow_mismatch=allows_mismatch)
 
 
-def _compared(before: Side, after: Side, release: Release) -> dict[str, JSON]:
+def _sections(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
@@ -107,13 +107,13 @@ def gate_files(
     results = {}
     for model, own in sides.items():
         wanted = releases(list(own), baseline, rules, inconclusive, allow_mismatch=allows_mismatch)
-        results[model] = {name: _gated(own[name], release) for name, release in wanted.items()}
+        results[model] = {name: _gate_sections(own[name], release) for name, release in wanted.items()}
     return results
 
 
-def _gated(after: Side, release: Release) -> dict[str, JSON]:
+def _gate_sections(after: Side, release: Release) -> dict[str, JSON]:
     if release.baseline is not None:
-        return _compared(load_verified(release.baseline), after, release)
+        return _sections(load_verified(release.baseline), after, release)
     refuse_undecidable(release.rules, after)
     return parts(release, None, after)
 

@@ -74,13 +74,13 @@ def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[
     for first, second in combinations(by_panel, 2):
         shared = [model for model in by_panel[first] if model in by_panel[second]]
         columns = [{model: by_panel[panel][model] for model in shared} for panel in (first, second)]
-        reason = _why_not(columns)
+        reason = _why_no_correlation(columns)
         rho = None if reason else correlations(*columns)["spearman"]
         rows.append({"first": first, "second": second, "models": len(shared), "rho": rho, "reason": reason})
     return rows
 
 
-def _why_not(columns: Sequence[Mapping[str, float]]) -> str | None:
+def _why_no_correlation(columns: Sequence[Mapping[str, float]]) -> str | None:
     if len(columns[0]) < FEWEST:
         return f"they share {len(columns[0])} models, and it takes {FEWEST}"
     is_flat = any(len(set(column.values())) == 1 for column in columns)

@@ -61,9 +61,9 @@ def _joined(group: Sequence[Side]) -> Side:
         file=" + ".join(side.file for side in group),
         digest=" + ".join(side.digest or "" for side in group),
         suite=group[0].suite,
-        metadata=_metadata([side.metadata for side in group]),
+        metadata=_pooled_metadata([side.metadata for side in group]),
         errors=[error for side in group for error in side.errors],
-        audits=_audits(group),
+        audits=_latest_audits(group),
         cells=_pooled_cells([side.cells for side in group]),
         doubt="; ".join(doubts) or None,
         asking=_pooled_askers(group),
@@ -78,7 +78,7 @@ def _pooled_askers(group: Sequence[Side]) -> AskerCells:
     return replace(first, cells=_pooled_cells([side.asking.cells for side in group]))
 
 
-def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+def _pooled_metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     """The metadata of the first piece, with counts summed and the rows of all pieces."""
     worst = next((item["status"] for item in every if item["status"] != "complete"), "complete")
     return {
@@ -100,7 +100,7 @@ def _metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     }
 
 
-def _audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
+def _latest_audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
     """The latest audit of each evaluator in any piece; None for those without one."""
     audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
@@ -117,10 +117,10 @@ def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
     pieces: dict[str, list[Cell]] = {}
     for cell in chain.from_iterable(group):
         pieces.setdefault(cell.id, []).append(cell)
-    return [_cell(cells) for cells in pieces.values()]
+    return [_pooled_cell(cells) for cells in pieces.values()]
 
 
-def _cell(cells: Sequence[Cell]) -> Cell:
+def _pooled_cell(cells: Sequence[Cell]) -> Cell:
     first = cells[0]
     return Cell(
         id=first.id,

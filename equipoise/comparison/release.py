@@ -115,11 +115,11 @@ def parts(
 
     `doubts` are mismatches that became known only during the session: no rule passes then.
     """
-    from equipoise.comparison.gate.verdict import judge_all
+    from equipoise.comparison.gate.verdict import rule_on_all
 
     results: dict[str, JSON] = {} if comparison is None else {"comparison": comparison.to_json()}
     if release.rules:
-        results["gate"] = judge_all(
+        results["gate"] = rule_on_all(
             release.rules,
             comparison,
             after.counts,
@@ -129,12 +129,12 @@ def parts(
             family=release.family,
             doubts=doubts,
         )
-        if answers := _answered(comparison, after):
+        if answers := _model_changes(comparison, after):
             results["gate"]["answered"] = answers
     return results
 
 
-def _answered(comparison: Comparison | None, candidate: Side) -> list[str]:
+def _model_changes(comparison: Comparison | None, candidate: Side) -> list[str]:
     """A phrase for each change of the model that answered: within either result, or between the two."""
     if comparison is None:
         return answered.changes(candidate.metadata)

@@ -23,7 +23,7 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
         return orjson.dumps(data, _call, option)
     except TypeError:
         # A lone surrogate becomes its escape; everything else is written as it is.
-        return f"{_plain(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
+        return f"{_dumps_with_surrogates(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
 def is_whole(data: JSON) -> bool:
@@ -35,7 +35,7 @@ def is_whole(data: JSON) -> bool:
     return True
 
 
-def _plain(data: JSON, *, indent: bool) -> str:
+def _dumps_with_surrogates(data: JSON, *, indent: bool) -> str:
     finite = json.loads(json.dumps(data, default=_call), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")
     return json.dumps(finite, ensure_ascii=False, indent=2 if indent else None, separators=separators)

@@ -173,11 +173,11 @@ def _parse(option: Option, raw: str, source: str) -> Any:
     try:
         return option.parse(raw)
     except ValueError as error:
-        shown = "the value" if option.is_secret else _shown(raw) if option.metavar == "URL" else repr(raw)
+        shown = "the value" if option.is_secret else _safe_url(raw) if option.metavar == "URL" else repr(raw)
         raise UserError(f"{source}: {shown} {error}") from None
 
 
-def _shown(url: str) -> str:
+def _safe_url(url: str) -> str:
     """The URL for an error message, without one that may contain secrets in user info or query."""
     return "the value" if set(url) & {"@", "?"} else repr(url)
 
@@ -203,7 +203,7 @@ def _default_base_url(environment: Mapping[str, str], origins: Mapping[str, str]
         return parse_url(url)
     except ValueError as error:
         name = origins.get("OPENAI_BASE_URL", "OPENAI_BASE_URL")
-        raise UserError(f"{name}: {_shown(url)} {error}") from None
+        raise UserError(f"{name}: {_safe_url(url)} {error}") from None
 
 
 def _default_key(environment: Mapping[str, str], origins: Mapping[str, str]) -> str:

@@ -56,7 +56,7 @@ def run(
                 results = _ask(stage, rows, session, advance)
         rows = [item.row for item in results if item.reason is None]
         shown = [_masked(item, hidden) for item in results]
-        funnel.append(_counted(stage, shown))
+        funnel.append(_funnel_entry(stage, shown))
         _write(folder, f"{number}_{stage.name}", shown, funnel)
     return list(rows)
 
@@ -116,7 +116,7 @@ def _job(stage: Stage, row: StageRow) -> Job[StageResult]:
     return Job(name=f"{stage.name}-{row['id']}", do=do)
 
 
-def _counted(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
+def _funnel_entry(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
     """The entry of a stage in the funnel: numbers of rows, and an example for each reason."""
     dropped = [item for item in results if item.reason is not None]
     # The reason is the text before the colon. What follows is about one row.

@@ -58,7 +58,7 @@ def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
     datasets = dict.fromkeys(dataset for path in wanted for dataset in _datasets(path))
     files = dict.fromkeys(file for path in wanted for file in text_files(path))
     findings = [finding for path in files for finding in untidy(path)]
-    findings += [finding for dataset in datasets for finding in _of_dataset(*dataset)]
+    findings += [finding for dataset in datasets for finding in _dataset_findings(*dataset)]
     findings += canary.lint([path for _, path in datasets])
     return sorted(dict.fromkeys(findings)), len(files)
 
@@ -75,16 +75,16 @@ def _default() -> Path:
 def _datasets(path: Path) -> list[Dataset]:
     """The datasets at a path. Raises UserError if there are none."""
     if path.is_file():
-        return [_of_file(path)]
+        return [_dataset_of_file(path)]
     if not path.is_dir():
         raise UserError(f"{path}: no such file or folder; name a dataset, or a file of questions")
-    datasets = list(_below(path))
+    datasets = list(_datasets_in(path))
     if not datasets:
         raise UserError(f"{path}: has the data of no suite; name one of {', '.join(suites.names())}")
     return datasets
 
 
-def _of_file(path: Path) -> Dataset:
+def _dataset_of_file(path: Path) -> Dataset:
     """The dataset of a file that can be read alone. Raises UserError for others."""
     suite, recognised = _recognised(path)
     if suite is None or recognised == "part":
@@ -100,7 +100,7 @@ def _recognised(path: Path) -> tuple[str | None, Recognised]:
     return next(matches, (None, "no"))
 
 
-def _below(folder: Path) -> Iterator[Dataset]:
+def _datasets_in(folder: Path) -> Iterator[Dataset]:
     """The folder itself if it is a dataset, otherwise the datasets in it, without published data.
 
     Both if it is only perhaps a dataset: the files in it may be the user's notes.
@@ -111,7 +111,7 @@ def _below(folder: Path) -> Iterator[Dataset]:
     if recognised == "yes":
         return
     inner = [item for item in sorted(folder.iterdir()) if item.is_dir() and item.name != ORIGINAL]
-    datasets = [dataset for item in inner if not item.name.startswith(".") for dataset in _below(item)]
+    datasets = [dataset for item in inner if not item.name.startswith(".") for dataset in _datasets_in(item)]
     if suite:
         yield from (dataset for dataset in datasets if _is_sure(dataset[1]))
         return
@@ -133,8 +133,8 @@ def _by_name(folder: Path) -> str | None:
 # What is wrong with a dataset.
 
 
-def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
-    refused = list(_refused(suite, dataset))
+def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
+    refused = list(_loader_findings(suite, dataset))
     yield from refused
     texts: list[Text] = []
     try:
@@ -145,13 +145,13 @@ def _of_dataset(suite: str, dataset: Path) -> Iterator[Finding]:
                 yield item
     except UserError as error:
         yield of_error(error, dataset)
-    yield from _of_askers(suite, dataset)
+    yield from _asker_findings(suite, dataset)
     reported = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
     yield from (item for item in _repeats(texts) if (item.path, item.line) not in reported)
     yield from overlap.lint(suite, dataset, texts)
 
 
-def _of_askers(name: str, dataset: Path) -> Iterator[Finding]:
+def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     """Findings on asker cues, if the dataset has some."""
     path, wanted = dataset / ASKERS, Selection(topics=dataset)
     if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
@@ -170,7 +170,7 @@ def _protocol(name: str, dataset: Path) -> AnySuite:
     return suite.of(suite.dataset_at(dataset))
 
 
-def _refused(suite: str, dataset: Path) -> Iterator[Finding]:
+def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, or else duplicate ids of cases."""
     try:
         cases = _protocol(suite, dataset).cases(Selection(topics=dataset))
@@ -239,22 +239,23 @@ def untidy(path: Path) -> Iterator[Finding]:
         line = content.count(b"\n", 0, error.start) + 1
         yield Finding(str(path), line, "not UTF-8; save the file as UTF-8")
         return
-    yield from (Finding(str(path), line, what) for line, what in dict.fromkeys(_of_text(path.suffix, text)))
+    problems = dict.fromkeys(_text_problems(path.suffix, text))
+    yield from (Finding(str(path), line, problem) for line, problem in problems)
 
 
-def _of_text(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+def _text_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     if "\r\n" in text:
         line = text.count("\n", 0, text.index("\r\n")) + 1
         yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
         text = text.replace("\r\n", "\n")
     for number, row in enumerate(text.split("\n"), start=1):
-        yield from ((number, what) for what in _of_line(row, suffix))
+        yield from ((number, what) for what in _line_problems(row, suffix))
     if not text.endswith("\n"):
         yield text.count("\n") + 1, "the file does not end with a newline; add one"
-    yield from _of_values(suffix, text)
+    yield from _value_problems(suffix, text)
 
 
-def _of_line(text: str, suffix: str) -> Iterator[str]:
+def _line_problems(text: str, suffix: str) -> Iterator[str]:
     yield from _odd_characters(text.replace("\t", "") if suffix == ".tsv" else text)
     # The values of a CSV row are checked one by one.
     if suffix != ".csv" and text != text.rstrip():
@@ -286,16 +287,16 @@ def _kind(character: str) -> str | None:
 # Values in files, after parsing.
 
 
-def _of_values(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+def _value_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     values = _cells(text) if suffix == ".csv" else _strings_of_lines(text) if suffix == ".jsonl" else ()
     for number, value in values:
         if value != value.strip():
-            yield number, f"{_shown(value)} has blanks around it; remove them"
+            yield number, f"{_shortened(value)} has blanks around it; remove them"
         if suffix == ".jsonl":
             yield from ((number, what) for what in _odd_characters(value.replace("\n", "")))
 
 
-def _shown(value: str) -> str:
+def _shortened(value: str) -> str:
     return repr(value) if len(value) <= 40 else f"{value[:20]!r} ... {value[-20:]!r}"
 
 

@@ -114,7 +114,7 @@ def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
     longest: dict[int, TokenRun] = {}
     for at, gram in enumerate(zip(*(other[shift:] for shift in range(WORDS)), strict=False)):
         for index, start in positions.get(gram, ()):
-            run = TokenRun(_common(own[index][start:], other, at), at)
+            run = TokenRun(_common_prefix(own[index][start:], other, at), at)
             if run.is_long and (index not in longest or len(run.tokens) > len(longest[index].tokens)):
                 longest[index] = run
     return longest
@@ -129,7 +129,7 @@ def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, 
     return positions
 
 
-def _common(tokens: Tokens, other: Tokens, at: int) -> Tokens:
+def _common_prefix(tokens: Tokens, other: Tokens, at: int) -> Tokens:
     """The longest common beginning of `tokens` and of `other` from its index `at` on."""
     pairs = zip(tokens, other[at : at + len(tokens)], strict=False)
     differs = (length for length, (first, second) in enumerate(pairs) if first != second)

@@ -117,13 +117,13 @@ def job(
         text, wrong = await _translate(models, unit, prompts, source, target)
         if not verifies or not text:
             return Translated(unit=unit, text=text, back="", flags=wrong)
-        back, notes = await _back(models, text, prompts, source, target)
+        back, notes = await _translate_back(models, text, prompts, source, target)
         return Translated(unit=unit, text=text, back=back, flags=wrong, notes=notes)
 
     return Job(name=unit.name, do=do)
 
 
-async def _back(
+async def _translate_back(
     models: JobModels, text: str, prompts: TranslationPrompts, source: str, target: str
 ) -> tuple[str, list[str]]:
     """The second model's back-translation, and notes on what is wrong with it, if anything."""
@@ -207,7 +207,7 @@ def translate(
             session.append("written", files={path.name: _hash(path.read_bytes()) for path in existing})
         wanted = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
         results, hidden = session.run(wanted, on_done), Secrets(settings.secrets)
-        translated = [_shown(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
+        translated = [_masked(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
         write = _table if source.suffix == ".csv" else _lines
         texts = {target: write(translated, languages[1]), review: whole(_review(translated))}
         # Recorded before they are written: a file that is not recorded counts as edited by the user.
@@ -241,7 +241,7 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _shown(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -> Translated:
+def _masked(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -> Translated:
     """The translation of a text with secrets masked, for files and messages."""
     if isinstance(result, CallFailed):
         return Translated(unit=unit, text="", back="", flags=[str(result)])
@@ -264,7 +264,7 @@ def _lines(translated: Sequence[Translated], language: str) -> str:
 def _table(translated: Sequence[Translated], language: str) -> str:
     """The text of a table of templates with one row. Parts that failed are empty."""
     parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in translated}
-    return table_text([COLUMNS, [language, _name(language), parts["question"], parts["separator"]]])
+    return table_text([COLUMNS, [language, _language_name(language), parts["question"], parts["separator"]]])
 
 
 def _spaced(source: str, text: str) -> str:
@@ -273,7 +273,7 @@ def _spaced(source: str, text: str) -> str:
     return f"{source[:start]}{text}{source[end:]}"
 
 
-def _name(language: str) -> str:
+def _language_name(language: str) -> str:
     """The English name of a language from CLDR, or else its code."""
     from babel import Locale, UnknownLocaleError
 

@@ -14,7 +14,7 @@ from sides import Run, Runs, alike, by_chance, side_of
 from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing
 from equipoise.comparison.gate.ruling import Ruling, verdict
-from equipoise.comparison.gate.verdict import judge, judge_all, unscored
+from equipoise.comparison.gate.verdict import rule_on, rule_on_all, unscored
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Decision, Difference
@@ -59,12 +59,12 @@ def measured(name: str, found: Difference, *, before: float | None = 50.0, after
 def ruling(rule: str, found: Difference, *, before: float | None = 50.0, after: Runs = SHORT) -> Ruling:
     """What becomes of a rule on a metric that turned out like this."""
     parsed = parse_rule(rule)
-    return judge(parsed, measured(parsed.name, found, before=before, after=after))
+    return rule_on(parsed, measured(parsed.name, found, before=before, after=after))
 
 
 def between(before: Runs, after: Runs, rule: str) -> Ruling:
     """What becomes of a rule on these runs."""
-    return judge(parse_rule(rule), compare(side_of(before), side_of(after)))
+    return rule_on(parse_rule(rule), compare(side_of(before), side_of(after)))
 
 
 # Where the interval lies.
@@ -94,7 +94,7 @@ def test_a_rule_is_about_the_interval_of_its_scope() -> None:
     change = replace(whole.changes["overall"], difference=difference(-1, -9, 7))
     split = replace(whole, changes={"overall": change})
     rules = ("overall:-2pp", "overall:-2pp@these", "overall:-2pp@population")
-    assert [judge(parse_rule(rule), split).verdict for rule in rules] == ["pass", "pass", "inconclusive"]
+    assert [rule_on(parse_rule(rule), split).verdict for rule in rules] == ["pass", "pass", "inconclusive"]
 
 
 def test_a_rate_may_rise_by_less_than_its_margin(subtests: pytest.Subtests) -> None:
@@ -247,11 +247,11 @@ def test_a_suite_has_its_own_word_for_its_questions() -> None:
     named = replace(
         whole, after=replace(whole.after, suite=replace(whole.after.suite, clusters="territories"))
     )
-    why = judge(parsed, named).why
+    why = rule_on(parsed, named).why
     assert "margin -2.00, for territories like these 50; " in why
     assert why.endswith(" territories would decide it")
     few = replace(named, changes={"overall": replace(named.changes["overall"], difference=difference(n=3))})
-    assert judge(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
+    assert rule_on(parsed, few).why.endswith("; 6 territories or more are needed to decide it")
 
 
 # Nothing varied.
@@ -504,7 +504,7 @@ def test_all_rules_are_judged_in_their_order() -> None:
     """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
     comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
-    found = judge_all(rules, comparison, runs(5, 100))
+    found = rule_on_all(rules, comparison, runs(5, 100))
     assert found["verdict"] == "fail"
     assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
         ("unscored:1%", "fail"),
@@ -528,7 +528,7 @@ def test_all_rules_are_judged_in_their_order() -> None:
 def test_an_advisory_rule_decides_nothing() -> None:
     """It is told beside the others, and is not counted among them."""
     rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
-    found = judge_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
+    found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
     assert (found["verdict"], found["tests"]) == ("pass", 1)
     assert [(row["verdict"], row["required"]) for row in found["rules"]] == [("fail", False), ("pass", True)]
 
@@ -537,18 +537,18 @@ def test_of_many_rules_a_fail_takes_more() -> None:
     """Holm's procedure: what fails by itself is not shown among nine; a pass needs no correction."""
     whole = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.45)))
     rule = parse_rule("overall:-2pp")
-    alone = judge_all([rule], whole, runs(0, 9))
+    alone = rule_on_all([rule], whole, runs(0, 9))
     assert alone["verdict"] == "fail"
     level = next(rules for rules in range(2, 10_000) if not _fails(rule, whole, rules))
     for rules, expected in ((level - 1, "fail"), (level, "inconclusive")):
-        found = judge_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
+        found = rule_on_all([rule], whole, runs(0, 9), family=Family(rules=rules, own=1))
         assert (found["verdict"], found["tests"]) == (expected, rules)
     assert f"but of {level} rules one may lie there by chance: a FAIL takes a " in found["rules"][0]["why"]
 
 
 def _fails(rule: Rule, comparison: Comparison, rules: int) -> bool:
     error = min(0.025, 0.05 / rules)
-    return judge(rule, comparison, error).verdict == "fail"
+    return rule_on(rule, comparison, error).verdict == "fail"
 
 
 def test_rules_that_failed_leave_the_others_more() -> None:
@@ -573,14 +573,14 @@ def test_what_was_asked_otherwise_passes_no_rule() -> None:
     whole = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
-    found = judge_all(rules, comparison, runs(0, 9), doubts=["sampling differs"])
+    found = rule_on_all(rules, comparison, runs(0, 9), doubts=["sampling differs"])
     assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
     assert "; but sampling differs: " in found["rules"][0]["why"]
 
 
 def test_without_a_comparison_only_missing_scores_are_judged() -> None:
     """A session without a baseline can still be held to having scores."""
-    assert judge_all([parse_rule("unscored:5%")], None, runs(5, 100))["verdict"] == "pass"
+    assert rule_on_all([parse_rule("unscored:5%")], None, runs(5, 100))["verdict"] == "pass"
 
 
 def test_a_model_that_fell_far_fails_and_the_same_model_does_not() -> None:
@@ -597,13 +597,13 @@ def test_float_noise_is_not_worse() -> None:
     comparison = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.3)))
     change = comparison.changes["aa"]
     assert change.before == pytest.approx(change.after, abs=1e-12)
-    assert judge(parse_rule("aa:-0"), comparison).verdict == "pass"
+    assert rule_on(parse_rule("aa:-0"), comparison).verdict == "pass"
 
 
 def test_more_questions_would_decide() -> None:
     """Five questions that all fell 25 points; the sixth would decide."""
     comparison = compare(side_of(alike(4, questions=5)), side_of(alike(3, questions=5)))
-    why = judge(parse_rule("overall:-2pp@population"), comparison).why
+    why = rule_on(parse_rule("overall:-2pp@population"), comparison).why
     assert "no number of runs or questions would decide" not in why
 
 
@@ -627,7 +627,7 @@ def audited(name: str = "lean", worse: str = "either", **check: Any) -> dict[str
 
 def of_audits(rule: str, **audits: Any) -> Ruling:
     """The ruling on a rule about audits."""
-    (found,) = judge_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
+    (found,) = rule_on_all([parse_rule(rule)], None, runs(0, 9), audits=audits)["rules"]
     return Ruling(**found)
 
 

@@ -20,7 +20,7 @@ from scipy.stats import binom  # type: ignore[import-untyped]  # as above
 from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, MetricChange
-from equipoise.comparison.gate.verdict import judge
+from equipoise.comparison.gate.verdict import rule_on
 from equipoise.comparison.side import Side
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
@@ -97,7 +97,7 @@ def verdict(text: str, before: Runs, after: Runs) -> Decision:
         fell=(),
         rose=(),
     )
-    return judge(rule, found).verdict
+    return rule_on(rule, found).verdict
 
 
 def most(number: int, nominal: float = 0.025) -> int:

@@ -62,7 +62,7 @@ def test_only_half_characters_make_data_less_than_whole() -> None:
 
 def test_transcripts_go_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts of results that are made when they are written."""
-    monkeypatch.delattr(json_io, "_plain")
+    monkeypatch.delattr(json_io, "_dumps_with_surrogates")
     messages: list[Message] = [{"role": "user", "content": "x"}]
     run = {"subject_transcript": lambda: messages, "evaluator_transcripts": lambda: []}
     assert loads(dumps(run)) == {"subject_transcript": messages, "evaluator_transcripts": []}

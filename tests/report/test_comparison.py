@@ -9,7 +9,7 @@ import pytest
 from sides import Runs, alike, by_chance, side_of
 
 from equipoise.comparison.compare import compare
-from equipoise.comparison.gate.verdict import judge_all
+from equipoise.comparison.gate.verdict import rule_on_all
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
@@ -293,7 +293,7 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
     for seed in (2, 3):
         newer = compare(side_of(BEFORE), side_of(by_chance(seed), subject_model=f"m{seed}"))
         runs = RunCounts(planned=10, left=0, unscored=seed - 2)
-        gate = judge_all([parse_rule("unscored:1%")], newer, runs)
+        gate = rule_on_all([parse_rule("unscored:1%")], newer, runs)
         parts.append({"comparison": newer.to_json(), "gate": gate})
     shown = words(comparing.report(parts))
     assert shown[0] == "m1 m2 m3"

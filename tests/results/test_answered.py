@@ -10,7 +10,7 @@ import pytest
 from fake_client import USAGE, Answer, Project, plain
 
 from equipoise.comparison.compare import compare
-from equipoise.comparison.gate.verdict import judge_all
+from equipoise.comparison.gate.verdict import rule_on_all
 from equipoise.comparison.load import load
 from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.side import RunCounts
@@ -69,7 +69,7 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
     ]
     path = project.results_path
     [found] = compare_files([path], [path], [parse_rule("overall:-2pp")], allows_mismatch=False)
-    plainly = judge_all(
+    plainly = rule_on_all(
         [parse_rule("overall:-2pp")], compare(side, side), RunCounts(planned=20, left=0, unscored=0)
     )
     assert found["gate"]["verdict"] == plainly["verdict"]

@@ -17,12 +17,12 @@ from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
 
 
-def judge(
+def rule_on(
     rule: Rule, asking: AskerCells, clusters: str, alpha: float = ALONE, *, planned_alpha: float = ALONE
 ) -> Ruling:
     """The ruling on a rule about who asks, which bounds a figure of the candidate and needs no baseline.
 
-    `alpha` and `planned_alpha` are as in `metric_rules.judge`. `clusters` is the suite's word for its
+    `alpha` and `planned_alpha` are as in `metric_rules.rule_on`. `clusters` is the suite's word for its
     questions.
     """
     metric = asking.metrics.get(rule.name)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures, CheckFigures
 
 
-def judge(rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALONE) -> Ruling:
+def rule_on(rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALONE) -> Ruling:
     """The ruling on a rule about audits, over all evaluators and all checks that the rule names.
 
     `alpha` is the one-sided error of a FAIL.

@@ -16,7 +16,7 @@ from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
 from equipoise.stats.paired import Decision, Difference, noninferiority
 
 
-def judge(
+def rule_on(
     rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
 ) -> Ruling:
     """The ruling on a rule about a metric.

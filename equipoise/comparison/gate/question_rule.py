@@ -30,10 +30,10 @@ class _Worsening:
     newer: Sequence[float]
 
 
-def judge(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
+def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
     """The ruling on the rule `question`: fail only if some case is worse beyond chance.
 
-    `alpha` and `planned_alpha` are as in `metric_rules.judge`.
+    `alpha` and `planned_alpha` are as in `metric_rules.rule_on`.
     """
     cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.clusters
     verb = "rose" if rule.sign > 0 else "fell"

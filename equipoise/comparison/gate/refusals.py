@@ -41,7 +41,7 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
-        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_known(metrics)}")
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_available(metrics)}")
     if is_question and metric.kind != "mean":
         raise UserError(f"{rule}: no question of this suite has a score in points")
     if metric.higher_is_better is (rule.sign > 0):
@@ -65,7 +65,7 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
 
     labels.refuse(rule, before, metrics)
     labels.refuse(rule, after, metrics)
-    labels.refuse_others(rule, before, after)
+    labels.refuse_different_people(rule, before, after)
 
 
 def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
@@ -90,7 +90,7 @@ def refuse_unfit_asker(rule: Rule, asking: AskerCells, runs: int, where: str) ->
         raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
     if rule.name not in asking.metrics:
         names = (name for name in asking.metrics if not re.search(r"\.(form|language|area)\.", name))
-        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_known([*names])}")
+        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_available([*names])}")
     if rule.scope == "these" and runs < 2:
         raise UserError(
             f"{rule}: {where} has one run of each case, and how far runs vary is what decides on these "
@@ -153,8 +153,8 @@ def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: in
     fit = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
     if until.name not in fit:
         noun = "mean" if until.scope == "population" else "figure in percent"
-        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_known(fit)}")
+        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_available(fit)}")
 
 
-def _known(metrics: Collection[str]) -> str:
+def _available(metrics: Collection[str]) -> str:
     return f"there are {', '.join(metrics)}"

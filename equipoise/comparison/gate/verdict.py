@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NO_AUDITS: Mapping[str, AuditFigures | None] = {}
 
 
-def judge_all(
+def rule_on_all(
     rules: Sequence[Rule],
     comparison: Comparison | None,
     runs: RunCounts,
@@ -41,17 +41,17 @@ def judge_all(
     """
     whole = family or family_of(rules)
 
-    def judged(rule: Rule, alpha: float = ALONE) -> Ruling:
+    def ruled(rule: Rule, alpha: float = ALONE) -> Ruling:
         if rule.is_about_audit:
-            return audit_rules.judge(rule, audits, alpha)
+            return audit_rules.rule_on(rule, audits, alpha)
         if rule.is_about_asker:
-            return asker_rules.judge(rule, asking, clusters, alpha, planned_alpha=whole.alpha())
+            return asker_rules.rule_on(rule, asking, clusters, alpha, planned_alpha=whole.alpha())
         if comparison is None or rule.name == UNSCORED:
             return unscored(rule, runs)
-        return _doubted(judge(rule, comparison, alpha, planned_alpha=whole.alpha()), doubts)
+        return _doubted(rule_on(rule, comparison, alpha, planned_alpha=whole.alpha()), doubts)
 
-    failed = failing(rules, lambda rule, alpha: judged(rule, alpha).verdict == "fail", whole)
-    alone = [replace(judged(rule), required=rule.required) for rule in rules]
+    failed = failing(rules, lambda rule, alpha: ruled(rule, alpha).verdict == "fail", whole)
+    alone = [replace(ruled(rule), required=rule.required) for rule in rules]
     rulings = [
         ruling if rule in failed else _corrected(ruling, whole)
         for rule, ruling in zip(rules, alone, strict=True)
@@ -60,15 +60,15 @@ def judge_all(
     return {"verdict": verdict(rulings), "tests": whole.rules, **asdict(runs), "rules": rows}
 
 
-def judge(
+def rule_on(
     rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
 ) -> Ruling:
-    """The ruling on a rule that needs a baseline. The parameters are as in `metric_rules.judge`."""
+    """The ruling on a rule that needs a baseline. The parameters are as in `metric_rules.rule_on`."""
     if rule.name == VERIFIED:
         return _verified(rule, comparison)
     if rule.name == QUESTION:
-        return question_rule.judge(rule, comparison, alpha, planned_alpha or alpha)
-    return metric_rules.judge(rule, comparison, alpha, planned_alpha=planned_alpha)
+        return question_rule.rule_on(rule, comparison, alpha, planned_alpha or alpha)
+    return metric_rules.rule_on(rule, comparison, alpha, planned_alpha=planned_alpha)
 
 
 def unscored(rule: Rule, runs: RunCounts) -> Ruling:
