@@ -9,7 +9,7 @@ In scripts and notebooks:
     equipoise.compare("results/old.SUITE.json", results)
     equipoise.gate("results/old.SUITE.json", results, "overall:-2pp")
 
-Whatever cannot work raises an `EquipoiseError` whose message is one line.
+Errors are `EquipoiseError`s, whose message is one line.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 __all__ = ["EquipoiseError", "UserError", "__version__", "compare", "gate", "load", "run"]
 
-# Everything is imported where it is used: `import equipoise` is quick, and every part of the package does it.
+# Imports are in the functions that need them: every module of the package imports this one first.
 
 
 def load(path: str | PathLike[str]) -> Results:
-    """The results in a file. Raises UserError."""
+    """Load the results in a file. Raises UserError."""
     from pathlib import Path
 
     from equipoise.report import results
@@ -49,11 +49,12 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
     """Ask and judge every case of a suite, in a session without pytest, and return its results.
 
     `options` are those of `pytest --help` with underscores: `model="gpt-x"`, `limit=5`,
-    `evaluator_model=["a", "b"]`. Files of the project in `folder` come before those of the package; results
-    and journal are written to its `results`. The same call resumes a session, and never pays twice.
+    `evaluator_model=["a", "b"]`. Files of the project in `folder` take precedence over those of the package.
+    Results and journal are written to its folder `results`. The same call resumes a session and never pays
+    for a call twice.
 
-    Raises UserError before anything is asked, SessionStopped where the session ended early, BatchWaiting
-    where batches are not done. A run without a score raises nothing: it is in `errors` of the results.
+    Raises UserError before anything is asked, SessionStopped if the session ended early, and BatchWaiting if
+    batches are not done. A run without a score raises nothing: it is listed in `errors` of the results.
     """
     from pathlib import Path
 
@@ -65,9 +66,9 @@ def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Res
 
 
 def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False) -> Comparison:
-    """The candidate against the baseline: the difference in every metric, with its interval.
+    """Compare a candidate with a baseline: the difference in every metric, with its interval.
 
-    Raises UserError that names what differs if the two are not comparable.
+    If the two are not comparable, raises UserError that names what differs.
     """
     from equipoise.comparison import api
 
@@ -77,7 +78,7 @@ def compare(baseline: Source, candidate: Source, *, allow_mismatch: bool = False
 def gate(
     baseline: Source, candidate: Source, rules: str | Sequence[str], *, allow_mismatch: bool = False
 ) -> Gate:
-    """Whether the candidate may be released by these rules, such as `overall:-2pp` or `gates.toml`.
+    """Check by rules, such as `overall:-2pp` or a file `gates.toml`, whether a candidate may be released.
 
     Raises UserError.
     """

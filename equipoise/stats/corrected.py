@@ -1,9 +1,12 @@
 """Figures of a judge, corrected by the labels that people gave to a random sample of the same replies.
 
-The estimator is the difference estimator of survey sampling with a tuned weight, which is the regression
+The estimator is the difference estimator of survey sampling with a tuned weight. That is the regression
 estimator (Cochran 1977, Sampling Techniques, chapter 7; Särndal, Swensson and Wretman 1992, Model Assisted
-Survey Sampling, 6.4) and power-tuned prediction-powered inference (Angelopoulos, Duchi and Zrnic 2023, PPI++,
-arXiv:2311.01453) of a sample that was drawn from the judged replies themselves. Knows no suites or files.
+Survey Sampling, 6.4). It is also power-tuned prediction-powered inference (Angelopoulos, Duchi and Zrnic
+2023, PPI++, arXiv:2311.01453), for a sample drawn from the judged replies themselves.
+
+The "judge" is the panel of evaluators. A "pull" is what one reply or label contributes to the error of a
+figure, after linearisation: sums of squared pulls are variances.
 """
 
 from __future__ import annotations
@@ -21,18 +24,18 @@ from equipoise.stats.intervals import Array, Codes, Estimate, student
 
 Mask = NDArray[np.bool_]
 FEWEST = 10
-"""Labels below which a figure has no interval."""
+"""The minimum number of labels for an interval."""
 _FEWEST_EACH = 8
-"""Labels that each stratum needs for residuals to be centred within strata."""
+"""The minimum number of labels in each stratum for residuals to be centred within strata."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """N replies with what the judge and each of K people made of them, and how they were drawn.
+    """The values of N replies by the judge and by each of K people, and how the replies were sampled.
 
-    `judge` is (N,); `people` is (N, K), NaN where a person gave no label. `probability` (N,) is that of being
-    drawn, in 0..1, up to a factor; NaN for a reply that needs no label, whose value is a fact. `clusters` and
-    `strata` (N,) are codes from 0: the question, and the language.
+    `judge` is (N,); `people` is (N, K), NaN if a person gave no label. `probability` (N,) is the probability
+    of being drawn, in 0..1, up to a factor; NaN for a reply that needs no label because its value is a fact.
+    `clusters` and `strata` (N,) are codes from 0 of the question and of the language.
     """
 
     judge: Array
@@ -43,13 +46,13 @@ class Labels:
 
     @property
     def given(self) -> Mask:
-        """Which replies have a label of anyone."""
+        """Mask (N,) of the replies that were drawn and have at least one label."""
         mask: Mask = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
         return mask
 
     @property
     def means(self) -> Array:
-        """The mean over people of each reply, NaN without a label."""
+        """The mean label of each reply over people, (N,); NaN without a label."""
         count = (~np.isnan(self.people)).sum(axis=1)
         total = np.nansum(self.people, axis=1)
         return np.where(count > 0, total / np.maximum(count, 1), np.nan)
@@ -57,14 +60,17 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corrected:
-    """A corrected figure, and what each reply pulls it by: linear, so that figures can be combined.
+    """A corrected figure with the pulls of its replies, which are linear, so that figures can be combined.
 
-    `judge` is the judge's own figure. `drawn` (N,) are the pulls of the labels in the draw: their sum of
-    squares is the variance on these very replies. `pulls` (N,) are those of replies and labels, which add up
-    within `clusters` for questions like these. `readers` (K,) are people's leanings from their mean, `noise`
-    the variances of these leanings, `shares` their shares of the labels. `floor` is variance that is in no
-    pull: of which of the people labelled a reply, and of rare events of which few labels can say little.
-    `is_complete` says that all replies which need a label have one.
+    `judge` is the judge's own figure, `weight` the weight of the judge, `degrees` the degrees of freedom of
+    the labels. `drawn` (N,) are the pulls of the sampled labels: their sum of squares is the variance on
+    these very replies. `pulls` (N,) are those of replies and labels together: their sums within `clusters`
+    give the variance for questions like these.
+
+    `readers` (K,) are people's deviations from their mean, `noise` the variances of these deviations,
+    `shares` the people's shares of the labels. `floor` is the variance that no pull contains: from which of
+    the people labelled a reply, and from rare events. `is_complete` says that all replies which need a label
+    have one.
     """
 
     value: float
@@ -82,7 +88,7 @@ class Corrected:
     is_complete: bool = False
 
     def variance(self, scope: Scope) -> float:
-        """The variance without that between people."""
+        """The variance of the figure, without that between people."""
         if scope == "these":
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
@@ -94,13 +100,13 @@ class Corrected:
 
     @property
     def people(self) -> int:
-        """How many people labelled."""
+        """The number of people who gave labels."""
         return int(np.count_nonzero(self.shares))
 
     def between(self) -> float:
-        """The variance of the mean over people that stems from their leanings, beyond what chance explains.
+        """The variance of the mean over people that is due to their deviations, beyond that due to chance.
 
-        With two people who differ by D it is D^2 / 4: the interval then holds what each of them says.
+        For two people who differ by D it is D^2 / 4, so that the interval covers the figure of each of them.
         """
         if self.people < 2:
             return 0.0
@@ -108,18 +114,19 @@ class Corrected:
         return max(spread, 0.0) / (self.people - 1) * float(self.shares @ self.shares)
 
     def freedom(self, scope: Scope) -> float:
-        """Degrees of freedom of `variance`: of the labels, or of the questions that have any."""
+        """The degrees of freedom of `variance`: of the labels, or if fewer, of the questions with labels."""
         if scope == "these":
             return self.degrees
         labelled = len(np.unique(self.clusters[self.drawn != 0])) if self.drawn.any() else 0
+        # Without any variance of labels, all questions count.
         every = len(np.unique(self.clusters))
         return float(max(min(self.degrees, (labelled or every) - 1), 1))
 
 
 def tuned(weights: Array, labels: Labels) -> float:
-    """The weight of the judge that makes the variance least: the slope of people's labels on the judge's.
+    """The weight of the judge with the smallest variance: the slope of people's labels on its values.
 
-    Within strata, pooled; 0 where the judge says the same of all labelled replies, which tells nothing.
+    It is pooled within strata; 0 if the judge gives all labelled replies the same value.
     """
     chosen = weights != 0
     labelled = labels.given & chosen
@@ -135,6 +142,7 @@ def tuned(weights: Array, labels: Labels) -> float:
 
 
 def _centred(values: Array, pulls: Array, strata: Codes) -> Array:
+    """The values minus their mean within strata, weighted by `pulls`."""
     centres = np.bincount(strata, pulls * values) / np.maximum(np.bincount(strata, pulls), 1e-300)
     return np.asarray(values - centres[strata])
 
@@ -144,15 +152,19 @@ def correct(
 ) -> Corrected | None:
     """The figure sum(weights * value) as people would have it; None with fewer than two labels in it.
 
-    With e = y - b f, people's label less b times the judge's value, the figure is, stratum by stratum,
-    b sum(w f) + sum(w) sum(d e) / sum(d), d = w / probability: unbiased up to 1 / n whatever the judge, as e
-    is measured on a random sample. b is `weight`, or `tuned`. On these very replies the variance is that of
-    the draw, sum of d^2 (1 - n / N) (e - mean e)^2, of which none is left once all replies have labels. For
-    questions like these it is that of the replies' pulls, b w (f - mean f) + d (e - mean e), summed within
-    questions (linearisation of two-phase samples, Särndal, Swensson and Wretman 1992, chapter 9).
-    Squares of residuals are scaled by n / (n - strata - 1), as b and the means are fitted; a tuned b gives
-    them g-weights (the same book, 6.6). `extent` is the range of a value that is 0 or 1, of which half a
-    label each way is added to the variance, as runs without an event do not prove that there are none.
+    Let y be the mean of people's labels, f the judge's value, b the weight of the judge and e = y - b f. In
+    each stratum the figure is b sum(w f) + sum(w) sum(d e) / sum(d), with d = w / probability. Whatever the
+    judge, it is unbiased up to 1 / n, since e is measured on a random sample. b is `weight`, or else `tuned`.
+
+    On these very replies the variance is that of the sample, the sum of d^2 (1 - n / N) (e - mean e)^2; it is
+    0 once all replies have labels. For questions like these it is that of the replies' pulls,
+    b w (f - mean f) + d (e - mean e), summed within questions (linearisation of two-phase samples, Särndal,
+    Swensson and Wretman 1992, chapter 9).
+
+    Squares of residuals are scaled by n / (n - strata - 1), since b and the means are fitted. With a tuned b,
+    residuals have g-weights (the same book, 6.6). `extent` is the range of a value that is 0 or 1: half a
+    label at each end is added to the variance, since runs without an event do not prove that there are none.
+    For other values it is 0.
     """
     chosen = weights != 0
     labelled = labels.given & chosen
@@ -166,17 +178,21 @@ def correct(
     if count <= fitted:
         return None
     eligible = chosen & ~free
-    reach = _reach(weights, labels, strata, labelled, eligible)
-    pull = reach + _leverage(weights, labels, strata, labelled, eligible, reach) if weight is None else reach
+    expansion = _expansion(weights, labels, strata, labelled, eligible)
+    influence = (
+        expansion + _leverage(weights, labels, strata, labelled, eligible, expansion)
+        if weight is None
+        else expansion
+    )
     residuals = np.where(labelled, labels.means - b * labels.judge, 0.0)
-    readers, several = _readers(labels, b), (~np.isnan(labels.people)).sum(axis=1)
+    readers, several = _people_leanings(labels, b), (~np.isnan(labels.people)).sum(axis=1)
     people = max(int((readers.shares > 0).sum()), 1)
     value, floor, drawn, pulls = 0.0, 0.0, np.zeros(len(weights)), np.zeros(len(weights))
     for code in np.unique(strata[chosen]):
         inside = chosen & (strata == code)
         wanted, mine = inside & eligible, inside & labelled
         total = float(weights[inside].sum())
-        centre = float(reach @ np.where(mine, residuals, 0.0)) / (float(reach[mine].sum()) or 1.0)
+        centre = float(expansion @ np.where(mine, residuals, 0.0)) / (float(expansion[mine].sum()) or 1.0)
         imputed = np.where(free, labels.judge, b * labels.judge + centre)
         part = float(weights[inside] @ imputed[inside])
         value += part
@@ -184,13 +200,13 @@ def correct(
         if not mine.any():
             continue
         share = _share(labels.probability, mine, wanted)
-        off = pull[mine] * (residuals[mine] - centre)
+        deviations = influence[mine] * (residuals[mine] - centre)
         scale = math.sqrt(count / (count - fitted))
-        drawn[mine] = np.sqrt(1 - share) * off * scale
+        drawn[mine] = np.sqrt(1 - share) * deviations * scale
         some = np.maximum(1 / several[mine] - 1 / people, 0.0)
-        floor += float((reach[mine] ** 2 * (1 - share)).mean()) * extent**2
-        floor += float((reach[mine] ** 2 * share) @ some) * readers.within
-        pulls[mine] += off
+        floor += float((expansion[mine] ** 2 * (1 - share)).mean()) * extent**2
+        floor += float((expansion[mine] ** 2 * share) @ some) * readers.within
+        pulls[mine] += deviations
         _centre(pulls, mine, scale)
         _centre(pulls, wanted & ~mine, math.sqrt(_unbiased(int((wanted & ~mine).sum()))))
     whole = float(weights[eligible].sum())
@@ -211,56 +227,62 @@ def correct(
     )
 
 
-def _reach(weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask) -> Array:
-    """Weight d of each label, scaled so that the labels of a stratum stand for all replies in it."""
-    reach = np.zeros(len(weights))
-    reach[labelled] = weights[labelled] / labels.probability[labelled]
+def _expansion(weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask) -> Array:
+    """The weight d of each label, (N,), scaled so that the labels of a stratum represent all its replies."""
+    expansion = np.zeros(len(weights))
+    expansion[labelled] = weights[labelled] / labels.probability[labelled]
     for code in np.unique(strata[labelled]):
         mine = labelled & (strata == code)
-        reach[mine] *= float(weights[eligible & (strata == code)].sum()) / float(reach[mine].sum())
-    return reach
+        expansion[mine] *= float(weights[eligible & (strata == code)].sum()) / float(expansion[mine].sum())
+    return expansion
 
 
 def _leverage(
-    weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask, reach: Array
+    weights: Array, labels: Labels, strata: Codes, labelled: Mask, eligible: Mask, expansion: Array
 ) -> Array:
-    """Contribution of each label's residual to the figure through the tuned weight.
+    """The contribution of each label's residual to the figure through the tuned weight, (N,).
 
-    The weight multiplies how far the judge's mean of all replies lies from that of the labelled ones.
+    The tuned weight is multiplied by the difference between the judge's mean of all replies and that of the
+    labelled ones.
     """
-    gap = float(weights[eligible] @ labels.judge[eligible] - reach[labelled] @ labels.judge[labelled])
+    gap = float(weights[eligible] @ labels.judge[eligible] - expansion[labelled] @ labels.judge[labelled])
     pulls = (weights[labelled] / labels.probability[labelled]) ** 2
-    off = _centred(labels.judge[labelled], pulls, strata[labelled])
-    below, leverage = float(pulls @ off**2), np.zeros(len(weights))
-    leverage[labelled] = gap * pulls * off / below if below > 1e-12 else 0.0
+    deviations = _centred(labels.judge[labelled], pulls, strata[labelled])
+    below, leverage = float(pulls @ deviations**2), np.zeros(len(weights))
+    leverage[labelled] = gap * pulls * deviations / below if below > 1e-12 else 0.0
     return leverage
 
 
 def _centre(pulls: Array, group: Mask, scale: float) -> None:
+    """Centre and scale the pulls of a group in place."""
     if group.any():
         pulls[group] = (pulls[group] - pulls[group].mean()) * scale
 
 
 def _strata(strata: Codes, labelled: Mask, eligible: Mask) -> Codes:
-    """The strata, or one where a stratum with replies to label has few labels."""
+    """The strata, or a single one for all if a stratum with eligible replies has few labels."""
     counts = [int((labelled & (strata == code)).sum()) for code in np.unique(strata[eligible])]
     return strata if min(counts, default=0) >= _FEWEST_EACH else np.zeros_like(strata)
 
 
 def _share(probability: Array, mine: Mask, eligible: Mask) -> Array:
-    """The probability of a label of those who have one: drawn, and not left blank."""
+    """The probabilities that the labelled replies of a stratum got a label: drawn, and not left blank."""
     answered = float((1 / probability[mine]).sum()) / float(eligible.sum())
     shares: Array = np.clip(probability[mine] * answered, 0.0, 1.0)
     return shares
 
 
 def _unbiased(count: int) -> float:
+    """The factor from a mean of squared deviations to the unbiased variance."""
     return count / (count - 1) if count > 1 else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Readers:
-    """People's leanings from their mean, their noise, shares of the labels, the variance within a reply."""
+class _PeopleLeanings:
+    """People's deviations from their mean, the variances of these, and their shares of the labels.
+
+    `within` is the variance between people's labels of the same reply.
+    """
 
     leanings: Array
     noise: Array
@@ -268,32 +290,32 @@ class _Readers:
     within: float = 0.0
 
 
-def _readers(labels: Labels, b: float) -> _Readers:
-    """Leanings by replies that several have labelled; without any, by residuals, which vary by reply."""
+def _people_leanings(labels: Labels, b: float) -> _PeopleLeanings:
+    """The leanings, from replies that several people labelled, or without enough of these from residuals."""
     known = ~np.isnan(labels.people)
     shares = known.sum(axis=0) / max(known.sum(), 1)
     present = shares > 0
     people, count = labels.people[:, present], int(present.sum())
     leanings, noise = np.zeros(len(shares)), np.zeros(len(shares))
     if count < 2:
-        return _Readers(leanings=leanings, noise=noise, shares=shares)
+        return _PeopleLeanings(leanings=leanings, noise=noise, shares=shares)
     many = (~np.isnan(people)).sum(axis=1)
     rows = many > 1
     within = 0.0
-    off = people - b * labels.judge[:, None]
+    deviations = people - b * labels.judge[:, None]
     if ((~np.isnan(people[rows])).sum(axis=0) > 1).all():
         size = many[rows][:, None]
-        off = people[rows] - np.nansum(people[rows], axis=1)[:, None] / size
-        within = float(np.nansum(off**2) / (size - 1).sum())
-        off = off * size / (size - 1) * (count - 1) / count
-    offsets, sizes = np.nanmean(off, axis=0), (~np.isnan(off)).sum(axis=0)
+        deviations = people[rows] - np.nansum(people[rows], axis=1)[:, None] / size
+        within = float(np.nansum(deviations**2) / (size - 1).sum())
+        deviations = deviations * size / (size - 1) * (count - 1) / count
+    offsets, sizes = np.nanmean(deviations, axis=0), (~np.isnan(deviations)).sum(axis=0)
     leanings[present] = offsets - offsets.mean()
-    noise[present] = np.nanvar(off, axis=0) / np.maximum(sizes - 1, 1)
-    return _Readers(leanings=leanings, noise=noise, shares=shares, within=within)
+    noise[present] = np.nanvar(deviations, axis=0) / np.maximum(sizes - 1, 1)
+    return _PeopleLeanings(leanings=leanings, noise=noise, shares=shares, within=within)
 
 
 def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, judge: float) -> Corrected:
-    """A figure that changes by `slopes` with these parts, of the same replies in the same order."""
+    """A figure with the derivatives `slopes` by its `parts`, which have the same replies in order."""
     pairs = [*zip(parts, slopes, strict=True)]
     first = parts[0]
     return replace(
@@ -314,9 +336,9 @@ def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, 
 def interval(figure: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
     """The figure with its interval by Student's t; `n` counts labels.
 
-    People who differ among themselves widen it by `between`; like the evaluators they are who they are, and
-    no interval holds what others would say. Without an interval below FEWEST labels, and where people
-    and judge differ alike in all of them.
+    Differences between people widen it by `between`. Both people and evaluators are fixed: the interval does
+    not cover what others would say. There is no interval below FEWEST labels, nor if people and judge differ
+    by the same amount in all labels.
     """
     sampling, between = figure.variance(scope), figure.between()
     total = sampling + between
@@ -344,11 +366,12 @@ def _reason(figure: Corrected, variance: float) -> str | None:
 def needed_labels(
     half_width: float, *, spread: float, agreement: float, replies: int, floor: float = 0.0
 ) -> int | None:
-    """How many labels give an interval of this half-width; None where all replies are too few.
+    """The number of labels for an interval of this half-width; None if labels of all replies are too few.
 
-    The residual's standard deviation is `spread` sqrt(1 - agreement^2), in percentage points, `agreement` the
-    correlation of people and judge; `floor` is the standard error that labels cannot narrow, of the
-    questions as a sample. n is the least with t(n - 2) sqrt(s^2 (1/n - 1/N) + floor^2) <= half_width.
+    The residual's standard deviation s is `spread` sqrt(1 - agreement^2), in percentage points, where
+    `agreement` is the correlation of people and judge. `floor` is the standard error that labels cannot
+    reduce, that of the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n - 1/N) + floor^2)
+    <= half_width.
     """
     variance = spread**2 * (1 - agreement**2)
 
@@ -368,11 +391,12 @@ def needed_labels(
 def needed_for_margin(
     margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
 ) -> int:
-    """How many labels on each side show, with this probability, that two equal results keep a margin.
+    """The number of labels on each side that show with probability `power` that equal results keep a margin.
 
-    Both sides' labels are drawn apart: n is the least with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at
-    most the margin, in percentage points. Labels of the same replies on both sides need fewer.
+    The labels of the two sides are drawn independently: n is the smallest with (z(0.975) + z(power)) sqrt(2
+    s^2 (1/n - 1/N)) at most the margin, in percentage points. Labels of the same replies on both sides need
+    fewer.
     """
-    reach = float(ndtri(0.975) + ndtri(power))
+    quantiles = float(ndtri(0.975) + ndtri(power))
     variance = 2 * spread**2 * (1 - agreement**2)
-    return min(max(math.ceil(1 / ((margin / reach) ** 2 / variance + 1 / replies)), FEWEST), replies)
+    return min(max(math.ceil(1 / ((margin / quantiles) ** 2 / variance + 1 / replies)), FEWEST), replies)

@@ -1,7 +1,7 @@
 """Intervals for means, rates and ratios of clustered observations.
 
-A cluster is a question, asked in several languages (strata) and runs; the questions are a sample of those
-that might have been asked. Knows no suites, records or files.
+A cluster is a question, asked in several languages (strata) and runs. The questions are a sample of those
+that might have been asked.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  
 T = TypeVar("T")
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
-_BLOCK = 500  # draws at a time: bounds the memory that thousands of questions take
+_BLOCK = 500  # draws at a time: bounds memory with thousands of questions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """A figure with its interval, in the unit of the observations; `n` counts clusters.
 
-    `reason` says in a few words why there is no interval; it is None exactly where `low` and `high` are not.
-    `se` is None where nothing varied: zero would claim more than n questions can support.
+    If there is no interval, `low` and `high` are None and `reason` says why in a few words; otherwise
+    `reason` is None. `se` is None if nothing varied: zero would claim more than n questions can support.
     """
 
     value: float | None
@@ -39,7 +39,7 @@ class Estimate:
 
 
 class Observation(NamedTuple):
-    """One mean of the valid runs of a question (`cluster`) in a language (`stratum`)."""
+    """The mean of the valid runs of a question (`cluster`) in a language (`stratum`)."""
 
     cluster: str
     stratum: str
@@ -53,8 +53,11 @@ def student(degrees: float, confidence: float) -> float:
     return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
-def _table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
-    """Questions by strata, NaN where missing, and the strata's names."""
+def _cells(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
+    """The values as an array, clusters by strata, NaN if missing, and the names of the strata.
+
+    ValueError for a value that is not finite, or a question observed twice in a stratum.
+    """
     values = {(item.cluster, item.stratum): item.value for item in observations}
     if len(values) < len(observations):
         raise ValueError("a question is observed twice in a stratum: average its runs first")
@@ -65,32 +68,33 @@ def _table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
         name: column for column, name in enumerate(dict.fromkeys(item.stratum for item in observations))
     }
     cells = np.full((len(rows), len(columns)), np.nan)
-    at = [rows[cluster] for cluster, _ in values], [columns[stratum] for _, stratum in values]
-    cells[at] = [*values.values()]
+    indices = [rows[cluster] for cluster, _ in values], [columns[stratum] for _, stratum in values]
+    cells[indices] = [*values.values()]
     return cells, list(columns)
 
 
 def linearise(observations: Sequence[Observation], confidence: float) -> tuple[Estimate, float]:
-    """`clustered_mean`, and the degrees of freedom of its t.
+    """The `clustered_mean`, and the degrees of freedom of its t; 0.0 degrees if there is no interval.
 
-    With z_q = sum over strata of (y_ql - m_l) / (L sqrt(n_l (n_l - 1))) the variance is the sum of z_q^2: the
-    bias-reduced linearisation (CR2) of Bell and McCaffrey (2002, Survey Methodology 28, 169-181), with their
-    degrees of freedom under independent errors. Where every question has every language, both are those of
-    the t interval on the questions' means: Q/(Q-1) times the plain linearisation, Q - 1 degrees. A common
-    Q/(Q-1) would understate where a language was cut short (it covers 0.90 with 5 questions of 50).
+    With z_q = sum over strata of (y_ql - m_l) / (L sqrt(n_l (n_l - 1))) the variance is the sum of z_q^2.
+    This is the bias-reduced linearisation (CR2) of Bell and McCaffrey (2002, Survey Methodology 28, 169-181),
+    with their degrees of freedom under independent errors. If every question has every language, the interval
+    is that of Student's t on the questions' means, with Q - 1 degrees. The simpler correction by a common
+    Q/(Q-1) would understate the variance if a language has fewer questions: with 5 of 50 its 95 % interval
+    covers 0.90.
     """
-    cells, strata = _table(observations)
+    cells, strata = _cells(observations)
     present = ~np.isnan(cells)
     counts = present.sum(axis=0)
     centres = [math.fsum(cells[known, column]) / known.sum() for column, known in enumerate(present.T)]
     value = math.fsum(centres) / len(strata) if strata else None
-    alone = (f"1 question in {name!r}" for name, count in zip(strata, counts, strict=True) if count == 1)
-    reason = too_few(len(cells)) or next(alone, None)
+    single = (f"1 question in {name!r}" for name, count in zip(strata, counts, strict=True) if count == 1)
+    reason = too_few(len(cells)) or next(single, None)
     if value is None or reason:
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
     factors = 1 / (len(strata) * np.sqrt(counts * (counts - 1)))
-    pulls = np.where(present, cells - centres, 0.0) @ factors
-    se = math.sqrt(math.fsum(pulls**2))
+    contributions = np.where(present, cells - centres, 0.0) @ factors
+    se = math.sqrt(math.fsum(contributions**2))
     if se <= 1e-12 * np.nanmax(np.abs(cells)):
         reason = "no variation between questions"
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
@@ -100,23 +104,27 @@ def linearise(observations: Sequence[Observation], confidence: float) -> tuple[E
 
 
 def degrees_of_freedom(present: Array, weights: Array) -> float:
-    """Bell and McCaffrey's: the squared trace over the squared norm of the variance's quadratic form."""
+    """Bell and McCaffrey's degrees of freedom: the squared trace over the squared norm of a quadratic form.
+
+    It is the form that gives the variance. `present` (clusters, strata) is 1 where a cell has a value,
+    `weights` (strata) are the squared factors in `linearise`.
+    """
     counts, shared = present.sum(axis=0), present.T @ present
     products = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)
     return float((weights @ (counts - 1)) ** 2 / (weights @ products @ weights))
 
 
 def too_few(n: int) -> str | None:
-    """The reason why so few questions give no interval."""
+    """The reason if n questions are too few for an interval; None from two on."""
     return {0: "no questions", 1: "1 question"}.get(n)
 
 
 def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0.95) -> Estimate:
     """The mean over strata of each stratum's mean, with Student's t interval clustered by question.
 
-    Cells may be missing. There is no interval below two questions (in the whole, or in a stratum), nor where
-    the questions do not differ: a width of zero would claim that no further question could differ.
-    ValueError for a value that is not finite, or a question observed twice in a stratum.
+    Cells may be missing. There is no interval with fewer than two questions in all or in a stratum, nor if
+    the questions do not differ: a width of zero would claim that no further question could differ. ValueError
+    for a value that is not finite, or a question observed twice in a stratum.
     """
     return linearise(observations, confidence)[0]
 
@@ -124,11 +132,12 @@ def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0
 def bounded_mean(
     observations: Sequence[Observation], *, least: float, most: float, confidence: float = 0.95
 ) -> Estimate:
-    """`clustered_mean` of what lies in least..most, in Wilson's score interval, which stays there.
+    """The `clustered_mean` of values in least..most, with Wilson's score interval, which stays within bounds.
 
-    The effective number is p (1 - p) / se^2, p the place of the mean within the bounds, and Student's t takes
-    the normal value's place. Near a bound, where Student's t reaches beyond it and covers too rarely on the
-    other side, this is asymmetrical; elsewhere nearly the same.
+    The effective sample size is p (1 - p) / se^2, where p in 0..1 is the position of the mean within the
+    bounds, and Student's t replaces the normal quantile. Near a bound the interval is asymmetric, while that
+    of `clustered_mean` would reach beyond the bound and cover too rarely on the other side. Away from the
+    bounds they are nearly the same.
     """
     estimate, degrees = linearise(observations, confidence)
     if estimate.value is None or estimate.se is None:
@@ -142,14 +151,14 @@ def bounded_mean(
 
 
 def wilson(value: float, variance: float, clusters: float, confidence: float) -> tuple[float, float]:
-    """Limits in 0..1 of a rate with a clustered variance: Wilson's score interval, effective sample size.
+    """Limits in 0..1 of a rate with a clustered variance: Wilson's score interval at the effective size.
 
-    Franco, Little, Louis and Slud (2019, J. Survey Statistics and Methodology 7, 334-364) recommend the form,
-    n over design effect for n, and find that it undercovers with the usual estimate of that effect, of which
+    Franco, Little, Louis and Slud (2019, J. Survey Statistics and Methodology 7, 334-364) recommend to divide
+    n by the design effect, but find that this undercovers with the usual estimate of the effect, about which
     few events say little. So half a question of only successes and half a question of only failures are added
-    for it (Jeffreys' halves, in units of questions): no event in k questions counts as about k units, however
-    often each was asked, and there is no seam between no event and one. Student's t with k - 1 degrees takes
-    the normal value's place. `clusters`, k, may be an effective number.
+    to the estimate (Jeffreys' halves, in units of questions). Then no event in k questions counts as about k
+    trials, however often each was asked, and the limits do not jump between no event and one. Student's t
+    with k - 1 degrees replaces the normal quantile. `clusters`, k, may be an effective number.
     """
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
@@ -161,7 +170,8 @@ def wilson(value: float, variance: float, clusters: float, confidence: float) ->
 def score_limits(value: float, n: float, critical: float) -> tuple[float, float]:
     """Wilson's score interval in 0..1 for n independent trials, which may be an effective number.
 
-    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is the normal or Student's.
+    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is a quantile
+    of the normal distribution or of Student's t.
     """
     z2 = critical**2
     middle, half = value + z2 / (2 * n), math.sqrt(z2 * (value * (1 - value) / n + z2 / (4 * n * n)))
@@ -172,12 +182,11 @@ def score_limits(value: float, n: float, critical: float) -> tuple[float, float]
 def clustered_rate(
     successes: Sequence[float], totals: Sequence[float], *, confidence: float = 0.95
 ) -> Estimate:
-    """All successes over all runs, both given by question, within the limits that `wilson` sets.
+    """All successes over all runs, both given by question, with the limits of `wilson`.
 
-    A run may be a part of a success, as where one of its two replies is one.
-
-    The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran 1977, Sampling
-    Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <= successes <= totals.
+    A run may be part of a success, as when one of its two replies is a success. The variance is that of a
+    ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran 1977, Sampling Techniques, 3.12).
+    Questions without runs are left out. ValueError unless 0 <= successes <= totals.
     """
     pairs = np.array([*zip(successes, totals, strict=True)], dtype=np.float64).reshape(-1, 2)
     if not ((pairs[:, 0] >= 0) & (pairs[:, 0] <= pairs[:, 1])).all():
@@ -201,23 +210,23 @@ def bootstrap(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The bias-corrected and accelerated interval of any statistic of rows T, resampling whole clusters.
+    """A statistic of rows with its bias-corrected and accelerated (BCa) interval, resampling whole clusters.
 
-    Efron and Tibshirani (1993, An Introduction to the Bootstrap, section 14.3); plain percentiles where the
-    correction does not exist. `statistic` returns None where it is not defined. There is no interval where
-    even the range of the clusters would cover their median too rarely, 1 - 2^(1-k) < confidence (below 6
-    clusters at 0.95), nor where no draw differs, nor where more draws than a tail holds are not defined.
+    Efron and Tibshirani (1993, An Introduction to the Bootstrap, section 14.3); plain percentiles if the
+    correction is not defined. `statistic` returns None if it is not defined. There is no interval if k
+    clusters are so few that even their range would cover their median too rarely, 1 - 2^(1-k) < confidence
+    (below 6 at 0.95), if all draws are equal, or if the undefined draws exceed the share of one tail.
     """
     filled = [rows for rows in clusters if rows]
     n = len(filled)
 
-    def of(picked: Sequence[int]) -> float:
-        value = statistic([*chain.from_iterable(map(filled.__getitem__, picked))]) if n else None
+    def value_of(indices: Sequence[int]) -> float:
+        value = statistic([*chain.from_iterable(map(filled.__getitem__, indices))]) if n else None
         return math.nan if value is None else value
 
     others = [[other for other in range(n) if other != number] for number in range(n)]
-    drawn = np.array([of(row) for block in _picks(n, draws, seed) for row in block.tolist()])
-    return _resampled(of(range(n)), drawn, np.array([of(row) for row in others]), confidence)
+    drawn = np.array([value_of(row) for block in _draw_clusters(n, draws, seed) for row in block.tolist()])
+    return _resampled(value_of(range(n)), drawn, np.array([value_of(row) for row in others]), confidence)
 
 
 def clustered_ratio(
@@ -228,7 +237,7 @@ def clustered_ratio(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """`bootstrap` of a sum over a sum, both given by question: the same draws and interval, in numpy.
+    """The `bootstrap` of a sum over a sum, both given by question: the same draws and interval, in numpy.
 
     ValueError for a number that is not finite. For shares of runs use `clustered_rate`, which covers better.
     """
@@ -237,27 +246,30 @@ def clustered_ratio(
         raise ValueError("a ratio is made of finite numbers: leave out what has no score")
     with np.errstate(divide="ignore", invalid="ignore"):
         drawn = [
-            above[rows].sum(axis=1) / below[rows].sum(axis=1) for rows in _picks(len(above), draws, seed)
+            above[rows].sum(axis=1) / below[rows].sum(axis=1)
+            for rows in _draw_clusters(len(above), draws, seed)
         ]
         left_out = (above.sum() - above) / (below.sum() - below)
         value = float(above.sum() / below.sum())
     return _resampled(value, np.concatenate([*drawn, np.empty(0)]), left_out, confidence)
 
 
-def _picks(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int_]]:
+def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int_]]:
+    """Indices of the clusters in each draw, (block, n), in blocks."""
     chance = np.random.default_rng(seed)
     for start in range(0, draws if n else 0, _BLOCK):
         yield chance.integers(0, n, (min(_BLOCK, draws - start), n))
 
 
 def _resampled(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:
+    """The estimate by the values of the draws, and those with one cluster left out; NaN if not defined."""
     n = len(left_out)
     known = value if math.isfinite(value) else None
     reason = _why_not_resampled(known, drawn, n, 1 - confidence)
     if known is None or reason:
         return Estimate(value=known, se=None, low=None, high=None, n=n, reason=reason)
     drawn = drawn[np.isfinite(drawn)]
-    low, high = np.quantile(drawn, _levels(known, drawn, left_out, confidence)).tolist()
+    low, high = np.quantile(drawn, _quantile_levels(known, drawn, left_out, confidence)).tolist()
     return Estimate(value=known, se=float(drawn.std(ddof=1)), low=low, high=high, n=n)
 
 
@@ -272,12 +284,12 @@ def _why_not_resampled(value: float | None, drawn: Array, n: int, error: float) 
     return "no variation between questions" if np.ptp(drawn[~undefined]) <= 1e-12 * abs(value) else None
 
 
-def _levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:
-    """Which quantiles of the draws to take: equations 14.10, 14.14 and 14.15, or the plain tails."""
+def _quantile_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:
+    """The quantile levels of the limits: equations 14.10, 14.14 and 14.15 for BCa, or the plain tails."""
     tails = np.array([1 - confidence, 1 + confidence]) / 2
-    pulls = left_out.mean() - left_out
+    influence = left_out.mean() - left_out
     with np.errstate(divide="ignore", invalid="ignore"):
         bias = ndtri(((drawn < value).mean() + (drawn <= value).mean()) / 2)
-        steps = (bias + ndtri(tails)) * (pulls**3).sum() / (6 * (pulls**2).sum() ** 1.5)
+        steps = (bias + ndtri(tails)) * (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
         levels = ndtr(bias + (bias + ndtri(tails)) / (1 - steps))
     return np.asarray(levels) if np.isfinite(levels).all() and (steps < 1).all() else tails

@@ -1,7 +1,7 @@
-"""Metrics of cells as the labels of people correct them, and differences between two results.
+"""Metrics of cells corrected by people's labels, and differences between two results.
 
-`stats.corrected` has the estimator; here a metric becomes the weights of single runs. Figures are in percent
-and differences in percentage points, but for a `count`, which is in its own unit.
+`stats.corrected` has the estimator, for which a metric is turned into weights of single runs. Figures are in
+percent and differences in percentage points; a `count` is in its own unit.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ from equipoise.stats.shared import shared
 RunKey = tuple[str, int]
 """A run: the id of its cell, and its index among the cell's runs."""
 CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
-"""The kinds of metrics that labels correct: sums over runs, and ratios of two."""
+"""The kinds of metrics that labels can correct: weighted sums over runs, and ratios of two."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledRuns:
-    """Values of single runs by people's labels: by run and person, then by name; None where left open.
+    """The values of single runs by people's labels.
 
-    Each run was drawn with this `probability`, except those `left_out`: they cannot be labelled,
-    as there is no text or no verdict, and their values are facts.
+    `values` are by run, person and name of the value; None if the person left it open. Each run was drawn
+    with this `probability`, except those `left_out`. These have no text or no verdict, so they cannot be
+    labelled, and their values are facts.
     """
 
     people: Sequence[str]
@@ -51,34 +52,34 @@ class LabelledRuns:
         return frozenset(name for values in labels for name, value in values.items() if value is not None)
 
     def corrects(self, metric: Metric) -> bool:
-        """Whether labels bear on a metric."""
+        """Whether labels can correct a metric and have the values that it uses."""
         names = {metric.of} | ({metric.per} if metric.per else set())
         is_sum = metric.kind in CORRECTABLE and not (metric.kind == "rate" and metric.per)
         return is_sum and names <= self.names
 
 
 def figures(metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns) -> dict[str, Corrected]:
-    """The figures as people would have them, by metric; without those that have too few labels in them."""
+    """The corrected figures by metric, without those that have too few labels."""
     frame = _Frame(cells, labelled, _units(cells))
     by_metric = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
     return {name: item for name, item in by_metric.items() if item is not None}
 
 
 def estimate(metric: Metric, corrected: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
-    """The corrected figure and its interval, within what the figure can be.
+    """The corrected figure and its interval, clipped to the possible range.
 
-    That of a rate is Wilson's at p (1 - p) / variance labels, p being (n value + 0.5) / (n + 1) of n labels:
-    Student's misses rare events too often on one side.
+    The interval of a rate is Wilson's, with p (1 - p) / variance as the effective number of labels and
+    p = (n value + 0.5) / (n + 1) for n labels. Student's t would miss rare events too often on one side.
     """
     least, most = fixed.bounds_of(metric, metric.bounds[0]) or (-math.inf, math.inf)
     limits = interval(corrected, scope, confidence=confidence)
     if metric.kind == "rate" and limits.se:
-        limits = _scored(limits, student(corrected.freedom(scope), confidence))
+        limits = _with_score_limits(limits, student(corrected.freedom(scope), confidence))
     return within(replace(limits, value=min(max(corrected.value, least), most)), least, most)
 
 
-def _scored(limits: Estimate, critical: float) -> Estimate:
-    """Wilson's limits of a share in percent that has Student's."""
+def _with_score_limits(limits: Estimate, critical: float) -> Estimate:
+    """The estimate of a share in percent, with Wilson's limits instead of Student's."""
     assert limits.value is not None
     assert limits.se is not None
     share = min(max(limits.value / 100, 0.0), 1.0)
@@ -94,11 +95,11 @@ def difference(
     *,
     confidence: Mapping[Scope, float] | None = None,
 ) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
-    """Both corrected figures on the cases that they share, and after minus before in each scope.
+    """The earlier and the later corrected figure on shared cases, and their difference in each scope.
 
-    Where the same replies were labelled on both sides, what questions and people have in common cancels out;
-    where the draws were apart, the variances add up. `n` counts the labels of the side that has fewer. None
-    with too few labels on a side.
+    If the same replies were labelled on both sides, what questions and people have in common cancels out. The
+    variances of independent samples add up. `n` counts the labels of the side that has fewer. None
+    if a side has too few labels.
     """
     both = shared(metric, before[0], after[0])
     units = dict.fromkeys([*_units(both.before), *_units(both.after)])
@@ -121,21 +122,22 @@ def _difference(corrected: Corrected, scope: Scope, confidence: float, unpaired:
     return Difference(**asdict(limits), p=p, unpaired=unpaired)
 
 
-# A metric as the weights of runs.
+# A metric as weights of runs.
 
 
 def _units(cells: Sequence[Cell]) -> dict[RunKey, int]:
-    length = (max(map(len, cell.values.values()), default=0) for cell in cells)
-    units = ((cell.id, run) for cell, count in zip(cells, length, strict=True) for run in range(count))
+    """The row of each run, in order."""
+    lengths = (max(map(len, cell.values.values()), default=0) for cell in cells)
+    units = ((cell.id, run) for cell, count in zip(cells, lengths, strict=True) for run in range(count))
     return {unit: number for number, unit in enumerate(units)}
 
 
 class _Frame:
-    """Runs as rows of arrays in a given order, made once for all metrics of the same cells."""
+    """The runs of cells as rows of arrays, made once for all metrics. `order` is the row of each run."""
 
     def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[RunKey, int]) -> None:
         self.cells, self.labelled, self.order = cells, labelled, order
-        self._sides: dict[str, Labels] = {}
+        self._labels: dict[str, Labels] = {}
         self._whole: dict[tuple[str, str | None, str, bool], Array] = {}
         clusters, strata = _Codes(), _Codes()
         self._clusters, self._strata = np.zeros(len(order), np.int_), np.zeros(len(order), np.int_)
@@ -143,13 +145,13 @@ class _Frame:
             rows = [order[unit] for unit in _units([cell])]
             self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
 
-    def side(self, name: str) -> Labels:
-        """Values of each run by the judge and by people, under a name."""
-        if name not in self._sides:
-            self._sides[name] = self._side(name)
-        return self._sides[name]
+    def labels(self, name: str) -> Labels:
+        """The values of each run under a name, by the judge and by people."""
+        if name not in self._labels:
+            self._labels[name] = self._make_labels(name)
+        return self._labels[name]
 
-    def _side(self, name: str) -> Labels:
+    def _make_labels(self, name: str) -> Labels:
         size, columns = len(self.order), {person: index for index, person in enumerate(self.labelled.people)}
         judge, probability = np.zeros(size), np.full(size, np.nan)
         people = np.full((size, len(columns)), np.nan)
@@ -177,7 +179,7 @@ class _Frame:
         )
 
     def weights(self, metric: Metric, *, is_pooled: bool) -> Array:
-        """The weight of each run's value."""
+        """The weight of each run's value in the metric's figure; 0 for a run that is not in it."""
         if metric.where:
             return self._weights(metric, is_pooled=is_pooled)
         key = (metric.of, metric.per, metric.kind, is_pooled)
@@ -198,7 +200,7 @@ class _Frame:
 
 
 class _Codes(dict[str, int]):
-    """Numbers of names in the order in which they come, from 0."""
+    """Codes of names, from 0 in the order of first access."""
 
     def __missing__(self, name: str) -> int:
         self[name] = len(self)
@@ -211,46 +213,44 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
 
 
 def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | None:
+    """The corrected figure; None if labels do not correct the metric, or are too few."""
     if not frame.labelled.corrects(metric):
         return None
     names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
     weights = frame.weights(metric, is_pooled=is_pooled)
-    sides = [frame.side(name) for name in names]
-    judged = [float(weights @ side.judge) for side in sides]
-    known, slopes = fixed.figure_of(metric, judged[0], judged[-1] if len(judged) > 1 else 0.0)
-    if known is None:
+    terms = [frame.labels(name) for name in names]
+    sums = [float(weights @ term.judge) for term in terms]
+    judge_figure, slopes = fixed.figure_of(metric, sums[0], sums[-1] if len(sums) > 1 else 0.0)
+    if judge_figure is None:
         return None
-    # A part of the replies has too few labels of its own to say how far the judge is to be trusted.
+    # A subset of the replies has too few labels to tune the weight of the judge: all replies are used.
     every = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
-    slope = None if not metric.where and len(sides) == 1 else tuned(every, _linear(sides, slopes))
-    # Wilson's limits of a rate themselves allow for events that few labels show.
+    slope = None if not metric.where and len(terms) == 1 else tuned(every, _linear(terms, slopes))
+    # Wilson's limits of a rate allow for rare events themselves, so only half the variance is added for them.
     share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
-    parts = [correct(weights, side, weight=slope, extent=share * _extent(metric, side)) for side in sides]
+    parts = [correct(weights, term, weight=slope, extent=share * _extent(metric, term)) for term in terms]
     corrected = [part for part in parts if part is not None]
     if len(corrected) < len(parts):
         return None
     value, slopes = fixed.figure_of(
         metric, corrected[0].value, corrected[-1].value if len(corrected) > 1 else 0.0
     )
-    return None if value is None else combined(corrected, slopes[: len(corrected)], value, known)
+    return None if value is None else combined(corrected, slopes[: len(corrected)], value, judge_figure)
 
 
-def _linear(sides: Sequence[Labels], slopes: fixed.Weights) -> Labels:
-    """The two parts of a ratio as one value, near the judge's own."""
-    pairs = [*zip(sides, slopes, strict=False)]
+def _linear(terms: Sequence[Labels], slopes: fixed.Weights) -> Labels:
+    """The terms of a figure as one value, linearised at the judge's figure."""
+    pairs = [*zip(terms, slopes, strict=False)]
     return replace(
-        sides[0],
-        judge=np.sum([slope * side.judge for side, slope in pairs], axis=0),
-        people=np.sum([slope * side.people for side, slope in pairs], axis=0),
+        terms[0],
+        judge=np.sum([slope * term.judge for term, slope in pairs], axis=0),
+        people=np.sum([slope * term.people for term, slope in pairs], axis=0),
     )
 
 
-def _extent(metric: Metric, side: Labels) -> float:
-    """Extent of a value: the range of one with two values, the maximum of a balance.
-
-    0 of any other value.
-    """
-    values: NDArray[np.float64] = np.unique(np.concatenate([side.judge, side.people[~np.isnan(side.people)]]))
+def _extent(metric: Metric, term: Labels) -> float:
+    """The `extent` for `correct`: the range of a value with two levels, the most of a balance, else 0."""
+    values: NDArray[np.float64] = np.unique(np.concatenate([term.judge, term.people[~np.isnan(term.people)]]))
     if metric.kind == "balance":
         return float(np.abs(values).max())
     return float(np.ptp(values)) if metric.kind in ("rate", "ratio") or len(values) < 3 else 0.0

@@ -36,14 +36,14 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
     chosen = metric.chosen(cells)
     if metric.kind in ("mean", "balance"):
         means = observations(metric, chosen)
-        return bounded_mean(means, least=_least(metric), most=100.0, confidence=confidence)
+        return bounded_mean(means, least=_lowest_mean(metric), most=100.0, confidence=confidence)
     if metric.kind == "rate":
         return _percent(_rate(metric, chosen, confidence))
     if metric.kind == "count":
         return clustered_mean(observations(metric, chosen), confidence=confidence)
     if metric.kind in ("gap", "lift"):
         return _contrast(metric, chosen, confidence)
-    above, below = (_sums(name, chosen) for name in _parts(metric))
+    above, below = (_sums(name, chosen) for name in _names_of_ratio(metric))
     clusters = [cluster for cluster in above if below[cluster] or above[cluster]]
     ratio = clustered_ratio(
         [above[name] for name in clusters],
@@ -57,7 +57,7 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
 
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
-    """The figure of each run over all cases, None if a run has none; empty if there is only one run."""
+    """The figure of each run over all cases, None if it is not defined; empty if there is only one run."""
     chosen = metric.chosen(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
     count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
@@ -65,11 +65,11 @@ def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
         return []
     if metric.per is None:
         return _means_by_run(metric, chosen)
-    return [_figure(metric, [_only(cell, names, run) for cell in chosen]) for run in range(count)]
+    return [_figure(metric, [_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
 
 
 def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
-    """Each run's mean over strata of their means; for a rate, over all cases alike."""
+    """For each run, the mean over strata of their means; for a rate, the mean over all cases."""
     strata: dict[str, list[Sequence[float | None]]] = {}
     for cell in cells:
         strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
@@ -78,16 +78,19 @@ def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     return [None if figure is None else metric.percent * figure for figure in figures]
 
 
-def _only(cell: Cell, names: Sequence[str], run: int) -> Cell:
-    # As `replace` would, which takes three times as long for what no figure looks at.
+def _of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
+    # Labels are left out, and `replace`, which would copy them, takes three times as long.
     values = {name: cell.of(name)[run : run + 1] for name in names}
     return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, values=values)
 
 
 def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
-    """The figure without an interval; a rate that is not pooled weighs all cases of a language alike."""
+    """The figure without an interval.
+
+    In a pooled rate all runs have the same weight; otherwise all cases of a language have.
+    """
     if metric.kind in ("ratio", "gap", "lift"):
-        rows = [figures for cell in cells if (figures := _figures_of(metric, cell)) != (None, None)]
+        rows = [figures for cell in cells if (figures := _terms(metric, cell)) != (None, None)]
         return _statistic(metric)([_columns(rows)] if rows else [])
     if metric.kind == "rate" and is_pooled:
         above, below = _pooled(metric, cells)
@@ -113,15 +116,15 @@ def _difference(metric: Metric, both: Shared, confidence: float) -> Difference:
     if metric.kind == "count":
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
-        most = 100.0 - _least(metric)
+        most = 100.0 - _lowest_mean(metric)
         return within(paired_difference(older, newer, confidence=confidence), -most, most)
     return _percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
 def sides(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> tuple[float | None, float | None]:
-    """The figures that `difference` is between, on the cases that they share.
+    """The earlier and the later figure whose difference is `difference`, on the cases that they share.
 
-    Each case of a rate counts alike, however many runs it has.
+    In a rate, all cases of a language have the same weight, however many runs they have.
     """
     both = shared(metric, before, after)
     older, newer = (_figure(metric, cells, is_pooled=False) for cells in (both.before, both.after))
@@ -153,7 +156,7 @@ def _rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
 
 
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
-    """Numerator of a rate, and the number of runs, its denominator."""
+    """The numerator of a rate, and its denominator: the number of runs, weighted if there is a `per`."""
     if metric.per is None:
         values = [value for cell in cells for value in valid(cell.of(metric.of))]
         return math.fsum(values), len(values)
@@ -174,25 +177,25 @@ CellTerms = tuple[float | None, float | None]
 
 
 def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
-    """A gap or a lift, by resampling clusters."""
+    """A gap or a lift, with an interval by resampling clusters."""
     clusters: dict[str, list[CellTerms]] = {}
     for cell in cells:
-        figures = _figures_of(metric, cell)
+        figures = _terms(metric, cell)
         if figures != (None, None):
             clusters.setdefault(cell.cluster, []).append(figures)
     columns = [[_columns(figures)] for figures in clusters.values()]
     return bootstrap(columns, _statistic(metric), seed=SEED, confidence=confidence)
 
 
-def _figures_of(metric: Metric, cell: Cell) -> CellTerms:
-    above, below = (valid(cell.of(name)) for name in _parts(metric))
+def _terms(metric: Metric, cell: Cell) -> CellTerms:
+    above, below = (valid(cell.of(name)) for name in _names_of_ratio(metric))
     if metric.kind == "ratio" and (above or below):
         return math.fsum(above), math.fsum(below)
     return mean(above), mean(below)
 
 
 Columns = tuple[Sequence[float], Sequence[float]]
-"""Numerators and denominators of a cluster, without missing ones."""
+"""The numerators and the denominators of a cluster's cells, without missing ones."""
 
 
 def _columns(figures: Sequence[CellTerms]) -> Columns:
@@ -200,7 +203,9 @@ def _columns(figures: Sequence[CellTerms]) -> Columns:
 
 
 def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
-    def of(clusters: Sequence[Columns]) -> float | None:
+    """The function that computes a ratio, gap or lift from clusters."""
+
+    def value_of(clusters: Sequence[Columns]) -> float | None:
         above, below = ([*chain.from_iterable(map(itemgetter(part), clusters))] for part in (0, 1))
         if metric.kind == "ratio":
             if not any(below):
@@ -214,16 +219,16 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
         # A lift over nothing is not defined.
         return 100 * (first - second) / second if second else None
 
-    return of
+    return value_of
 
 
 def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Difference:
-    """The difference by resampling clusters of both results together; it has no p."""
+    """The difference of ratios, gaps or lifts, resampling clusters of both results together, without a p."""
     clusters: dict[str, tuple[list[CellTerms], list[CellTerms]]] = {}
     for older, newer in zip(both.before, both.after, strict=True):
         before, after = clusters.setdefault(newer.cluster, ([], []))
-        before.append(_figures_of(metric, older))
-        after.append(_figures_of(metric, newer))
+        before.append(_terms(metric, older))
+        after.append(_terms(metric, newer))
     statistic = _statistic(metric)
 
     def change(drawn: Sequence[tuple[Columns, Columns]]) -> float | None:
@@ -236,18 +241,18 @@ def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Di
 
 
 def within(estimate: E, least: float, most: float) -> E:
-    """The estimate with its limits clipped to the possible range, which those of few questions may exceed."""
+    """The estimate with its limits clipped to the possible range, which they exceed with few questions."""
     if estimate.low is None or estimate.high is None:
         return estimate
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
 
 
-def _least(metric: Metric) -> float:
+def _lowest_mean(metric: Metric) -> float:
     """The lowest possible value of a mean; the highest is 100."""
     return -100.0 if metric.kind == "balance" else 0.0
 
 
-def _parts(metric: Metric) -> tuple[str, str]:
+def _names_of_ratio(metric: Metric) -> tuple[str, str]:
     assert metric.per is not None, f"{metric.name}: a ratio needs something to divide by"
     return metric.of, metric.per
 

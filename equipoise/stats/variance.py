@@ -1,8 +1,8 @@
 """Components of the variance of scores, and the effect of more questions, runs or evaluators.
 
 The model: y = language x evaluator (fixed: these languages, this panel) + question + question x language +
-run (a reply, within the latter) + evaluator (its view of a question in a language, whatever the reply) + rest
-(evaluator x reply, and the noise of the verdict). Questions are a sample; nothing here knows files.
+run (of a question in a language: a reply) + evaluator (its view of a question in a language, whatever the
+reply) + rest (evaluator x reply, and the noise of the verdict). Questions are a sample.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from equipoise.stats.intervals import Array, Codes, student
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
 CellKey = tuple[str, str, int, str]  # question, language, run, evaluator
-_WITHIN: Mapping[Component, tuple[int, ...]] = {  # which parts of a cell make a level
+_WITHIN: Mapping[Component, tuple[int, ...]] = {  # indices in CellKey of what makes a level
     "question": (0,),
     "language": (0, 1),
     "run": (0, 1, 2),
@@ -35,11 +35,11 @@ _FACTORS: Mapping[Factor, Component] = {"questions": "question", "runs": "run", 
 class Components:
     """Variance components of one verdict, in squared points of the scale.
 
-    Estimates below zero are shown as 0 and named in `negative`. Differences between languages and between
-    evaluators are fixed effects, and not included. `variance` has the components that the data can tell
-    apart; `merged` maps the others to the one that contains them: with one run, "run" is in "language"; with
-    one evaluator, "evaluator" is in "language" and "rest" in "run". If nothing can be estimated, `variance`
-    is empty and `reason` says why.
+    Estimates below zero are set to 0 and named in `negative`. Differences between languages and between
+    evaluators are fixed effects, and not included. `variance` has the components that the data can
+    distinguish; `merged` maps the others to the one that contains them. With one run, "run" is in "language";
+    with one evaluator, "evaluator" is in "language" and "rest" in "run". If nothing can be estimated,
+    `variance` is empty and `reason` says why.
     """
 
     variance: Mapping[Component, float]
@@ -49,7 +49,7 @@ class Components:
 
     @property
     def share(self) -> Mapping[Component, float]:
-        """Each component's share of their sum, 0 to 1; empty where all are zero."""
+        """Each component's share of their sum, 0 to 1; empty if all are zero."""
         total = math.fsum(self.variance.values())
         return {name: variance / total for name, variance in self.variance.items()} if total else {}
 
@@ -70,10 +70,10 @@ class StudyDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """Share of the interval's width (0 to 1) saved by doubling each factor.
+    """The factors of a design whose doubling narrows the interval most.
 
-    `half_width` is the present one, in points of the scale. `unknown` are the factors that the data have only
-    one of.
+    `narrowing` has the part of the interval's width, 0 to 1, saved by doubling each factor. `half_width` is
+    the present half-width, in points of the scale. `unknown` are the factors of which the data have only one.
     """
 
     design: StudyDesign
@@ -83,20 +83,20 @@ class Advice:
 
     @property
     def most(self) -> Factor:
-        """The factor that narrows the interval most; the first of ties."""
+        """The factor that narrows the interval most; the first one if several do."""
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
 
 def estimate_components(scores: Mapping[CellKey, float]) -> Components:
-    """Components of variance by the method of moments; cells may be missing, runs and evaluators unequal.
+    """The components of variance by the method of moments; the data may be unbalanced.
 
-    Scores are centred within each language x evaluator. For each component the sum of squares between its
+    Scores are centred within each language x evaluator. For each component, the sum of squares between its
     levels, sum of (level total)^2 / (level size), as in Henderson's methods 1 and 2 (1953, Biometrics 9,
     226-252), is set equal to its expectation trace(A V) (Searle, Casella and McCulloch 1992, Variance
-    Components, chapter 5) for the cells that are there, centring included. So the estimates are unbiased
-    until those below zero are shown as 0, need no normal distribution, and are those of the analysis of
-    variance where data are balanced. Interactions with a fixed effect are unrestricted. ValueError for a
-    score that is not finite.
+    Components, chapter 5) for the present cells, with the centring. Apart from setting negative estimates to
+    0, the estimates are unbiased, need no normal distribution, and for balanced data equal those of the
+    analysis of variance. Interactions with a fixed effect are unrestricted. ValueError for a score that is
+    not finite.
     """
     values = np.array([*scores.values()], dtype=np.float64)
     if not np.isfinite(values).all():
@@ -111,7 +111,7 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
     centred = values - (np.bincount(cells, values) / np.bincount(cells))[cells]
     squares = [(np.bincount(codes, centred) ** 2 / np.bincount(codes)).sum() for codes in levels.values()]
     estimates = np.linalg.solve(expected, squares)
-    estimates[np.abs(estimates) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # of rounding only
+    estimates[np.abs(estimates) < 1e-12 * np.abs(values).max() ** 2] = 0.0  # rounding errors
     return Components(
         variance=dict(zip(levels, estimates.clip(0.0).tolist(), strict=True)),
         negative=tuple(name for name, variance in zip(levels, estimates, strict=True) if variance < 0),
@@ -122,22 +122,22 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
 def predict_se(
     components: Components, questions: int, languages: int, runs: int, evaluators: int
 ) -> float | None:
-    """The standard error of the mean over everything that a design asks, in points; None without components.
+    """The standard error of the mean score under a design, in points; None without components.
 
     Var = question / Q + language / QL + run / QLR + evaluator / QLE + rest / QLRE: questions are random,
-    languages and the panel fixed. A merged component shrinks as the one it is in: more runs than the one
-    there was are given no credit. For balanced data's own design this is the clustered error, unless an
-    estimate was below zero.
+    languages and the panel fixed. A merged component shrinks with the one that contains it, so if the data
+    have one run, more runs do not reduce the error. For the design of balanced data themselves this is the
+    clustered standard error, unless an estimate was below zero.
     """
     design = StudyDesign(questions=questions, languages=languages, runs=runs, evaluators=evaluators)
     return math.sqrt(math.fsum(_parts(components, design).values())) if components.variance else None
 
 
 def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
-    """Effect of doubling each factor on Student's t interval; None without components.
+    """The effect of doubling each factor on Student's t interval; None without components.
 
-    Every component is divided by the number of questions, so doubling them always narrows most, by 29 % and a
-    little for the degrees of freedom: what the data tell is how near the cheaper factors come.
+    Every component is divided by the number of questions, so doubling the questions always narrows most, by
+    29 % plus a little for the degrees of freedom. The data tell how close the cheaper factors come to that.
     ValueError for a design of one question, which has no interval.
     """
     if not components.variance:
@@ -162,16 +162,17 @@ def smallest_difference(
     *,
     shared: float = 0.5,
 ) -> float | None:
-    """The smallest true difference of two models, in points, that a paired t test sees with that power.
+    """The smallest true difference of two models, in points, that a paired t test detects with this power.
 
-    Both answer the same questions under the same panel, with the same components. `shared` is the part of the
-    question and language components that they have in common and that cancels: an assumption, to be published
-    with the figure (0: nothing, as if unpaired). Miller (2024, A statistical approach to model evaluations)
-    reports correlations of 0.3 to 0.7 between frontier models' question scores. Var(d) = 2 [(1 - shared)
-    (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]; a component that holds the
-    runs does not cancel. Its root times the noncentrality of Student's t with Q - 1 degrees (Cohen 1988,
-    Statistical Power Analysis, section 2.2). None without components; ValueError for one question, or a share
-    or rate out of range.
+    Both models answer the same questions under the same panel and have the same components. `shared` is the
+    part of the question and language components that the models have in common, which cancels; 0 is as if
+    unpaired. It is an assumption, to be published with the figure: Miller (2024, A statistical approach to
+    model evaluations) reports correlations of 0.3 to 0.7 between frontier models' question scores.
+
+    Var(d) = 2 [(1 - shared) (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]; a
+    component into which the runs are merged does not cancel. The result is its root times the noncentrality
+    of Student's t with Q - 1 degrees (Cohen 1988, Statistical Power Analysis, section 2.2). None without
+    components; ValueError for one question, or if `shared`, `alpha` or `power` is out of range.
     """
     if not (0 <= shared <= 1 and 0 < alpha < power < 1):
         raise ValueError(f"need 0 <= shared <= 1 and 0 < alpha < power < 1: {shared!r}, {alpha!r}, {power!r}")
@@ -184,7 +185,7 @@ def smallest_difference(
 
 
 def sentence(advice: Advice, questions: str = "questions") -> str:
-    """The advice in English, for a report; `questions` is what the suite calls them, as a plural."""
+    """The advice as an English sentence; `questions` is the suite's plural noun for its questions."""
     if not advice.half_width:
         return "Nothing varied: there is no interval to narrow."
     most, called = advice.most, {"questions": questions}
@@ -199,12 +200,15 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
 
 
 def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
-    """Each component's level of each score; what groups the scores like a coarser one is merged into it."""
+    """The level of each score for each component, and the merged components.
+
+    A component is merged into an earlier one that groups the scores in the same way.
+    """
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
     for name, within in _WITHIN.items():
         codes = _codes([*map(itemgetter(*within), keys)])
-        if same := [other for other, known in levels.items() if np.array_equal(codes, known)]:
+        if same := [other for other, earlier in levels.items() if np.array_equal(codes, earlier)]:
             merged[name] = same[0]
         else:
             levels[name] = codes
@@ -212,15 +216,16 @@ def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], d
 
 
 def _codes(labels: Sequence[object]) -> Codes:
-    """Numbers from 0 in the order of first appearance."""
+    """Codes of the labels, from 0 in the order of first appearance."""
     numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
     return np.array([numbers[label] for label in labels])
 
 
 def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
-    """Contribution of a variance of 1 between the levels of `b` to the sum of squares between those of `a`.
+    """The expected sum of squares between the levels of `a` for a variance of 1 between those of `b`.
 
-    The squared norm of D_a^(-1/2) Z_a' M Z_b, where M centres in each cell: sparse counts less a low rank.
+    It is the squared norm of D_a^(-1/2) Z_a' M Z_b, where M centres in each cell. It is computed as a sparse
+    matrix of counts minus a matrix of low rank.
     """
     pairs, counts = np.unique(a * len(b) + b, return_counts=True)
     rows, columns = pairs // len(b), pairs % len(b)
@@ -232,13 +237,14 @@ def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
 
 
 def _table(codes: Codes, cells: Codes) -> Array:
+    """The number of scores by level and cell."""
     counts = np.zeros((codes.max() + 1, cells.max() + 1))
     np.add.at(counts, (codes, cells), 1)
     return counts
 
 
 def _parts(components: Components, design: StudyDesign) -> dict[Component, float]:
-    """Each component's share of the squared standard error."""
+    """Each component's part of the squared standard error."""
     counts = (design.questions, design.languages, design.runs, design.evaluators)
     sizes = {name: math.prod(counts[i] for i in within) for name, within in _WITHIN.items()}
     return {name: variance / sizes[name] for name, variance in components.variance.items()}
