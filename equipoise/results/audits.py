@@ -100,7 +100,7 @@ def _by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
 
 
 def verdict_name(evaluator: str, anchor: str, repeat: int) -> str:
-    """The name of one verdict in the journal, where it stands in place of a run's id."""
+    """The name of one verdict in the journal, used in place of a run's id."""
     return f"audit-{evaluator}-{anchor}-{repeat}"
 
 

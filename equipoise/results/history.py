@@ -199,12 +199,12 @@ class History:
 
     @property
     def has_answers(self) -> bool:
-        """Whether any call was answered or any run has a score, as far as lines can be read."""
+        """Whether any call was answered or any run has a score. Damaged lines count as answered calls."""
         return bool(self.totals.calls or self.damaged) or len(self._records) > len(self.unscored)
 
     @property
     def nonce(self) -> str:
-        """The secret behind the marker codes of all sessions; empty if none has begun."""
+        """The secret from which the one-time codes of all sessions are made; empty if none has begun."""
         return self.sessions[-1].nonce if self.sessions else ""
 
     @property
@@ -219,12 +219,12 @@ class History:
 
     @property
     def is_rearranged(self) -> bool:
-        """Whether lines were removed, doubled or moved since they were written."""
+        """Whether lines were removed, duplicated or moved since they were written."""
         return bool(self._misplaced)
 
     @property
     def damage(self) -> str:
-        """Description of damaged lines of the file, in a few words; empty without any."""
+        """A phrase on damaged and misplaced lines of the file; empty if there are none."""
         damaged = [*self._damaged, *self._damaged_end]
         parts = [
             f"damaged lines skipped: {len(damaged)} ({self._numbers(damaged)})" if damaged else "",
@@ -242,9 +242,9 @@ class History:
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of the last session, with the combined extent of all sessions.
+        """The settings of the last session, with combined values of those that set the extent.
 
-        Those about who asks are of all sessions that had any.
+        Combined over all sessions are `asker`, `runs`, `limit` and `languages_asked`.
         """
         every = [session.settings for session in self.sessions]
         limits: list[JSON] = [settings.get("limit") for settings in every]

@@ -63,7 +63,7 @@ class CreatingLine(_BatchLine, frozen=True, kw_only=True, tag="creating"):
 
 
 class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
-    """The id of the batch, and when it expires in Unix time."""
+    """The id of the batch, and its expiry in Unix time."""
 
     batch: str
     expires: float | None = None

@@ -268,7 +268,7 @@ class Journal:
 
 
 def _first_line(file: int) -> bytes:
-    """The first line of a file; empty if the file is."""
+    """The first line of a file, with its line break; empty if the file is empty."""
     line = b""
     while b"\n" not in line and (piece := os.pread(file, _AT_ONCE, len(line))):
         line += piece

@@ -31,9 +31,9 @@ _SAME = ("equipoise_version", "git_commit")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedShard:
-    """One shard and the history of its journal."""
+    """One shard, its `id` such as 1/3, and the history of its journal."""
 
-    shard: Shard
+    id: Shard
     history: History
 
     @property
@@ -58,7 +58,7 @@ class LoadedShard:
         model = self.last.settings["subject_model"]
         words = ("equipoise", "run", self.last.suite, "--model", model)
         output = shown(self.path.with_suffix(".json"))
-        return shlex.join((*words, "--shard", str(self.shard), f"--output={output}"))
+        return shlex.join((*words, "--shard", str(self.id), f"--output={output}"))
 
 
 def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
@@ -66,15 +66,17 @@ def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
 
     Other journals are ignored. Raises UserError if there are no shards.
     """
-    shards: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
+    by_release: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
         shard = _read(path)
-        shards[shard.last.suite, shard.last.settings["subject_model"]].append(shard)
-    if not shards:
+        by_release[shard.last.suite, shard.last.settings["subject_model"]].append(shard)
+    if not by_release:
         names = ", ".join(map(shown, folders))
         raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
-    return {key: sorted(parts, key=lambda part: part.shard.number) for key, parts in sorted(shards.items())}
+    return {
+        key: sorted(shards, key=lambda shard: shard.id.number) for key, shards in sorted(by_release.items())
+    }
 
 
 def _journals(folder: Path) -> Iterator[Path]:
@@ -92,95 +94,95 @@ def _is_shard(path: Path) -> bool:
 
 def _read(path: Path) -> LoadedShard:
     loaded = history.load(path)
-    return LoadedShard(shard=Shard.parse(loaded.settings["shard"]), history=loaded)
+    return LoadedShard(id=Shard.parse(loaded.settings["shard"]), history=loaded)
 
 
 # Shards that cannot be merged.
 
 
-def refuse_unfit(parts: Sequence[LoadedShard]) -> None:
+def refuse_unfit(shards: Sequence[LoadedShard]) -> None:
     """Raise UserError unless these are all shards of one result, each once, and all runs have ended."""
-    _refuse_mismatched(parts)
-    _refuse_doubled(parts)
-    _refuse_missing(parts)
-    _refuse_interrupted(parts)
+    _refuse_mismatched(shards)
+    _refuse_doubled(shards)
+    _refuse_missing(shards)
+    _refuse_interrupted(shards)
 
 
-def _refuse_mismatched(parts: Sequence[LoadedShard]) -> None:
-    first = parts[0]
-    for part in parts[1:]:
-        if part.shard.of != first.shard.of:
+def _refuse_mismatched(shards: Sequence[LoadedShard]) -> None:
+    first = shards[0]
+    for shard in shards[1:]:
+        if shard.id.of != first.id.of:
             raise UserError(
-                f"{shown(part.path)}: is shard {part.shard}, but {shown(first.path)} is {first.shard}; "
+                f"{shown(shard.path)}: is shard {shard.id}, but {shown(first.path)} is {first.id}; "
                 "keep the shards of one result in a folder of their own"
             )
         for name, value in first.settings.items():
-            if (other := part.settings.get(name)) != value:
+            if (other := shard.settings.get(name)) != value:
                 raise UserError(
-                    f"{shown(part.path)}: {name} is {other}, but {value} in {shown(first.path)}; "
+                    f"{shown(shard.path)}: {name} is {other}, but {value} in {shown(first.path)}; "
                     "all shards of one result need the same data, rubric, settings and version"
                 )
 
 
-def _refuse_doubled(parts: Sequence[LoadedShard]) -> None:
+def _refuse_doubled(shards: Sequence[LoadedShard]) -> None:
     by_number: dict[int, list[Path]] = defaultdict(list)
-    for part in parts:
-        by_number[part.shard.number].append(part.path)
+    for shard in shards:
+        by_number[shard.id.number].append(shard.path)
     for paths in by_number.values():
         if len(paths) > 1:
             names = " and ".join(map(shown, paths))
             raise UserError(f"{names}: the same shard of one result; keep the one that counts")
 
 
-def _refuse_missing(parts: Sequence[LoadedShard]) -> None:
-    of = parts[0].shard.of
-    missing = sorted({*range(1, of + 1)} - {part.shard.number for part in parts})
+def _refuse_missing(shards: Sequence[LoadedShard]) -> None:
+    of = shards[0].id.of
+    missing = sorted({*range(1, of + 1)} - {shard.id.number for shard in shards})
     if missing:
         names = ", ".join(f"{number}/{of}" for number in missing)
-        raise UserError(f"{_title(parts)}: missing shards: {names}; run them, or name their folder, too")
+        raise UserError(f"{_title(shards)}: missing shards: {names}; run them, or name their folder, too")
 
 
-def _refuse_interrupted(parts: Sequence[LoadedShard]) -> None:
-    left = {part.shard: len(part.history.missing()) for part in parts}
-    names = [f"{shard} ({count:,} runs left)" for shard, count in left.items() if count]
+def _refuse_interrupted(shards: Sequence[LoadedShard]) -> None:
+    left = {shard.id: len(shard.history.missing()) for shard in shards}
+    names = [f"{number} ({count:,} runs left)" for number, count in left.items() if count]
     if names:
-        first = next(part for part in parts if left[part.shard])
+        first = next(shard for shard in shards if left[shard.id])
         raise UserError(
-            f"{_title(parts)}: shards to go on with: {', '.join(names)}; give each its own command again, "
-            f"{first.shard} with its other options: {first.command}"
+            f"{_title(shards)}: shards to go on with: {', '.join(names)}; give each its own command again, "
+            f"{first.id} with its other options: {first.command}"
         )
 
 
-def _title(parts: Sequence[LoadedShard]) -> str:
-    last = parts[0].last
+def _title(shards: Sequence[LoadedShard]) -> str:
+    last = shards[0].last
     return f"{last.suite}, {last.settings['subject_model']}"
 
 
 # Merging.
 
 
-def join(parts: Sequence[LoadedShard], files: Files) -> History:
+def join(shards: Sequence[LoadedShard], files: Files) -> History:
     """Write the merged journal of these shards, and return its history. Raises UserError.
 
     An earlier merged journal is replaced, but not if a session has added runs to it.
     """
-    refuse_unfit(parts)
+    refuse_unfit(shards)
     files.check()
-    _refuse_other_journal(files, parts)
+    _refuse_other_journal(files, shards)
     try:
         with ExitStack() as steps:
-            for part in parts:
+            for shard in shards:
                 # In a read-only folder there can be no lock, and no running session either.
                 with suppress(OSError):
-                    steps.callback(Lock(Files(results=part.path, journal=part.path)).release)
-            _write(parts, files.journal)
+                    steps.callback(Lock(Files(results=shard.path, journal=shard.path)).release)
+            _write(shards, files.journal)
     except OSError as error:
         raise UserError(f"{shown(files.journal)}: cannot be written ({error.strerror})") from None
     return history.load(files.journal)
 
 
-def _refuse_other_journal(files: Files, parts: Collection[LoadedShard]) -> None:
-    if files.journal.resolve() in {part.path.resolve() for part in parts}:
+def _refuse_other_journal(files: Files, shards: Collection[LoadedShard]) -> None:
+    if files.journal.resolve() in {shard.path.resolve() for shard in shards}:
         raise UserError(f"{shown(files.journal)}: the journal of a shard; name another file with --output")
     if files.journal.exists():
         lines = (line.entry for line in journal.read(files.journal))
@@ -192,10 +194,10 @@ def _refuse_other_journal(files: Files, parts: Collection[LoadedShard]) -> None:
             )
 
 
-def _write(parts: Sequence[LoadedShard], path: Path) -> None:
-    lines = (line for part in parts for line in journal.read(part.path))
+def _write(shards: Sequence[LoadedShard], path: Path) -> None:
+    lines = (line for shard in shards for line in journal.read(shard.path))
     with replacing(path) as file:
-        written = journal.encode(_first_line(parts), "")
+        written = journal.encode(_first_line(shards), "")
         file.write(written)
         for line in lines:
             if not isinstance(line.entry, SessionLine):
@@ -203,22 +205,22 @@ def _write(parts: Sequence[LoadedShard], path: Path) -> None:
                 file.write(written)
 
 
-def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
+def _first_line(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
     """The session line of the merged journal: that of a single session, with `shards` and `nonces`."""
-    first, last = parts[0].last, max(parts, key=lambda part: part.last.started).last
-    ranks = dict(chain.from_iterable(part.history.plans.ranks.items() for part in parts))
-    languages = dict(chain.from_iterable(part.history.planned.items() for part in parts))
-    settings = {name: value for name, value in parts[0].history.settings.items() if name != "shard"}
-    selections = [part.history.selection for part in parts]
+    first, last = shards[0].last, max(shards, key=lambda shard: shard.last.started).last
+    ranks = dict(chain.from_iterable(shard.history.plans.ranks.items() for shard in shards))
+    languages = dict(chain.from_iterable(shard.history.planned.items() for shard in shards))
+    settings = {name: value for name, value in shards[0].history.settings.items() if name != "shard"}
+    selections = [shard.history.selection for shard in shards]
     return {
         "kind": "session",
         "session": secrets.token_hex(4),
         "format": journal.FORMAT,
-        "started": min(session.started for part in parts for session in part.history.sessions),
+        "started": min(session.started for shard in shards for session in shard.history.sessions),
         "nonce": first.nonce,
-        "nonces": {session.session: session.nonce for part in parts for session in part.history.sessions},
+        "nonces": {session.session: session.nonce for shard in shards for session in shard.history.sessions},
         "plan": {run: languages[run] for run in sorted(languages, key=ranks.__getitem__)},
-        "settings": {**settings, "endpoints": _endpoints(parts)},
+        "settings": {**settings, "endpoints": _endpoints(shards)},
         "suite": first.suite,
         "versions": first.versions,
         "data_files": first.data_files,
@@ -228,11 +230,11 @@ def _first_line(parts: Sequence[LoadedShard]) -> dict[str, JSON]:
             **selections[0],
             "deselected": sum(selection["deselected"] for selection in selections),
         },
-        "shards": [part.history.session for part in parts],
+        "shards": [shard.history.session for shard in shards],
     }
 
 
-def _endpoints(parts: Sequence[LoadedShard]) -> dict[str, str]:
+def _endpoints(shards: Sequence[LoadedShard]) -> dict[str, str]:
     """The URLs by role; those of several servers are joined, in the order of the shards."""
-    endpoints = [part.history.settings["endpoints"] for part in parts]
+    endpoints = [shard.history.settings["endpoints"] for shard in shards]
     return {role: ", ".join(dict.fromkeys(urls[role] for urls in endpoints)) for role in endpoints[0]}
