@@ -247,8 +247,8 @@ class Loopback(Threaded):
         return web.Response(body=body, status=answer.status, headers=headers, reason=answer.reason)
 
 
-def _asked_for(question: str) -> str:
-    """A number or a letter where a question says that it wants one, in any language."""
+def read_answer(question: str) -> str:
+    """An answer that is read and not judged, where a question says in any language what it wants; or none."""
     if re.search(r"(?<!\d)(?:0\D+100|100\D+0)(?!\d)", question):
         return "50"
     return "C" if "\nE) " in question else ""
@@ -258,7 +258,7 @@ def any_verdict(body: dict[str, Any], number: int) -> str:
     """A reply of the subject, or what an evaluator is asked for: scores, a label or a grade."""
     shape = json.dumps(body.get("response_format", "")) + json.dumps(body["messages"], ensure_ascii=False)
     if body["model"] == SUBJECT:
-        return _asked_for(str(body["messages"][-1]["content"])) or "An answer."
+        return read_answer(str(body["messages"][-1]["content"])) or "An answer."
     if "egalitarianism" in shape:
         return json.dumps({"reasoning": "So.", **dict.fromkeys(WEIGHTS, 10)})
     if "commitment" in shape:

@@ -31,7 +31,10 @@ NAMED = ("Metadata", "Summary", "MetricFigures", "LanguageResult", "QuestionResu
 TEXTS = sorted(
     ROOT / name
     for name in subprocess.run(
-        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     ).stdout.split()
 )
 

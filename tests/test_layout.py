@@ -160,7 +160,7 @@ def test_a_suite_knows_no_other_and_nobody_knows_a_suite() -> None:
         others = {*named.findall(path.read_text(encoding="utf-8"))} - set(path.parts)
         if others:
             wrong[short(path)] = others
-    assert wrong == {}
+    assert wrong == {}, "a suite is not called by a word that shared code uses: rename the suite, or the word"
 
 
 ORDINARY = {

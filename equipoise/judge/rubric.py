@@ -230,6 +230,17 @@ def load(
         return rubric
 
 
+def load_scale(path: Path) -> Rubric:
+    """Load a rubric for replies that no evaluator judges. Raises UserError naming file and key.
+
+    It has no prompts but a version and a scale, of which only the ends need a text.
+    """
+    with reading(path) as (data, digest):
+        return Rubric(
+            version=take(data, "version", str), hash=digest, scale=scale_of(data, has_all_levels=False)
+        )
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
     """Yield the data of a TOML file and its SHA-256. A ValueError in the block becomes a UserError."""
@@ -284,7 +295,7 @@ def _build(
     return VerdictRubric(
         version=take(data, "version", str),
         hash=digest,
-        scale=_scale(take(data, "scale", dict), has_all_levels=has_all_levels),
+        scale=scale_of(data, has_all_levels=has_all_levels),
         verdict=verdict,
         about=about,
         system=system,
@@ -353,11 +364,13 @@ def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where:
     return None
 
 
-def _scale(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
-    low, high = take(data, "low", int, "scale."), take(data, "high", int, "scale.")
+def scale_of(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
+    """The scale of a rubric file. Raises ValueError naming the key."""
+    table = take(data, "scale", dict)
+    low, high = take(table, "low", int, "scale."), take(table, "high", int, "scale.")
     if not low < high <= low + MOST_LEVELS:
         raise ValueError(f"scale.high must be above scale.low, by at most {MOST_LEVELS}")
-    levels = take(data, "levels", dict, "scale.")
+    levels = take(table, "levels", dict, "scale.")
     known = {str(level) for level in range(low, high + 1)}
     if not set(levels) <= known or not {str(low), str(high)} <= set(levels):
         raise ValueError(f"scale.levels must describe {low} and {high}, and no level beyond them")

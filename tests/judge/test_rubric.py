@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT, refusal
 from equipoise.core.errors import InvalidVerdict, UserError
-from equipoise.judge.rubric import FieldKind, VerdictRubric, load
+from equipoise.judge.rubric import FieldKind, VerdictRubric, load, load_scale
 
 NEUTRALITY = ROOT / "rubric" / "neutrality.toml"
 CODE = "7f3a9c"
@@ -345,3 +345,15 @@ def test_the_hash_is_of_the_bytes_of_the_file(tmp_path: Path, subtests: pytest.S
             path = tmp_path / "small.toml"
             path.write_bytes(content)
             assert load(path, ("reply",), FIELDS).hash == hashlib.sha256(content).hexdigest()
+
+
+def test_a_rubric_of_a_suite_without_evaluators_is_a_version_and_a_scale(tmp_path: Path) -> None:
+    """Only the ends of the scale need a text."""
+    path = tmp_path / "rubric.toml"
+    path.write_text('version = "1"\n[scale]\nlow = 0\nhigh = 100\n[scale.levels]\n0 = "none"\n100 = "all"\n')
+    rubric = load_scale(path)
+    assert (rubric.version, rubric.hash) == ("1", hashlib.sha256(path.read_bytes()).hexdigest())
+    assert (rubric.scale.low, rubric.scale.high, rubric.scale.levels) == (0, 100, {0: "none", 100: "all"})
+    path.write_text(path.read_text().replace("100 = ", "99 = "))
+    with pytest.raises(UserError, match=r"rubric\.toml: scale\.levels must describe 0 and 100"):
+        load_scale(path)

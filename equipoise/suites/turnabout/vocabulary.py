@@ -16,7 +16,7 @@ from pathlib import Path
 
 from equipoise.core.types import JSON
 from equipoise.core.unicode import nfkc
-from equipoise.judge.rubric import Rubric, Scale, reading, take
+from equipoise.judge.rubric import Rubric, reading, scale_of, take
 
 ENGLISH = "en"
 """The language to which models fall back; its words are used in addition to the question's language."""
@@ -131,17 +131,11 @@ class AnswerRubric(Rubric):
 def load(path: Path) -> AnswerRubric:
     """The rubric file. Raises UserError naming file and key."""
     with reading(path) as (data, digest):
-        scale = take(data, "scale", dict)
-        levels = take(scale, "levels", dict, "scale.")
         languages = {name: part for name, part in data.items() if isinstance(part, dict) and name != "scale"}
         return AnswerRubric(
             version=take(data, "version", str),
             hash=digest,
-            scale=Scale(
-                low=take(scale, "low", int, "scale."),
-                high=take(scale, "high", int, "scale."),
-                levels={int(level): str(text) for level, text in levels.items()},
-            ),
+            scale=scale_of(data, has_all_levels=False),
             words={name: _words(name, part) for name, part in languages.items()},
         )
 
