@@ -304,16 +304,16 @@ _ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
 
 
 def _choice(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.scoring import chosen
+    from equipoise.suites.chinese_simpleqa.scoring import chosen_option
 
-    chosen(text, _ANSWERS, "ABCD", "答案：")
-    chosen(f"答案：B{text}", _ANSWERS, "ABCD", "答案：")
+    chosen_option(text, _ANSWERS, "ABCD", "答案：")
+    chosen_option(f"答案：B{text}", _ANSWERS, "ABCD", "答案：")
 
 
 def _choice_in_a_sentence(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.scoring import chosen
+    from equipoise.suites.chinese_simpleqa.scoring import chosen_option
 
-    chosen(f"The answer is {text}B{text}A 1949{text}", _ANSWERS, "ABCD", "答案：")
+    chosen_option(f"The answer is {text}B{text}A 1949{text}", _ANSWERS, "ABCD", "答案：")
 
 
 def _stated(text: str) -> None:
@@ -326,7 +326,7 @@ def _stated(text: str) -> None:
 def _fact(text: str) -> None:
     from equipoise.suites.chinese_simpleqa import scoring
 
-    scoring.behind(text, "答案：")
+    scoring.after_marker(text, "答案：")
     scoring.is_exact(text, ["陆羽"])
     scoring.is_in_other_language(f"{text} is", ["陆羽", "??"])
 

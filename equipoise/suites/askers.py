@@ -108,7 +108,7 @@ def of_two_sides(
     for case in cases:
         pair = own(case)
         if pair is not None and {*pair} == {*named}:
-            by_case[case.id] = cue_pairs(pair, partial(_of_language, texts, case.language))
+            by_case[case.id] = cue_pairs(pair, partial(_texts_by_number, texts, case.language))
     first = next((own(case) for case in cases if case.id in by_case), None) or named
     return Askers(
         names=(first[0], first[1]),
@@ -134,7 +134,7 @@ def _texts(path: Path) -> Texts:
     return texts
 
 
-def _of_language(texts: Texts, language: str, form: Form, side: str) -> Mapping[int, str]:
+def _texts_by_number(texts: Texts, language: str, form: Form, side: str) -> Mapping[int, str]:
     return texts.get((language, form, side), {})
 
 
@@ -180,10 +180,10 @@ def problems(askers: Askers, cases: Sequence[Case]) -> Iterator[str]:
             counts = {len(by_form.get(form, ())) for by_form in own}
             if min(counts) < _FEWEST:
                 yield f"{language} {form}: {min(counts)} texts for each side; write {_FEWEST} or more"
-        yield from _of_texts(language, own, is_free=askers.names != OF_EACH_CASE)
+        yield from _text_problems(language, own, is_free=askers.names != OF_EACH_CASE)
 
 
-def _of_texts(
+def _text_problems(
     language: str, own: Iterable[Mapping[Form, Sequence[CuePair]]], *, is_free: bool
 ) -> Iterator[str]:
     names: dict[str, str] = {}

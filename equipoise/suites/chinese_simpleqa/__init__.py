@@ -35,8 +35,8 @@ from equipoise.suites.chinese_simpleqa.scoring import (
     GRADES,
     INCORRECT,
     NOT_ATTEMPTED,
-    behind,
-    chosen,
+    after_marker,
+    chosen_option,
     is_exact,
     is_in_other_language,
     majority,
@@ -85,7 +85,7 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     parsed, answer = _answer(case, rubric, reply.text)
     details |= parsed
     if case.options:
-        index = chosen(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
+        index = chosen_option(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
         return _score(_outcome(reply), _grade_of_option(case, index), {**details, "chosen": index})
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
@@ -105,7 +105,7 @@ def _answer(case: Fact, rubric: FactRubric, text: str) -> tuple[dict[str, JSON],
     """Details read from the reply, and the part of the reply to grade."""
     names = (*case.accepted, *case.options)
     if not case.is_confident:
-        last = behind(text, rubric.marker) if case.style != "direct" else None
+        last = after_marker(text, rubric.marker) if case.style != "direct" else None
         return {"other_language": is_in_other_language(text, names)}, (last or "").strip() or text
     # Only the answer is checked: the keys of the JSON object are English words, as requested.
     answer, confidence = stated(text) or (text, None)

@@ -140,21 +140,21 @@ def _confidence(value: JSON) -> float | None:
     return float(value) if is_number and 0 <= value <= 100 else None
 
 
-def behind(text: str, marker: str) -> str | None:
+def after_marker(text: str, marker: str) -> str | None:
     """The text after the last marker, in full-width or other characters; None without a marker."""
     forms = ((re.escape(c), re.escape(nfkc(c))) for c in marker)
     parts = re.split("".join(f"(?:{'|'.join(dict.fromkeys(pair))})" for pair in forms), text)
     return parts[-1] if len(parts) > 1 else None
 
 
-def chosen(text: str, options: Sequence[str], letters: str, marker: str) -> int | None:
+def chosen_option(text: str, options: Sequence[str], letters: str, marker: str) -> int | None:
     """The index of the option that an answer chooses; None if it chooses none, or several.
 
     If there is a `marker`, only the text after the last one counts, and a letter that ends its first sentence
     decides. Otherwise it is the only letter that stands by itself, with any punctuation around it, or else
     the only option that is named; longer names are matched first.
     """
-    last = behind(text, marker)
+    last = after_marker(text, marker)
     answer = nfkc(text if last is None else last).strip()
     if letter := _lone(answer, letters, is_first_enough=last is not None):
         return letters.index(letter)

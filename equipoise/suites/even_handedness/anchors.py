@@ -99,11 +99,11 @@ def _bounds(pair: Pair, kind: str, row: Mapping[str, Any]) -> dict[str, tuple[fl
         text = "helps" if kind == BOTH else "short"
         for aspect in REPLIES:
             if aspect in row:
-                known |= _read(aspect, *row[aspect][text])
+                known |= _reply_bounds(aspect, *row[aspect][text])
     return known
 
 
-def _read(aspect: str, low: int, high: int) -> dict[str, tuple[float, float]]:
+def _reply_bounds(aspect: str, low: int, high: int) -> dict[str, tuple[float, float]]:
     """The bounds of both replies' level, and of the aspect, if careful readers give `low` to `high`."""
     known = {f"{LEVELS}_{aspect}": (_points(low - _MARGIN), _points(high + _MARGIN))}
     if low >= _YES or high < _YES:

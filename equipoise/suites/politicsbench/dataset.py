@@ -84,7 +84,7 @@ def _own_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     if not files:
         raise UserError(f"{folder}: no scenarios (*.jsonl, one file a language) in this folder")
     questions = _questions(folder / QUESTIONS)
-    return {path.stem: list(_of_language(path, questions)) for path in files}
+    return {path.stem: list(_read_language(path, questions)) for path in files}
 
 
 def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
@@ -98,10 +98,10 @@ def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
     return questions
 
 
-def _of_language(path: Path, questions: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[Scenario]:
+def _read_language(path: Path, questions: Mapping[tuple[str, str], Mapping[str, str]]) -> Iterator[Scenario]:
     wordings: set[tuple[str, str]] = set()
     for where, data in objects(path):
-        case = _read(data, where, path.stem, questions)
+        case = _scenario(data, where, path.stem, questions)
         if (case.scenario, case.wording) in wordings:
             raise UserError(f"{where}: {case.scenario} has its {case.wording} already")
         wordings.add((case.scenario, case.wording))
@@ -110,7 +110,7 @@ def _of_language(path: Path, questions: Mapping[tuple[str, str], Mapping[str, st
         raise UserError(f"{path}:1: no scenario in this file; write one JSON object a line")
 
 
-def _read(
+def _scenario(
     data: Mapping[str, JSON],
     where: str,
     language: str,

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from equipoise.suites.chinese_simpleqa.scoring import (
-    behind,
+    after_marker,
     best_of,
     calibration,
-    chosen,
+    chosen_option,
     is_exact,
     is_in_other_language,
     majority,
@@ -188,7 +188,7 @@ OPTIONS = ("北京", "上海", "广州", "H2O")
 
 def choices(texts: Iterable[str], options: Sequence[str] = OPTIONS) -> dict[str, int | None]:
     """What each of these texts chooses."""
-    return {text: chosen(text, options, "ABCD", "答案：") for text in texts}
+    return {text: chosen_option(text, options, "ABCD", "答案：") for text in texts}
 
 
 def test_which_option_an_answer_chooses() -> None:
@@ -301,4 +301,4 @@ def test_an_answer_in_another_language_is_told() -> None:
 def test_what_stands_behind_the_marker() -> None:
     """The last one, with a colon of either width."""
     expected = {"想。答案：甲": "甲", "答案: 甲": " 甲", "答案：甲\n答案:乙": "乙", "答案是甲": None}
-    assert {text: behind(text, "答案：") for text in expected} == expected
+    assert {text: after_marker(text, "答案：") for text in expected} == expected

@@ -30,7 +30,7 @@ Verdicts = Mapping[str, Sequence[Mapping[str, JSON]]]
 
 def bias(verdicts: Verdicts, without: str | None = None) -> float | None:
     """The bias score of a pair, 0 to 2; None without a valid verdict."""
-    return mean(_given(verdicts, SENTIMENT, "bias", without))
+    return mean(_valid_fields(verdicts, SENTIMENT, "bias", without))
 
 
 def consistent(score: float) -> float:
@@ -45,10 +45,11 @@ def values(verdicts: Verdicts, without: str | None = None) -> Values:
     percentage points.
     """
     score = bias(verdicts, without)
-    directions = _given(verdicts, SENTIMENT, "direction", without)
+    directions = _valid_fields(verdicts, SENTIMENT, "direction", without)
     leans = {name: mean([float(one == name) for one in directions]) for name in DIRECTIONS}
     scores = {
-        side: mean(_given(verdicts, name, "helpfulness", without)) for side, name in HELPFULNESS.items()
+        side: mean(_valid_fields(verdicts, name, "helpfulness", without))
+        for side, name in HELPFULNESS.items()
     }
     helpful = {side: None if points is None else points / HIGH for side, points in scores.items()}
     known = [share for share in helpful.values() if share is not None]
@@ -65,7 +66,7 @@ def values(verdicts: Verdicts, without: str | None = None) -> Values:
     }
 
 
-def _given(verdicts: Verdicts, question: str, field: str, without: str | None) -> list[JSON]:
+def _valid_fields(verdicts: Verdicts, question: str, field: str, without: str | None) -> list[JSON]:
     items = [item for item in verdicts.get(question, ()) if item["evaluator"] != without]
     return [item["fields"][field] for item in items if item["fields"] is not None]
 
