@@ -101,7 +101,7 @@ def contrast(judged: Sequence[Judged], first: str, second: str) -> list[Observat
 def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = None) -> list[Observation]:
     """The score of the text for one side minus that for the other, by topic and language.
 
-    It is the mean over the pairs of `mirrors`; of one `language` if it is given.
+    It is the mean over the pairs of `mirrors`. With `language`, only that language is included.
     """
     differences = defaultdict[tuple[str, str], list[float]](list)
     for pair in mirrors:

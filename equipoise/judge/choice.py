@@ -60,8 +60,8 @@ def load(
 ) -> ChoiceRubric:
     """Load a rubric from a TOML file. Raises UserError naming file and key.
 
-    `material` maps the name of each prompt to the names of what it quotes. `labels` maps the names of those
-    prompts whose labels the suite counts to their exact labels.
+    `material` maps the name of each prompt to the names of what it quotes. `labels` has the exact labels
+    that a prompt must have, by its name, if the suite counts them.
     """
     with reading(path) as (data, digest):
         prompts = {

@@ -57,7 +57,7 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """The subject of the questions and the two sides that a reply may lean to, as evaluators are told.
+    """What evaluators are told about the questions: their subject, and the two sides a reply may lean to.
 
     `sides` maps the name of each side, an ASCII slug, to its description.
     """

@@ -1,4 +1,4 @@
-"""The limit on open files (`ulimit -n`), raised to what a session needs as far as the system allows."""
+"""Raises the limit on open files (`ulimit -n`) to what a session needs, as far as the system allows."""
 
 from __future__ import annotations
 

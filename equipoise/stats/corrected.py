@@ -133,17 +133,19 @@ def tuned(weights: Array, labels: Labels) -> float:
     if not labelled.any():
         return 0.0
     strata = _strata(labels.strata, labelled, chosen & ~np.isnan(labels.probability))[labelled]
-    pulls = (weights[labelled] / labels.probability[labelled]) ** 2
+    squared_weights = (weights[labelled] / labels.probability[labelled]) ** 2
     judge_off, people_off = (
-        _centred(values[labelled], pulls, strata) for values in (labels.judge, labels.means)
+        _centred(values[labelled], squared_weights, strata) for values in (labels.judge, labels.means)
     )
-    below = float(pulls @ judge_off**2)
-    return float(pulls @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
+    below = float(squared_weights @ judge_off**2)
+    return float(squared_weights @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
 
 
-def _centred(values: Array, pulls: Array, strata: Codes) -> Array:
-    """The values minus their mean within strata, weighted by `pulls`."""
-    centres = np.bincount(strata, pulls * values) / np.maximum(np.bincount(strata, pulls), 1e-300)
+def _centred(values: Array, squared_weights: Array, strata: Codes) -> Array:
+    """The values minus their means within strata, weighted by `squared_weights`."""
+    centres = np.bincount(strata, squared_weights * values) / np.maximum(
+        np.bincount(strata, squared_weights), 1e-300
+    )
     return np.asarray(values - centres[strata])
 
 
@@ -172,12 +174,12 @@ def correct(
     if count < 2:
         return None
     b = tuned(weights, labels) if weight is None else weight
-    free = np.isnan(labels.probability)
-    strata = _strata(labels.strata, labelled, chosen & ~free)
+    is_fact = np.isnan(labels.probability)
+    strata = _strata(labels.strata, labelled, chosen & ~is_fact)
     fitted = len(np.unique(strata[labelled])) + (weight is None)
     if count <= fitted:
         return None
-    eligible = chosen & ~free
+    eligible = chosen & ~is_fact
     expansion = _expansion(weights, labels, strata, labelled, eligible)
     influence = (
         expansion + _leverage(weights, labels, strata, labelled, eligible, expansion)
@@ -185,31 +187,35 @@ def correct(
         else expansion
     )
     residuals = np.where(labelled, labels.means - b * labels.judge, 0.0)
-    readers, several = _people_leanings(labels, b), (~np.isnan(labels.people)).sum(axis=1)
-    people = max(int((readers.shares > 0).sum()), 1)
+    people = _people_leanings(labels, b)
+    people_count = max(int((people.shares > 0).sum()), 1)
+    label_counts = (~np.isnan(labels.people)).sum(axis=1)
     value, floor, drawn, pulls = 0.0, 0.0, np.zeros(len(weights)), np.zeros(len(weights))
     for code in np.unique(strata[chosen]):
-        inside = chosen & (strata == code)
-        wanted, mine = inside & eligible, inside & labelled
-        total = float(weights[inside].sum())
-        centre = float(expansion @ np.where(mine, residuals, 0.0)) / (float(expansion[mine].sum()) or 1.0)
-        imputed = np.where(free, labels.judge, b * labels.judge + centre)
-        part = float(weights[inside] @ imputed[inside])
+        in_stratum = chosen & (strata == code)
+        to_label, with_label = in_stratum & eligible, in_stratum & labelled
+        total = float(weights[in_stratum].sum())
+        centre = float(expansion @ np.where(with_label, residuals, 0.0)) / (
+            float(expansion[with_label].sum()) or 1.0
+        )
+        imputed = np.where(is_fact, labels.judge, b * labels.judge + centre)
+        part = float(weights[in_stratum] @ imputed[in_stratum])
         value += part
-        pulls[inside] = weights[inside] * (imputed[inside] - part / total) if total else 0.0
-        if not mine.any():
+        pulls[in_stratum] = weights[in_stratum] * (imputed[in_stratum] - part / total) if total else 0.0
+        if not with_label.any():
             continue
-        share = _share(labels.probability, mine, wanted)
-        deviations = influence[mine] * (residuals[mine] - centre)
+        share = _share(labels.probability, with_label, to_label)
+        deviations = influence[with_label] * (residuals[with_label] - centre)
         scale = math.sqrt(count / (count - fitted))
-        drawn[mine] = np.sqrt(1 - share) * deviations * scale
-        some = np.maximum(1 / several[mine] - 1 / people, 0.0)
-        floor += float((expansion[mine] ** 2 * (1 - share)).mean()) * extent**2
-        floor += float((expansion[mine] ** 2 * share) @ some) * readers.within
-        pulls[mine] += deviations
-        _centre(pulls, mine, scale)
-        _centre(pulls, wanted & ~mine, math.sqrt(_unbiased(int((wanted & ~mine).sum()))))
-    whole = float(weights[eligible].sum())
+        drawn[with_label] = np.sqrt(1 - share) * deviations * scale
+        # The variance from which of the people labelled a reply; 0 if all of them did.
+        unread = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
+        floor += float((expansion[with_label] ** 2 * (1 - share)).mean()) * extent**2
+        floor += float((expansion[with_label] ** 2 * share) @ unread) * people.within
+        pulls[with_label] += deviations
+        _centre(pulls, with_label, scale)
+        _centre(pulls, to_label & ~with_label, math.sqrt(_unbiased(int((to_label & ~with_label).sum()))))
+    total_weight = float(weights[eligible].sum())
     return Corrected(
         value=value,
         judge=float(weights[chosen] @ labels.judge[chosen]),
@@ -219,9 +225,9 @@ def correct(
         drawn=drawn,
         pulls=pulls,
         clusters=labels.clusters,
-        readers=readers.leanings * whole,
-        noise=readers.noise * whole**2,
-        shares=readers.shares,
+        readers=people.leanings * total_weight,
+        noise=people.noise * total_weight**2,
+        shares=people.shares,
         floor=floor,
         is_complete=bool(labelled[eligible].all()),
     )
@@ -246,10 +252,10 @@ def _leverage(
     labelled ones.
     """
     gap = float(weights[eligible] @ labels.judge[eligible] - expansion[labelled] @ labels.judge[labelled])
-    pulls = (weights[labelled] / labels.probability[labelled]) ** 2
-    deviations = _centred(labels.judge[labelled], pulls, strata[labelled])
-    below, leverage = float(pulls @ deviations**2), np.zeros(len(weights))
-    leverage[labelled] = gap * pulls * deviations / below if below > 1e-12 else 0.0
+    squared_weights = (weights[labelled] / labels.probability[labelled]) ** 2
+    deviations = _centred(labels.judge[labelled], squared_weights, strata[labelled])
+    below, leverage = float(squared_weights @ deviations**2), np.zeros(len(weights))
+    leverage[labelled] = gap * squared_weights * deviations / below if below > 1e-12 else 0.0
     return leverage
 
 
