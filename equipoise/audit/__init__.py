@@ -1,1 +1,1 @@
-"""Audits of evaluators: has them judge anchors, texts whose verdicts are known, and keeps what that shows."""
+"""Audits of evaluators: they judge anchors, texts whose scores are known, and the checks are saved."""

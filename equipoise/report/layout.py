@@ -231,7 +231,7 @@ def _break_ends(line: str) -> list[list[int]]:
 
 
 def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
-    """Offset of a break after `start`: behind the last punctuation of the best kind that fits.
+    """Offset of a break after `start`: that of the last punctuation of the best kind that fits.
 
     A kind is passed over if more than a third of the line would stay empty. `fitting` is the last index that
     fits, with `room` characters before it. None if the rest cannot be broken.

@@ -27,7 +27,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd
 from equipoise.suites import AnySuite
 
-Whole = Callable[[str], Mapping[str, JSON]]
+ObjectReader = Callable[[str], Mapping[str, JSON]]
 """Returns the object at a JSON pointer (RFC 6901) in results, with its transcripts."""
 TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
 """The keys of a run that contain conversations."""
@@ -83,9 +83,9 @@ def _of_language(
     # The sort is stable: questions without a number of their own remain in the order of the records.
     questions.sort(key=lambda item: item[0].index)
     for position, (question, runs) in enumerate(questions):
-        at = f"{part}/{_escaped(question.language)}/questions/{position}"
+        pointer = f"{part}/{_escaped(question.language)}/questions/{position}"
         index = question.index or indices.get(question.key, position + 1)
-        numbered = replace(question, index=index, at=at)
+        numbered = replace(question, index=index, at=pointer)
         runs.sort(key=_run_order, reverse=True)
         while runs:
             yield _of_record(suite, numbered, runs.pop(), scale, without)
@@ -269,10 +269,12 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 # From JSON.
 
 
-def of_json(results: Mapping[str, JSON], whole: Whole | None = None, *, part: str = RESULTS) -> list[RunRow]:
+def of_json(
+    results: Mapping[str, JSON], reader: ObjectReader | None = None, *, part: str = RESULTS
+) -> list[RunRow]:
     """The rows of a part `results` of results JSON of the current version, in order.
 
-    If `results` lacks transcripts, `whole` returns the runs with theirs. `part` is the JSON pointer to
+    If `results` lacks transcripts, `reader` returns the runs with theirs. `part` is the JSON pointer to
     `results`. Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
     """
     rows: list[RunRow] = []
@@ -282,12 +284,14 @@ def of_json(results: Mapping[str, JSON], whole: Whole | None = None, *, part: st
             raise ValueError(f"a question stands there twice in {language}")
         for position, question in enumerate(own["questions"]):
             rows += _of_question(
-                language, question, f"{part}/{_escaped(language)}/questions/{position}", whole
+                language, question, f"{part}/{_escaped(language)}/questions/{position}", reader
             )
     return rows
 
 
-def _of_question(language: str, data: Mapping[str, JSON], at: str, whole: Whole | None) -> Iterable[RunRow]:
+def _of_question(
+    language: str, data: Mapping[str, JSON], pointer: str, reader: ObjectReader | None
+) -> Iterable[RunRow]:
     if isinstance(data["runs"], _Runs):
         return data["runs"].rows
     question = QuestionRow(
@@ -300,18 +304,20 @@ def _of_question(language: str, data: Mapping[str, JSON], at: str, whole: Whole 
         labels=data["labels"],
         details=data["details"],
         index=data["question_index"],
-        at=at,
+        at=pointer,
     )
     texts = (question.id, question.area, question.text, question.cluster, question.stratum)
     if not all(isinstance(text, str) for text in (*texts, *question.labels.values())):
         raise ValueError(f"{question.at}: its id, area, text, cluster, stratum and labels must be strings")
-    return [_of_run(question, run, number, whole) for number, run in enumerate(data["runs"])]
+    return [_of_run(question, run, number, reader) for number, run in enumerate(data["runs"])]
 
 
-def _of_run(question: QuestionRow, run: Mapping[str, JSON], position: int, whole: Whole | None) -> RunRow:
-    at = f"{question.at}/runs/{position}"
-    _check(run, at)
-    read = whole or (lambda at: run)
+def _of_run(
+    question: QuestionRow, run: Mapping[str, JSON], position: int, reader: ObjectReader | None
+) -> RunRow:
+    pointer = f"{question.at}/runs/{position}"
+    _check(run, pointer)
+    read = reader or (lambda pointer: run)
     return RunRow(
         question=question,
         number=run["run_index"],
@@ -322,29 +328,29 @@ def _of_run(question: QuestionRow, run: Mapping[str, JSON], position: int, whole
         values=run["values"],
         verdicts=run["verdicts"],
         details=run["details"],
-        subject_transcript=lambda: read(at)["subject_transcript"],
-        evaluator_transcripts=lambda: read(at)["evaluator_transcripts"],
-        asker=_cue(run.get("asker"), at),
+        subject_transcript=lambda: read(pointer)["subject_transcript"],
+        evaluator_transcripts=lambda: read(pointer)["evaluator_transcripts"],
+        asker=_cue(run.get("asker"), pointer),
         names_asker=run.get("names_asker"),
     )
 
 
-def of_askers(data: Mapping[str, JSON], whole: Whole | None = None) -> list[RunRow]:
+def of_askers(data: Mapping[str, JSON], reader: ObjectReader | None = None) -> list[RunRow]:
     """The rows of runs with a cue in results JSON; empty if there are none. Raises as `of_json` does."""
     section = data.get("askers")
-    return of_json(section["results"], whole, part=ASKED) if section else []
+    return of_json(section["results"], reader, part=ASKED) if section else []
 
 
-def _cue(data: Mapping[str, JSON] | None, at: str) -> Cue | None:
+def _cue(data: Mapping[str, JSON] | None, pointer: str) -> Cue | None:
     if data is None:
         return None
     cue = Cue(**data)
     if cue.place not in PLACES or cue.form not in FORMS or not isinstance(cue.side, str):
-        raise ValueError(f"{at}: has an asker of no known side or form")
+        raise ValueError(f"{pointer}: has an asker of no known side or form")
     return cue
 
 
-def _check(run: Mapping[str, JSON], at: str) -> None:
+def _check(run: Mapping[str, JSON], pointer: str) -> None:
     """Raise ValueError if a run has values for figures that no session can have written."""
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
@@ -355,9 +361,9 @@ def _check(run: Mapping[str, JSON], at: str) -> None:
         and all(isinstance(verdict["evaluator"], str) for verdict in run["verdicts"])
     )
     if not is_possible:
-        raise ValueError(f"{at}: has a number, an outcome or a score of the wrong kind")
+        raise ValueError(f"{pointer}: has a number, an outcome or a score of the wrong kind")
     if not all(math.isfinite(number) for number in numbers if number is not None):
-        raise ImpossibleValueError(f"{at}: has a number that is infinite")
+        raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
 
 
 def _is_number(value: JSON) -> bool:

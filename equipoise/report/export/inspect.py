@@ -53,7 +53,7 @@ def require() -> None:
 
 
 def write(results: Results, folder: Path) -> Path:
-    """Write the log into the folder, with a name as Inspect gives, and return its path. Raises OSError."""
+    """Write the log into the folder, named as by Inspect, and return its path. Raises OSError."""
     from inspect_ai.log import write_eval_log
 
     folder.mkdir(parents=True, exist_ok=True)

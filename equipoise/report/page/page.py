@@ -136,7 +136,10 @@ def _ignore(side: LoadedResults, item: Result) -> None:
 
 
 def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
-    """Yield the page's data of these results; `keep` gets the complete results. Raises UserError."""
+    """Yield the page's data of these results. Raises UserError.
+
+    `keep` is called with the complete results and the data of each file.
+    """
     earlier: dict[str, Result] = {}
     for path in paths:
         item = _read(path, earlier, keep)

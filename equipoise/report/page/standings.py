@@ -10,7 +10,7 @@ from equipoise.report import audit
 from equipoise.report.page.names import languages
 
 _FEW = 8
-"""Maximum number of models up to which every pair that cannot be told apart is named."""
+"""Maximum number of models for which all pairs that cannot be told apart are listed."""
 _NAMED = 5
 """Maximum number of names in one list."""
 

@@ -50,7 +50,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 
 def _cell(text: str) -> str:
-    """A text, cut so that it fits into a cell with the characters that keep it from being a formula."""
+    """A text, cut so that it fits into a cell together with the guards against formulas."""
     guards = len(guarded(text[:LONGEST])) - len(text[:LONGEST])
     return text if len(text) + guards <= LONGEST else text[: LONGEST - guards] + CUT
 
