@@ -66,14 +66,14 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     from equipoise.report import check as report
     from equipoise.runner import check as runner
 
-    settings, wanted = _settings(ctx, names, options)
+    settings, suite_names = _settings(ctx, names, options)
     targets = runner.targets(settings)
     announcement = runner.announcement(settings, targets)
     # Programs read the JSON, of which this is no part.
     tell(announcement) if is_json else say(announcement)
     checked = runner.models(settings, targets, runner.ask(settings, targets))
     root = Path.cwd()
-    suites, total = runner.suites(settings, root, wanted, checked, SessionAudits(root))
+    suites, total = runner.suites(settings, root, suite_names, checked, SessionAudits(root))
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],
@@ -95,17 +95,17 @@ def _settings(
 
     for name in names:
         suites.require(name)
-    wanted = names or suites.names()
+    suite_names = names or suites.names()
     command_line = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in options.items()
         if value not in (None, ())
     }
     origins = (ctx.find_object(EnvFile) or EnvFile()).origins
-    settings = settings_of(command_line, os.environ, _ini(), wanted, origins)
+    settings = settings_of(command_line, os.environ, _ini(), suite_names, origins)
     if settings.model is None:
         raise UserError("which model? Name it with --model, as in: equipoise check --model gpt-x")
-    return settings, wanted
+    return settings, suite_names
 
 
 def _ini() -> dict[str, str]:

@@ -33,7 +33,7 @@ def compare(
     ctx: click.Context,
     files: tuple[Path, ...],
     baselines: tuple[Path, ...],
-    wanted: GateOptions,
+    gating: GateOptions,
     output: Path | None,
 ) -> None:
     """Compare the results of each CANDIDATE with BASELINE: what rose, what fell, and is it chance?
@@ -52,14 +52,14 @@ def compare(
     if not candidates:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*earlier, *candidates):
-        comparisons = compare_files(earlier, candidates, wanted.rules, allows_mismatch=wanted.allow_mismatch)
+        comparisons = compare_files(earlier, candidates, gating.rules, allows_mismatch=gating.allow_mismatch)
     show(comparison.report(comparisons, width()))
     for part in comparisons:
         publish({part["comparison"]["candidate"]["subject_model"]: part})
     if output:
         write_json(output, comparisons)
     gates = [part["gate"] for part in comparisons if "gate" in part]
-    ctx.exit(exit_status.of_gates(gates, wanted.inconclusive))
+    ctx.exit(exit_status.of_gates(gates, gating.inconclusive))
 
 
 @click.command()
@@ -82,7 +82,7 @@ def gate(
     ctx: click.Context,
     results: tuple[Path, ...],
     baseline: Path | None,
-    wanted: GateOptions,
+    gating: GateOptions,
     output: Path | None,
     junitxml: Path | None,
 ) -> None:
@@ -94,10 +94,10 @@ def gate(
     Exits with the first of these that holds: 4 the files cannot be compared, 2 runs were not done, 7 a rule
     fails, 1 runs have no score, 6 a rule is inconclusive; otherwise 0.
     """
-    if not wanted.rules:
+    if not gating.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
     files = [path for each in results for path in _results_in(each)]
-    ctx.exit(decide(files, baseline, wanted, output=output, junitxml=junitxml))
+    ctx.exit(decide(files, baseline, gating, output=output, junitxml=junitxml))
 
 
 def _results_in(path: Path) -> list[Path]:

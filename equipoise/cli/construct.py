@@ -150,12 +150,12 @@ def _build_questions(
     warn_of_keys(settings)
     to_stderr = partial(say, err=True)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
-        left = construct.run([*first, sheets, *last], rows, folder, session, to_stderr, _bar)
-    questions = [hidden.mask_values(build.as_question(row)) for row in left]
+        remaining = construct.run([*first, sheets, *last], rows, folder, session, to_stderr, _bar)
+    questions = [hidden.mask_values(build.as_question(row)) for row in remaining]
     write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)
     say(spent(session.totals))
-    say(f"{folder / construct.QUESTIONS}: {len(left)} questions")
+    say(f"{folder / construct.QUESTIONS}: {len(remaining)} questions")
 
 
 def _show_funnel(folder: Path) -> None:

@@ -32,7 +32,7 @@ def fetch(name: str, folder: Path | None, site: str | None) -> None:
 
     folders = topic_folders(Path.cwd())
     failed = []
-    for each in (wanted := fetch.expand_name(name, folders)):
+    for each in (names := fetch.expand_name(name, folders)):
         try:
             for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
                 say(line)
@@ -42,4 +42,4 @@ def fetch(name: str, folder: Path | None, site: str | None) -> None:
             failed.append(each)
             say(f"ERROR: {error}", err=True)
     if failed:
-        raise UserError(f"{len(failed)} of {len(wanted)} are incomplete: {', '.join(failed)}")
+        raise UserError(f"{len(failed)} of {len(names)} are incomplete: {', '.join(failed)}")

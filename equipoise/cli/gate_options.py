@@ -47,7 +47,7 @@ class GateOptions:
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a gate to a command. It is called with their values as `wanted`."""
+    """Add the options of a gate to a command. It is called with their values as `gating`."""
 
     @functools.wraps(command)
     def gated(
@@ -57,12 +57,12 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         allow_mismatch: bool,
         **options: Any,
     ) -> Any:
-        wanted = GateOptions(
+        gating = GateOptions(
             rules=rules_in(rules),
             inconclusive=gate_inconclusive or inconclusive_in(rules),
             allow_mismatch=allow_mismatch,
         )
-        return command(*arguments, wanted=wanted, **options)
+        return command(*arguments, gating=gating, **options)
 
     for option in (
         click.option(
@@ -97,7 +97,7 @@ def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
 def decide(
     files: Sequence[Path],
     baseline: Path | None,
-    wanted: GateOptions,
+    gating: GateOptions,
     *,
     output: Path | None = None,
     junitxml: Path | None = None,
@@ -109,16 +109,16 @@ def decide(
 
     with reading(*files):
         results = gate_files(
-            baseline, files, wanted.rules, wanted.inconclusive, allows_mismatch=wanted.allow_mismatch
+            baseline, files, gating.rules, gating.inconclusive, allows_mismatch=gating.allow_mismatch
         )
     for model, suites in results.items():
         _show_release(model if len(results) > 1 else "", suites)
     if output:
         write_json(output, results)
     if junitxml:
-        junit.write(junitxml, results, wanted.inconclusive)
+        junit.write(junitxml, results, gating.inconclusive)
     gates = [parts["gate"] for suites in results.values() for parts in suites.values() if "gate" in parts]
-    return exit_status.of_gates(gates, wanted.inconclusive)
+    return exit_status.of_gates(gates, gating.inconclusive)
 
 
 def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:

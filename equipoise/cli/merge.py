@@ -39,7 +39,7 @@ def merge(
     folders: tuple[Path, ...],
     output: Path | None,
     baseline: Path | None,
-    wanted: GateOptions,
+    gating: GateOptions,
 ) -> None:
     """Join the shards below each DIR, written by sessions with --shard I/N, into the results of one session.
 
@@ -58,7 +58,7 @@ def merge(
     if len(shards_of) > 1 and (output or (baseline and not baseline.is_dir())):
         names = ", ".join(f"{suite} ({model})" for suite, model in shards_of)
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
-    releases = _releases(shards_of, baseline, wanted)
+    releases = _releases(shards_of, baseline, gating)
     merged: dict[str, dict[str, Recovered]] = {}
     for (suite, model), suite_shards in shards_of.items():
         target = files(Path("results"), output, model, suite)
@@ -66,12 +66,12 @@ def merge(
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
         _show_release(model if len(merged) > 1 else "", results)
-    every = [result for results in merged.values() for result in results.values()]
-    ctx.exit(_status(every, wanted.inconclusive))
+    all_results = [result for results in merged.values() for result in results.values()]
+    ctx.exit(_status(all_results, gating.inconclusive))
 
 
 def _releases(
-    keys: Iterable[tuple[str, str]], baseline: Path | None, wanted: GateOptions
+    keys: Iterable[tuple[str, str]], baseline: Path | None, gating: GateOptions
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model. All suites of a model form one release."""
     models: dict[str, list[str]] = {}
@@ -80,7 +80,7 @@ def _releases(
     return {
         (suite, model): release
         for model, names in models.items()
-        for suite, release in wanted.releases(names, baseline).items()
+        for suite, release in gating.releases(names, baseline).items()
     }
 
 
@@ -107,6 +107,7 @@ def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
 
 
 def _status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
-    unscored = any(item.data["metadata"]["status"] != "complete" for item in merged)
+    """The exit status for these results and their gates."""
+    is_complete = all(item.data["metadata"]["status"] == "complete" for item in merged)
     verdicts = [item.data["gate"]["verdict"] for item in merged if "gate" in item.data]
-    return exit_status.first([exit_status.of_verdicts(verdicts, inconclusive), int(unscored)])
+    return exit_status.first([exit_status.of_verdicts(verdicts, inconclusive), 0 if is_complete else 1])

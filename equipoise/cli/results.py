@@ -51,14 +51,14 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         headline = next(iter(side.metrics.values()))
     with reading(results):
         # Runs with an asker cue are not ranked.
-        every = [*side.rows, *(side.asked if lowest is None else ())]
-        selected = transcripts.select(every, text=text, outcome=outcome, lowest=lowest)
+        runs = [*side.rows, *(side.asked if lowest is None else ())]
+        selected = transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
             level = transcripts.level(run, side.suite, side.scale)
             for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrapped(line, width()):
                     click.secho(printable(part), bold=number == 0)
-    say(f"{len(selected):,} of {len(every):,} runs")
+    say(f"{len(selected):,} of {len(runs):,} runs")
 
 
 @click.command()

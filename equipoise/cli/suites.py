@@ -38,7 +38,8 @@ def _lines(name: str) -> Iterator[str]:
     from equipoise.runner.settings import settings_of
 
     suite = benchmarks.load(name)
-    plan = Plan(settings_of({}, {}, {}, [name]), Path.cwd(), SessionAudits(Path.cwd()))
+    settings = settings_of(texts={}, environment={}, ini={}, names=[name])
+    plan = Plan(settings, Path.cwd(), SessionAudits(Path.cwd()))
     runs, panel = plan.runs(name), plan.settings.evaluator_models
     cases = plan.load(name).cases
     yield f"{name}: {suite.title}" if suite.title else name
@@ -66,11 +67,8 @@ def _askers(name: str, repeats: int) -> Iterator[str]:
     if benchmarks.load(name).asked is None:
         return
     try:
-        askers = (
-            Plan(settings_of({"asker": "mirror"}, {}, {}, [name]), Path.cwd(), SessionAudits(Path.cwd()))
-            .load(name)
-            .askers
-        )
+        settings = settings_of(texts={"asker": "mirror"}, environment={}, ini={}, names=[name])
+        askers = Plan(settings, Path.cwd(), SessionAudits(Path.cwd())).load(name).askers
     except UserError:
         # The dataset has no cues.
         return

@@ -47,7 +47,7 @@ def sweep(
     processes: int | None,
     address: str | None,
     baseline: Path | None,
-    wanted: GateOptions,
+    gating: GateOptions,
 ) -> None:
     """Run every cell of TABLE (models x suites x settings) as a session of its own.
 
@@ -70,7 +70,7 @@ def sweep(
         _refuse_gpus(planned)
     for release in _by_release(planned.cells).values():
         names = [cell.suite for cell in release]
-        check(wanted.releases(names, baseline))
+        check(gating.releases(names, baseline))
     expected = forecast.of_cells(planned, root, SessionAudits(root))
     show(forecast.lines(expected, width()))
     if dry_run:
@@ -78,7 +78,7 @@ def sweep(
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run(overview, root, processes, address)
     _report(planned, overview.ended)
-    gate_status = _gate(planned, baseline, wanted) if wanted.rules else 0
+    gate_status = _gate(planned, baseline, gating) if gating.rules else 0
     status = exit_status.first([gate_status, *(end.status for end in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
 
@@ -91,13 +91,13 @@ def _by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
     return releases
 
 
-def _gate(sweep: Sweep, baseline: Path | None, wanted: GateOptions) -> int:
+def _gate(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
     """Show the verdict on each release that has results, and return the exit status for all of them."""
     statuses = []
     for name, cells in _by_release(sweep.cells).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             show(["", name])
-            statuses.append(decide(paths, baseline, wanted))
+            statuses.append(decide(paths, baseline, gating))
     return exit_status.first(statuses)
 
 
@@ -137,10 +137,10 @@ def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
 
     show([""])
     for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):
-        how = ended[cell.name]
-        meaning = how.reason or exit_status.MEANINGS.get(how.status, "an internal error")
-        fault = f": exit status {how.status}, {meaning}; {shown(cell.log)}" if how.status else ""
-        show([f"{cell.name} ({duration(how.seconds)}){fault or ': complete'}"])
+        end = ended[cell.name]
+        meaning = end.reason or exit_status.MEANINGS.get(end.status, "an internal error")
+        fault = f": exit status {end.status}, {meaning}; {shown(cell.log)}" if end.status else ""
+        show([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
     if results:
         path = sweep.folder / PAGE

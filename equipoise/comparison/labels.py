@@ -51,7 +51,7 @@ def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
 
 
 def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
-    """The run's values by person, as the suite computes them if the evaluators had judged likewise."""
+    """The run's values by person, computed as if the evaluators had judged as that person did."""
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
     people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
     return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}

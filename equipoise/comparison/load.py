@@ -44,11 +44,11 @@ def of_suite(path: Path, suite: str) -> Path | None:
     """
     if not path.is_dir():
         return path
-    own = path / f"{suite}.json"
-    files = [own] if own.is_file() else sorted(path.glob(f"*.{suite}.json"))
+    exact = path / f"{suite}.json"
+    files = [exact] if exact.is_file() else sorted(path.glob(f"*.{suite}.json"))
     if len(files) > 1:
         names = ", ".join(file.name for file in files)
-        raise UserError(f"{path}: has several results of {suite} ({names}); name one of them {own.name}")
+        raise UserError(f"{path}: has several results of {suite} ({names}); name one of them {exact.name}")
     return files[0] if files else None
 
 

@@ -98,16 +98,20 @@ def gate_files(
     """
     sides: dict[str, dict[str, Side]] = {}
     for after in pooled(map(load_verified, candidates)):
-        own = sides.setdefault(after.model, {})
-        if (other := own.setdefault(after.suite.name, after)) is not after:
+        by_suite = sides.setdefault(after.model, {})
+        if (other := by_suite.setdefault(after.suite.name, after)) is not after:
             raise UserError(
                 f"{other.file} and {after.file} are both results of {after.model} on {after.suite.name}, "
                 "and cannot be pooled: name one of them"
             )
     results = {}
-    for model, own in sides.items():
-        wanted = releases(list(own), baseline, rules, inconclusive, allow_mismatch=allows_mismatch)
-        results[model] = {name: _gate_sections(own[name], release) for name, release in wanted.items()}
+    for model, by_suite in sides.items():
+        suite_releases = releases(
+            list(by_suite), baseline, rules, inconclusive, allow_mismatch=allows_mismatch
+        )
+        results[model] = {
+            name: _gate_sections(by_suite[name], release) for name, release in suite_releases.items()
+        }
     return results
 
 
@@ -118,12 +122,12 @@ def _gate_sections(after: Side, release: Release) -> dict[str, JSON]:
     return parts(release, None, after)
 
 
-def check(wanted: Mapping[str, Release]) -> None:
+def check(suite_releases: Mapping[str, Release]) -> None:
     """Raise UserError for a baseline of another suite, and for a rule about a metric that it lacks.
 
     For use before there are results. Whether these are comparable with the baseline is checked later.
     """
-    for name, release in wanted.items():
+    for name, release in suite_releases.items():
         if release.baseline is None:
             continue
         before = load_without_transcripts(release.baseline)

@@ -67,7 +67,7 @@ def releases(
     if rules and not any(own_rules.values()):
         raise UserError(f"{rules[0]}: there are no rules for {', '.join(names)}")
     count = sum(len(tests(own)) for own in own_rules.values())
-    wanted = {
+    by_suite = {
         name: Release(
             baseline=baseline and of_suite(baseline, name),
             rules=own,
@@ -77,8 +77,8 @@ def releases(
         )
         for name, own in own_rules.items()
     }
-    _refuse_missing(wanted, baseline)
-    return wanted
+    _refuse_missing(by_suite, baseline)
+    return by_suite
 
 
 def _refuse_pointless(
@@ -90,17 +90,17 @@ def _refuse_pointless(
         raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
 
 
-def _refuse_missing(wanted: Mapping[str, Release], baseline: Path | None) -> None:
+def _refuse_missing(by_suite: Mapping[str, Release], baseline: Path | None) -> None:
     """Raise UserError if a rule needs a baseline that is missing, or a folder has none for any suite."""
-    for name, release in wanted.items():
+    for name, release in by_suite.items():
         rule = next((rule for rule in release.rules if rule.needs_baseline), None)
         if rule is not None and release.baseline is None:
             where = f"{shown(baseline)} has no {name}.json or *.{name}.json" if baseline else ""
             raise UserError(
                 f"{rule}: compared with what? {where or 'Name earlier results with --baseline=PATH'}"
             )
-    if baseline is not None and not any(release.baseline for release in wanted.values()):
-        names = ", ".join(f"{name}.json" for name in wanted)
+    if baseline is not None and not any(release.baseline for release in by_suite.values()):
+        names = ", ".join(f"{name}.json" for name in by_suite)
         raise UserError(f"--baseline: {shown(baseline)} has results of none of these suites: {names}")
 
 

@@ -27,7 +27,7 @@ def span(least: float, most: float) -> str:
 
 
 def _unit(seconds: float) -> str:
-    """The largest unit of which a duration has more than one and a half."""
+    """The largest unit of which a duration is at least one and a half."""
     return next((unit for unit in ("h", "min") if seconds >= 1.5 * _SECONDS[unit]), "s")
 
 

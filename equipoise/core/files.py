@@ -77,7 +77,7 @@ def read_text(path: Path) -> str:
 
 def lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-blank lines of a file, stripped, with their line numbers from 1. Raises UserError."""
-    # Not str.splitlines: it also splits at separators that may stand inside a text.
+    # Not str.splitlines: it also splits at separators that may be part of a text.
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             yield number, line.strip()

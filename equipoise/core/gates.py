@@ -79,5 +79,5 @@ def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
 
 def inconclusive_in(items: Iterable[Rule | GateFile]) -> Inconclusive | None:
     """The verdict that an inconclusive gate counts as. The last file that sets one decides."""
-    choices = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
-    return choices[-1] if choices else None
+    verdicts = [item.inconclusive for item in items if isinstance(item, GateFile) and item.inconclusive]
+    return verdicts[-1] if verdicts else None

@@ -2,7 +2,7 @@
 
 With `--baseline /releases/good.json`, pytest determines its root folder before it knows the options of
 plugins. It takes the file for a test, and uses the pytest.ini of that folder, or none. This plugin then
-restarts pytest with the project's own.
+restarts pytest with the project's pytest.ini.
 
 Every pytest process loads this module, so it does nothing outside a project whose pytest.ini loads
 `equipoise.plugin`. It is in `core` because importing it from `equipoise.plugin` would load all of that.
@@ -23,17 +23,17 @@ def pytest_addoption(pluginmanager: Any) -> None:
     """Restart pytest with the pytest.ini of the project it was started in, if it has found another one."""
     config = pluginmanager.getplugin("pytestconfig")
     arguments = config.invocation_params.args
-    own = _settings(config.invocation_params.dir)
+    ini = _project_ini(config.invocation_params.dir)
     # Only the command pytest may be restarted: `pytest.main` has a caller.
     is_command = list(arguments) == sys.argv[1:]
-    if not is_command or own is None or own == config.inipath or not _may_have_misled(arguments):
+    if not is_command or ini is None or ini == config.inipath or not _may_have_misled(arguments):
         return
-    command = [sys.executable, "-m", "pytest", "-c", str(own), f"--rootdir={own.parent}", *arguments]
+    command = [sys.executable, "-m", "pytest", "-c", str(ini), f"--rootdir={ini.parent}", *arguments]
     # At this point pytest does not capture output yet.
     os.execv(command[0], command)  # noqa: S606
 
 
-def _settings(folder: Path) -> Path | None:
+def _project_ini(folder: Path) -> Path | None:
     """The pytest.ini that applies to this folder, None if there is none or it does not load the plugin."""
     root = next((path for path in (folder, *folder.parents) if (path / "pytest.ini").is_file()), None)
     if root is None or PLUGIN not in (root / "pytest.ini").read_text(encoding="utf-8", errors="replace"):

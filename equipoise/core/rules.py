@@ -103,9 +103,9 @@ class Rule:
 
     def among(self, checks: Sequence[C]) -> list[C]:
         """The checks that the rule names: the one with exactly this name, else those with this first word."""
-        own = self.name.removeprefix(AUDIT)
-        whole = [check for check in checks if check["name"] == own]
-        return whole or [check for check in checks if check["name"].split(maxsplit=1)[0] == own]
+        named = self.name.removeprefix(AUDIT)
+        exact = [check for check in checks if check["name"] == named]
+        return exact or [check for check in checks if check["name"].split(maxsplit=1)[0] == named]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

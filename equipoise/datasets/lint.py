@@ -153,12 +153,12 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     """Findings on asker cues, if the dataset has some."""
-    path, wanted = dataset / ASKERS, Selection(topics=dataset)
+    path, selection = dataset / ASKERS, Selection(topics=dataset)
     if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
         return
     try:
-        cases = suite.cases(wanted)
-        cues = suite.asked.askers(wanted, cases)
+        cases = suite.cases(selection)
+        cues = suite.asked.askers(selection, cases)
     except UserError as error:
         yield of_error(error, path)
         return
@@ -207,8 +207,8 @@ def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
     if folded(earlier.text) == folded(later.text):
         yield Finding.at(later.where, f"repeats {earlier.where}; remove one of the two")
     elif earlier.owner != later.owner:
-        what = f"is nearly {earlier.where} (likeness {share:.2f}); reword or remove one of the two"
-        yield Finding.at(later.where, what)
+        message = f"is nearly {earlier.where} (likeness {share:.2f}); reword or remove one of the two"
+        yield Finding.at(later.where, message)
 
 
 # What is wrong with a file.

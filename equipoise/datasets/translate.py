@@ -205,8 +205,8 @@ def translate(
             # If this run is interrupted, the new journal must still list the files of the earlier one.
             existing = [path for path in (target, review) if path.is_file()]
             session.append("written", files={path.name: _hash(path.read_bytes()) for path in existing})
-        wanted = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
-        results, hidden = session.run(wanted, on_done), Secrets(settings.secrets)
+        jobs = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
+        results, hidden = session.run(jobs, on_done), Secrets(settings.secrets)
         translated = [_masked(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
         write = _table if source.suffix == ".csv" else _lines
         texts = {target: write(translated, languages[1]), review: whole(_review(translated))}

@@ -114,9 +114,9 @@ def _is_in_script(text: str, language: str) -> bool:
     letters = [letter for letter in _PLACEHOLDER.sub("", text) if letter.isalpha()]
     if name is None or not letters:
         return True
-    wanted = _ALLOWED_SCRIPTS.get(name, (name,))
-    own = sum(unicodedata.name(letter, "").startswith(wanted) for letter in letters)
-    return own >= LEAST * len(letters)
+    prefixes = _ALLOWED_SCRIPTS.get(name, (name,))
+    matching = sum(unicodedata.name(letter, "").startswith(prefixes) for letter in letters)
+    return matching >= LEAST * len(letters)
 
 
 def _numbers(text: str) -> list[Counter[str]]:

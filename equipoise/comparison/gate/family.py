@@ -56,8 +56,8 @@ def failing(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family:
 
     Rules that are advisory or no tests are not corrected.
     """
-    left, failed = tests(rules), set[Rule]()
-    while more := {rule for rule in left if fails(rule, family.alpha(len(failed)))}:
-        failed |= more
-        left = [rule for rule in left if rule not in more]
+    remaining, failed = tests(rules), set[Rule]()
+    while new := {rule for rule in remaining if fails(rule, family.alpha(len(failed)))}:
+        failed |= new
+        remaining = [rule for rule in remaining if rule not in new]
     return failed | {rule for rule in rules if rule not in tests(rules) and fails(rule, ALONE)}

@@ -100,9 +100,9 @@ class _Noise:
 
         A few runs that happen to agree do not show that a case has no variance.
         """
-        own = len(case.older) + len(case.newer) - 2
-        variance = (squares(case.older) + squares(case.newer)) / own if own else 0.0
-        return _Noise(variance=variance, degrees=own, groups=2) if variance > self.variance else self
+        degrees = len(case.older) + len(case.newer) - 2
+        variance = (squares(case.older) + squares(case.newer)) / degrees if degrees else 0.0
+        return _Noise(variance=variance, degrees=degrees, groups=2) if variance > self.variance else self
 
 
 def _is_significant(case: _Worsening, pooled: _Noise, alpha: float) -> bool:
