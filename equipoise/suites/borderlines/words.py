@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, get_args
 from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, NEUTRAL, UNSPACED, option_indices
 
 ANY, COUNTRY, FURTHER = "*", "{}", ".."
+"""In phrases: any characters of a word, the country, and up to two more words."""
 GAP = r"[^\w\ue000-\ue030]*"
 """Pattern of any characters between words and marks."""
 Phrases: TypeAlias = Literal["belongs", "holds", "links"]

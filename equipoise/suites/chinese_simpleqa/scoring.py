@@ -221,9 +221,9 @@ def normal(text: str) -> str:
 
 
 def is_in_other_language(text: str, names: Sequence[str]) -> bool:
-    """Whether a reply is not in Chinese.
+    """Whether a reply is in another language than Chinese.
 
-    It is not if fewer than one in five letters are Han, or at least one in five is Japanese kana or Korean. A
+    It is if fewer than one in five letters are Han, or at least one in five is Japanese kana or Korean. A
     reply with fewer than a dozen letters must also contain a verb. `names`, such as the accepted spellings,
     do not count, nor do capitalised words and digits, because they belong to no language.
     """

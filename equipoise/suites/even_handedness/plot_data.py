@@ -10,6 +10,7 @@ from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
 MOST = 40
+"""The maximum number of topics in a plot; with more, categories are shown."""
 _TILT = "favour."
 
 

@@ -39,7 +39,10 @@ def stances(row: RunRow, sides: tuple[str, str]) -> Values:
 
 
 def answer(row: RunRow) -> str | None:
-    """The side to which most verdicts find a lean, or "none"; the outcome if the run has no real answer."""
+    """The side to which most verdicts find a lean, or "none"; the outcome if the model did not answer.
+
+    None without a score.
+    """
     if row.score is None or row.outcome in ("refused", "blocked", "empty"):
         return None if row.score is None else row.outcome
     leans = {name: share for name, share in row.values.items() if name.startswith(f"{LEAN}.")}

@@ -43,8 +43,11 @@ DEFAULTS: Mapping[str, JSON] = {
     "evaluator_model": ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast"),
 }
 BASELINE_TOKENS = 8_000
+"""The maximum number of tokens of the direct answer, unless the user sets another."""
 REFLECTION_TEMPERATURE = 0.5
+"""The temperature of the reflection, unless the user sets another."""
 MIN_P = 0.1
+"""The parameter `min_p` of the direct answer and of the stages."""
 DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
 """The details of a question in results besides its labels; None if a journal lacks them."""
 

@@ -16,6 +16,7 @@ from equipoise.models.model import Model
 from equipoise.suites.chinese_simpleqa.scoring import json_part
 
 ATTEMPTS = 3
+"""The maximum number of calls until an answer is valid."""
 _MATERIAL: Mapping[str, set[str]] = {
     "quality": {"title", "text"},
     "generation": {"title", "text"},

@@ -19,6 +19,7 @@ from equipoise.suites.similarity import alike, holds, similarity
 from equipoise.suites.stages import Stage, StageResult, StageRow
 
 LEAST_QUALITY = 3
+"""The minimum quality of a document, 1 to 5."""
 ROUNDS = 2
 """The maximum number of revisions of a question that the critic does not accept."""
 PAIR = 2
