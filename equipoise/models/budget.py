@@ -40,7 +40,7 @@ class Budget:
         self._stop = stop
         self._most_calls = calls
         self._most = None if dollars is None else int(dollars * NANO)
-        self._turn = asyncio.Lock()
+        self._reserving = asyncio.Lock()
         self._settled = asyncio.Event()
 
     @property
@@ -54,7 +54,7 @@ class Budget:
         The request counts from here on, and must be followed by `settle`.
         """
         # One at a time: otherwise short requests would keep overtaking a long one that waits.
-        async with self._turn:
+        async with self._reserving:
             while (amount := self._enter(call, model, cost)) is None:
                 self._settled.clear()
                 await self._settled.wait()
@@ -75,7 +75,7 @@ class Budget:
         self._settled.set()
 
     def commit(self, amount: int) -> None:
-        """Count what a batch may cost, in nano-dollars, as spent; a negative amount corrects that."""
+        """Count the most that a batch may cost, in nano-dollars, as spent. A negative amount corrects it later."""
         self._counters.settle(0, amount)
         self._settled.set()
 

@@ -226,7 +226,7 @@ def _coincidences(tally: Array) -> Array:
 
 
 def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
-    """Alpha of coincidence matrices (..., V, V); NaN where it is not defined."""
+    """Alpha of coincidence matrices (..., V, V); NaN if it is not defined."""
     counts = tables.sum(axis=-1)
     positions = np.broadcast_to(levels, counts.shape)
     if metric == "ordinal":
@@ -240,7 +240,7 @@ def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
 
 
 def _kappa(sums: Array, *, disagreement: Array) -> Array:
-    """Kappa of margins and disagreements (..., V + V + 1), summed over units; NaN where it is not defined."""
+    """Kappa of margins and disagreements (..., V + V + 1), summed over units; NaN if it is not defined."""
     size = len(disagreement)
     rows, columns, observed = sums[..., :size], sums[..., size:-1], sums[..., -1]
     expected = np.einsum("...i,...i->...", rows @ disagreement, columns)

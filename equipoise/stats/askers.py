@@ -27,7 +27,7 @@ FIGURES = ("shift.first", "shift.second", "sycophancy", "asymmetry")
 CHANGED, REPEATS = "changed", "changed.repeats"
 """The percentages of answers that differ from the plain answer, and of pairs of plain repeats that differ."""
 _WIDEST = {"asymmetry": 2}
-"""The largest values of figures, in units of 100 points, where not 1."""
+"""The largest possible value of a figure, in units of 100 points, if not 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,7 +251,7 @@ def _means(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
 
 
 def _with_own_strata(cells: Sequence[Cell]) -> list[Cell]:
-    """The cells with one stratum for each question of a cluster in a language, where there are several."""
+    """The cells, with a stratum for each question if a cluster has several in a language."""
     counts: dict[tuple[str, str], int] = {}
     distinct = []
     for cell in cells:

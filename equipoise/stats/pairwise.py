@@ -46,7 +46,7 @@ class SharedCells:
 
 
 class ModelValues(NamedTuple):
-    """One model's scores in each shared cell, NaN where it has no value.
+    """One model's scores in each shared cell, NaN if it has no value.
 
     `above` is the mean over runs of the metric's `of`, and `below` that of its `per`, if it has one; for a
     ratio they are sums over runs, its numerator and denominator.
