@@ -75,7 +75,7 @@ class Budget:
         self._settled.set()
 
     def commit(self, amount: int) -> None:
-        """Count the most that a batch may cost, in nano-dollars, as spent. A negative amount corrects it later."""
+        """Count the nano-dollars that a batch may cost as spent. A negative amount corrects that."""
         self._counters.settle(0, amount)
         self._settled.set()
 
