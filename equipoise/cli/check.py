@@ -64,16 +64,17 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
     from equipoise.report import check as report
-    from equipoise.runner import check as runner
+    from equipoise.runner.check import announcement, probe_models, targets
+    from equipoise.runner.check_suites import checked_suites
 
     settings, suite_names = _settings(ctx, names, options)
-    targets = runner.targets(settings)
-    announcement = runner.announcement(settings, targets)
-    # Programs read the JSON, of which this is no part.
-    tell(announcement) if is_json else say(announcement)
-    checked = runner.models(settings, targets, runner.ask(settings, targets))
+    models = targets(settings)
+    message = announcement(settings, models)
+    # With --json a program reads the output, so the message goes to standard error.
+    tell(message) if is_json else say(message)
+    checked = probe_models(settings, models)
     root = Path.cwd()
-    suites, total = runner.suites(settings, root, suite_names, checked, SessionAudits(root))
+    suites, total = checked_suites(settings, root, suite_names, checked, SessionAudits(root))
     if is_json:
         data = {
             "models": [item.to_json() for item in checked],

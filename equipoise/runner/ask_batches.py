@@ -1,4 +1,7 @@
-"""Looks at the batches of sessions, and cancels them, outside of any session. Sends no call."""
+"""The functions behind `equipoise batch`: list, cancel and settle the batches of earlier sessions.
+
+They send requests about batches, but no calls to models.
+"""
 
 from __future__ import annotations
 
@@ -23,26 +26,29 @@ from equipoise.results.store import Files
 
 SUFFIX = ".batches"
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
-"""The limits of requests of a command, which the user waits for."""
+"""The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
 Action = Literal["get", "cancel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStatus:
-    """A batch that waits: the intents that it is in, and what its endpoint says of it, or why it does not."""
+    """The status of an unread batch. `intents` is the file that its `intent` is in.
 
-    known: Intents
+    `answer` is the batch as the endpoint describes it, or the reason why it is unknown.
+    """
+
+    intents: Intents
     intent: Intent
     answer: Batch | str
 
     @property
     def is_over(self) -> bool:
-        """Whether its results can be read."""
+        """Whether the batch has ended, so that its results can be read."""
         return isinstance(self.answer, Batch) and self.answer.is_over
 
 
 def find(paths: Sequence[Path]) -> list[Intents]:
-    """The intents below these folders, or beside these results or journals. Raises UserError."""
+    """Load the files of intents in these folders, or next to these results or journals. Raises UserError."""
     files: list[Intents] = []
     for path in paths:
         if path.is_dir():
@@ -62,22 +68,22 @@ _ENDS = (SUFFIX, ".jsonl", ".json")
 def ask(
     files: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
 ) -> list[BatchStatus]:
-    """Get or cancel every batch that waits. Raises UserError if a key is missing."""
+    """Get or cancel every unread batch, and return their statuses. Raises UserError if a key is missing."""
     settings = resolve({}, variables, {})
-    waiting = [(known, intent) for known in files for intent in known.waiting]
-    keys = [_key(known, intent, settings) for known, intent in waiting]
+    waiting = [(file, intent) for file in files for intent in file.waiting]
+    keys = [_key(file, intent, settings) for file, intent in waiting]
     return asyncio.run(_ask_all(waiting, keys, action))
 
 
-def _key(known: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
-    """The key that submitted a batch, and whether headers of the environment went with it."""
+def _key(file: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
+    """The API key that submitted a batch, and whether headers from the environment were sent with it."""
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
         headers = settings.header_values if has_headers else ()
         if intents.is_by(intent, "\0".join((key, *headers))):
             return key, has_headers
     raise UserError(
-        f"{shown(known.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
+        f"{shown(file.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
         "with another key; set it in OPENAI_API_KEY, or in EQUIPOISE_EVALUATOR_API_KEY"
     )
 
@@ -86,8 +92,8 @@ async def _ask_all(
     waiting: Sequence[tuple[Intents, Intent]], keys: Sequence[tuple[str, bool]], action: Action
 ) -> list[BatchStatus]:
     return [
-        BatchStatus(known=known, intent=intent, answer=await _ask(intent, key, has_headers, action))
-        for (known, intent), (key, has_headers) in zip(waiting, keys, strict=True)
+        BatchStatus(intents=file, intent=intent, answer=await _ask(intent, key, has_headers, action))
+        for (file, intent), (key, has_headers) in zip(waiting, keys, strict=True)
     ]
 
 
@@ -95,17 +101,17 @@ async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> B
     from equipoise.models.client import Client
 
     line = intent.line
-    where = Endpoint(base_url=line.endpoint, api_key=key, takes_environment=has_headers)
+    address = Endpoint(base_url=line.endpoint, api_key=key, takes_environment=has_headers)
     client = Client(
-        lambda role, model: where, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=Secrets([key])
+        lambda role, model: address, max_retries=MAX_RETRIES, timeout=TIMEOUT, secrets=Secrets([key])
     )
     endpoint = BatchEndpoint(client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT)
     try:
-        batch = intent.batch or _id(await endpoint.find(intent.file, intent.id))
-        if not batch:
+        batch_id = intent.batch or _id(await endpoint.find(intent.file, intent.id))
+        if not batch_id:
             return "was not created"
-        status = await endpoint.get(batch)
-        return status if action == "get" or status.is_over else await endpoint.cancel(batch)
+        batch = await endpoint.get(batch_id)
+        return batch if action == "get" or batch.is_over else await endpoint.cancel(batch_id)
     except BatchFailed as error:
         return str(Secrets([key]).mask(str(error)))
     finally:
@@ -117,33 +123,36 @@ def _id(batch: Batch | None) -> str:
 
 
 def settle(path: Path, name: str, batch: str | None) -> Intent:
-    """Say which batch an intent has at its endpoint, or that it has none to be read. Raises UserError."""
-    (known,) = find([path])
-    journal = known.path.with_name(f"{known.path.name.removesuffix(SUFFIX)}.jsonl")
+    """Resolve an intent whose batch may or may not have been created, and return it.
+
+    `path` is as in `find`, `name` is the intent's id. `batch` is the id of the batch, None if there is none.
+    Raises UserError.
+    """
+    (file,) = find([path])
+    journal = file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
-        intent = known.by_id.get(name)
+        intent = file.by_id.get(name)
         if intent is None or not intent.may_exist:
-            names = ", ".join(item.id for item in known.waiting) or "none"
-            raise UserError(f"{shown(known.path)}: no intent {name!r} waits; waiting: {names}")
+            names = ", ".join(item.id for item in file.waiting) or "none"
+            raise UserError(f"{shown(file.path)}: no intent {name!r} waits; waiting: {names}")
         try:
             if batch is None:
-                known.end(intent, "given up")
+                file.end(intent, "given up")
             else:
-                known.created(intent, batch, None)
+                file.created(intent, batch, None)
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
 
 
 def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:
-    """A line for each batch."""
+    """A line of text for each batch."""
     for item in statuses:
         line, answer = item.intent.line, item.answer
-        state = answer
         if isinstance(answer, Batch):
             counts = f"{answer.done + answer.failed:,} of {answer.total or len(line.calls):,} done"
             state = f"{answer.id}: {answer.status}, {counts}"
         else:
             state = f"{item.intent.batch or item.intent.id}: {answer}"
-        yield f"{shown(item.known.path)}: {line.role} {line.model} at {line.endpoint}: {state}"
+        yield f"{shown(item.intents.path)}: {line.role} {line.model} at {line.endpoint}: {state}"

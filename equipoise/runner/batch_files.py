@@ -1,6 +1,6 @@
-"""The calls of batches as files, and their answers: for `vllm run-batch`, a provider's console, or a proxy.
+"""Writes the calls of batches to files, and reads their answers from files.
 
-A file has the lines of one model. Knows neither runs nor endpoints.
+The files are for `vllm run-batch`, a provider's console, or a proxy. Each file has the calls to one model.
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 
 class Answers:
-    """The lines of files of answers, of which only the offsets are held in memory. Raises UserError."""
+    """The answers in files. Only the offsets of their lines are held in memory.
+
+    `doubled` counts lines whose custom_id was read before, `unreadable` lines that are no answers. Raises
+    UserError if a file cannot be read or has no answer.
+    """
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._offsets: dict[str, tuple[Path, int]] = {}
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
         self.doubled = self.unreadable = 0
         for path in paths:
             try:
@@ -52,24 +56,24 @@ class Answers:
             raise UserError(f"--batch-read: {shown(path)}: has no line with a custom_id and a response")
 
     def take(self, name: str) -> ResultLine | None:
-        """The answer to a call, once."""
-        if name in self._taken or name not in self._offsets:
+        """The answer to the call with this custom_id; None if there is none, or the second time."""
+        if name in self._used or name not in self._offsets:
             return None
-        self._taken.add(name)
+        self._used.add(name)
         path, start = self._offsets[name]
         with opened(path) as file:
             file.seek(start)
             return read_line(file.readline())
 
     def unknown(self, known: Collection[str]) -> int:
-        """The number of answers to no call that was made, now or earlier."""
-        return sum(name not in self._taken and name not in known for name in self._offsets)
+        """The number of answers that belong to no call; `known` are the custom_ids of all earlier calls."""
+        return sum(name not in self._used and name not in known for name in self._offsets)
 
 
 def write(path: Path, lines: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Path, str, int]]:
-    """Write the lines of each model, with several models in a file each; yields file, model and number.
+    """Write the calls, given as lines by model, to `path`, or with several models to a file for each.
 
-    Raises UserError.
+    Yields each file with its model and number of calls. Raises UserError.
     """
     for model, requests in lines.items():
         target = path if len(lines) == 1 else path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
@@ -82,7 +86,10 @@ def write(path: Path, lines: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Pa
 
 
 class FileBatches:
-    """`--batch-write` and `--batch-read`: waiting calls are written to files, and answered from files."""
+    """`--batch-write` and `--batch-read`: answers waiting calls from files, and writes the rest to files.
+
+    `mask` removes API keys from a text.
+    """
 
     def __init__(self, settings: Settings, client: Client, mask: Callable[[str], str]) -> None:
         self._settings = settings
@@ -92,7 +99,7 @@ class FileBatches:
         self._written: list[str] = []
 
     def answer(self, waiting: Iterable[WaitingCall]) -> bool:
-        """Answer calls from the files that were given. Returns whether any were answered."""
+        """Answer calls from the files of --batch-read. Returns whether any were answered."""
         is_any = False
         for item in waiting:
             while (line := self._answers.take(item.name)) is not None:
@@ -103,14 +110,14 @@ class FileBatches:
                     item.answer(answer)
                     is_any = True
                 elif not (answer.is_transient or self._client.is_learned(item.call, answer)):
-                    what = f"HTTP {answer.status}: {answer.message}"
-                    why = self._mask(f"{item.call.role} {item.call.model!r}: {what}")
-                    item.fail(CallFailed(why))
+                    status = f"HTTP {answer.status}: {answer.message}"
+                    message = self._mask(f"{item.call.role} {item.call.model!r}: {status}")
+                    item.fail(CallFailed(message))
                     is_any = True
         return is_any
 
     def write(self, waiting: Iterable[WaitingCall]) -> None:
-        """Write the calls that have no answer yet. Raises UserError."""
+        """Write these calls to the file of --batch-write, or else only count them. Raises UserError."""
         lines: defaultdict[str, list[bytes]] = defaultdict(list)
         for item in waiting:
             lines[item.call.model].append(request_line(item.name, *self._client.line(item.call)))
@@ -125,7 +132,7 @@ class FileBatches:
             )
 
     def lines(self, known: Collection[str]) -> list[str]:
-        """Lines about files written and answers ignored; `known` are all calls that were ever made."""
+        """Messages about files written and answers ignored; `known` are the custom_ids of all calls."""
         parts = {
             "with another id": self._answers.unknown(known),
             "doubled": self._answers.doubled,

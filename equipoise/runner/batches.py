@@ -1,8 +1,8 @@
-"""Calls sent as batches, phase by phase, that are found again by the same command.
+"""Sends calls as batches, in phases. The same command, run again, finds its batches and reads them.
 
-A phase begins once every run waits for a call or has ended: then the calls that no batch has yet are sent,
-and batches that are over are read. Replies go to the runs that wait for them, which journal them as any
-other. Bound to the engine's event loop; knows neither suites nor how replies are judged.
+A phase begins once every run waits for a call or has ended: then the calls that are in no batch yet are sent,
+and finished batches are read. The runs that wait for replies continue, and journal them like any other.
+Everything here runs on the engine's event loop.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from equipoise.models.client import Client
 
 WAITING = "waiting for batch"
-"""Why a run is skipped whose calls are in a batch that is not over."""
+"""Why a run is skipped: its calls are in a batch that is still running."""
 QUIET_SECONDS = 0.1
-"""Seconds without a call of any run, after which all of them are taken to wait."""
+"""A phase begins after this many seconds without a new call: all runs are assumed to wait by then."""
 MOST_SHOWN = 3
-"""The most batches that a message names."""
+"""The largest number of batches that a message names."""
 
 
 class Batches:
-    """The batches of a session, at endpoints, or as files that are written and read instead.
+    """The batches of a session, at endpoints or in files.
 
-    `number` returns the index of a model in the counters. `stop` ends the session with a message; `suspend`
-    is called once the session need not wait any longer.
+    `number` returns the index of a model in the counters. `stop` ends the session with a message. `suspend`
+    is called when the session stops waiting for batches, to skip its remaining runs.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class Batches:
         self._suspend_runs = suspend
         self._intents: dict[History, Intents] = {}
         self._pending: dict[str, WaitingCall] = {}
-        self._live = 0
-        self._touched = 0.0
+        self._single_calls = 0
+        self._last_change = 0.0
         self._arrived = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -105,7 +105,7 @@ class Batches:
         return self._submissions.is_sending
 
     def open(self, history: History) -> None:
-        """Take up the batches of a journal."""
+        """Load the intents of a journal's batches, and add their cost to the budget."""
         if history not in self._intents:
             self._intents[history] = intents.load(batches_of(history.path))
             self._submissions.commit(history)
@@ -113,9 +113,9 @@ class Batches:
     # Calls.
 
     async def ask(self, run: str, call: Call, digest: str, history: History) -> tuple[Reply, str] | None:
-        """The reply to a call and its id, once its batch is read; None if the call is to be made by itself.
+        """Wait for the batch of a call, and return its reply and its custom_id.
 
-        Raises BatchWaiting, SessionStopped or CallFailed.
+        Returns None if the call is to be sent by itself. Raises BatchWaiting, SessionStopped or CallFailed.
         """
         name, intent = self._name(run, call, digest, history)
         if intent is None and not self._takes(call):
@@ -141,7 +141,10 @@ class Batches:
         return None if reply is None else (reply, name)
 
     def _name(self, run: str, call: Call, digest: str, history: History) -> tuple[str, Intent | None]:
-        """The id of a call, which no reply in the journal has, and the intent that announces it."""
+        """The custom_id of a call, and the intent of the batch that it is in, if any.
+
+        A run may repeat a request: the id is numbered so that no call in the journal or waiting has it.
+        """
         number = 0
         while True:
             name = intents.call_id(history.nonce, run, call.role, digest, number)
@@ -152,6 +155,7 @@ class Batches:
         return name, intent if intent is not None and intent.may_exist else None
 
     def _takes(self, call: Call) -> bool:
+        """Whether a call can be part of a batch. Raises CallFailed if it must, but a file cannot have it."""
         if call.role not in self._settings.batch:
             return False
         has_echo = "echo" in call.parameters
@@ -164,17 +168,18 @@ class Batches:
         return True
 
     @contextmanager
-    def live(self) -> Iterator[None]:
-        """While a call is made by itself, no phase begins."""
-        self._live += 1
+    def single_call(self) -> Iterator[None]:
+        """Prevent a phase from beginning while a call is sent by itself in this block."""
+        self._single_calls += 1
         try:
             yield
         finally:
-            self._live -= 1
+            self._single_calls -= 1
             self._touch()
 
     def _touch(self) -> None:
-        self._touched = time.monotonic()
+        """Note that a run has made progress."""
+        self._last_change = time.monotonic()
 
     # Phases.
 
@@ -193,7 +198,7 @@ class Batches:
             raise
 
     async def _advance(self) -> bool:
-        """Send and read what can be; False if nothing can before the session is given again."""
+        """Send calls, or wait for replies. Returns False if no run can continue in this session."""
         if self._files is None:
             return await self._submissions.place() or await self._submissions.collect()
         if self._files.answer(self._pending.values()):
@@ -202,28 +207,28 @@ class Batches:
         return False
 
     async def _quiet(self) -> None:
-        """Wait until there are calls, and every run waits for one."""
+        """Wait until there are waiting calls, and no run makes progress any more."""
         while True:
             if not self._pending:
                 self._arrived.clear()
                 await self._arrived.wait()
-            before = self._touched
+            before = self._last_change
             await asyncio.sleep(QUIET_SECONDS)
-            # Not by the clock: what was due while the loop was busy is done before this.
+            # If the loop was busy, other tasks may be due by now: let these run first.
             await asyncio.sleep(0)
             is_settled = all(not pending.future.done() for pending in self._pending.values())
-            if self._pending and is_settled and self._touched == before and not self._live:
+            if self._pending and is_settled and self._last_change == before and not self._single_calls:
                 return
 
     def _suspend(self) -> None:
-        """End the waiting: the runs are skipped until the same command is given again."""
+        """Stop waiting: the runs are skipped, until the same command is run again."""
         self.is_suspended = True
         self._suspend_runs()
         for pending in self._pending.values():
             pending.fail(BatchWaiting(WAITING))
 
     def stop(self, reason: str | None = None) -> None:
-        """Wait no longer, as the session ends; with a message for the user, end it."""
+        """Stop waiting because the session ends. A `reason` ends it, and is shown to the user."""
         if reason is not None:
             self._end_session(self._mask(reason))
         self._stopping.set()
@@ -231,7 +236,7 @@ class Batches:
             pending.fail(SessionStopped("the session ended before this run was done"))
 
     async def close(self) -> None:
-        """End the work, and note the batches whose replies are all in the journal."""
+        """Stop the task, and mark those batches as read whose replies are all in the journal."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -241,10 +246,10 @@ class Batches:
     # Messages.
 
     def waiting(self) -> list[str]:
-        """A line for each endpoint at which batches are that are not over, and for each file."""
+        """A message for each endpoint with unread batches, and for each file."""
         by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
-        for history, known in self._intents.items():
-            for intent in known.waiting:
+        for history, journal_intents in self._intents.items():
+            for intent in journal_intents.waiting:
                 left = sum(call not in history.batched for call in intent.line.calls)
                 by_url[intent.line.endpoint].append((intent, left))
         lines = [self._waiting_at(url, batches) for url, batches in by_url.items()]
@@ -258,12 +263,12 @@ class Batches:
         named = ", ".join(self._submissions.described(intent) for intent, _ in batches[:MOST_SHOWN])
         more = f" and {number - MOST_SHOWN} more" if number > MOST_SHOWN else ""
         ends = [intent.expires for intent, _ in batches if intent.expires]
-        when = f"by {_local(min(ends))}" if ends else "within a day"
+        when = f"by {_local_time(min(ends))}" if ends else "within a day"
         what = "1 batch" if number == 1 else f"{number} batches"
         return printable(
             f"{calls:,} calls wait in {what} at {url} ({named}{more}); run the same command again {when}"
         )
 
 
-def _local(moment: float) -> str:
-    return f"{datetime.fromtimestamp(moment).astimezone():%Y-%m-%d %H:%M}"
+def _local_time(timestamp: float) -> str:
+    return f"{datetime.fromtimestamp(timestamp).astimezone():%Y-%m-%d %H:%M}"

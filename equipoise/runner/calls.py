@@ -1,6 +1,6 @@
-"""The call path of one run: a call is replayed from the journal, or else sent, journalled and counted.
+"""The calls of one run. Each is replayed from the journal, or else sent, journalled and counted.
 
-Every attempt waits for a slot, within the budget and the run's deadline. Knows neither suites nor scores.
+Every attempt waits for a slot, and stays within the budget and the run's deadline.
 """
 
 from __future__ import annotations
@@ -24,13 +24,16 @@ from equipoise.results.journal import Journal
 from equipoise.runner.context import CallContext
 
 LONGEST_PAUSE = 3600.0
-"""The longest pause of an endpoint in seconds, whatever it requests."""
+"""The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
 NOTICE_SECONDS = 10.0
-"""The shortest pause that the user is notified of."""
+"""The shortest pause, in seconds, that the user is notified of."""
 
 
 class Deadline:
-    """A time limit in seconds that runs only between `resume` and `pause`, which may nest."""
+    """A time limit in seconds that runs only while calls are in progress, and not while they wait for slots.
+
+    Calls may be concurrent: the clock runs while `resume` was called more often than `pause`.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
@@ -58,20 +61,20 @@ class Deadline:
         return self._timeout.expired()
 
     @property
-    def _can_be_moved(self) -> bool:
+    def _can_reschedule(self) -> bool:
         return self._is_open and not self._timeout.expired()
 
     def resume(self) -> None:
         """Start the clock."""
         self._running += 1
-        if self._running == 1 and self._can_be_moved:
+        if self._running == 1 and self._can_reschedule:
             self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
 
     def pause(self) -> None:
         """Stop the clock."""
         self._running -= 1
         when = self._timeout.when()
-        if self._running == 0 and when is not None and self._can_be_moved:
+        if self._running == 0 and when is not None and self._can_reschedule:
             self._left = when - asyncio.get_running_loop().time()
             self._timeout.reschedule(None)
 
@@ -93,8 +96,8 @@ class CallSlot(Slot):
         log: Journal,
     ) -> None:
         self._route = context.routes[call.role, call.model]
-        request_hash = hash((self._route.model, *(message["content"] for message in call.messages)))
-        super().__init__(context.limiter, self._route.queue, priority, request_hash)
+        content_hash = hash((self._route.model_index, *(message["content"] for message in call.messages)))
+        super().__init__(context.limiter, self._route.queue, priority, content_hash)
         self._context = context
         self._call = call
         self._deadline = deadline
@@ -113,25 +116,28 @@ class CallSlot(Slot):
             self._deadline.resume()
 
     async def _begin(self) -> None:
-        context = self._context
+        """Reserve the cost of the attempt, and count it as in flight. `__aexit__` settles both."""
+        context, model = self._context, self._route.model_index
         if not context.budget.is_limited:
             context.counters.enter()
             return
         try:
-            self._reserved = await context.budget.reserve(self._call, self._route.model, self._route.cost)
-            # Assumed until the attempt ends; without a bound on the reply, at least the prompt is charged.
-            bound = context.budget.most_of(self._call, self._route.model, self._route.cost)
-            read = self._route.cost(Usage(input=prompt_tokens(self._call)))
-            self._spent = read if bound is None else min(bound, self._reserved)
+            # This also counts the attempt as in flight.
+            self._reserved = await context.budget.reserve(self._call, model, self._route.cost)
+            # What counts as spent if the attempt ends without a report: the most that it may cost, or the
+            # prompt if the length of the reply has no bound.
+            bound = context.budget.most_of(self._call, model, self._route.cost)
+            prompt_cost = self._route.cost(Usage(input=prompt_tokens(self._call)))
+            self._spent = prompt_cost if bound is None else min(bound, self._reserved)
         except BaseException:
             self._leave()
             raise
 
     def succeed(self, reply: Reply) -> None:
-        """Report a reply: the limit may grow."""
+        """Report a reply; the concurrency limit may grow."""
         super().answered()
         if self._reserved:
-            # Hidden reasoning is not in the text: it may have used the whole token limit, if there is one.
+            # Without usage in the response, hidden reasoning may have used all tokens up to the limit.
             has_bound = not reply.is_metered and self._call.parameters.get("max_tokens")
             self._spent = max(self._spent if has_bound else 0, self._route.cost(usage_of(self._call, reply)))
 
@@ -147,7 +153,7 @@ class CallSlot(Slot):
             self._slow_down(failure, super().failed(), None)
 
     def _slow_down(self, failure: Failure, cut: Cut | None, wait: float | None) -> None:
-        """Pause the endpoint for as long as it asks, and record a cut of its limit."""
+        """Pause the endpoint for the `wait` that it requests, and journal a cut of its concurrency limit."""
         pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
         if wait:
             self._pause(wait, time.monotonic() + pause)
@@ -165,7 +171,10 @@ class CallSlot(Slot):
             )
 
     def _pause(self, wait: float, until: float) -> None:
-        """Pause all calls to the endpoint, and notify the user of a long wait."""
+        """Pause all calls to the endpoint, and notify the user of a long wait.
+
+        Ends the session if the wait is longer than --max-wait.
+        """
         context, endpoint = self._context, self._route.endpoint
         is_longer = until > context.counters.paused_until(endpoint) + NOTICE_SECONDS
         context.counters.pause(endpoint, until)
@@ -192,10 +201,10 @@ class CallSlot(Slot):
 
 
 class RunCalls:
-    """The calls of one run, sent or replayed. `position` is the run's position among all runs, from 0.
+    """Makes the calls of one run, whose id is `run`. `position` is the run's position among all runs, from 0.
 
-    Replies are returned unmasked; recorded and replayed exchanges are masked. `queued` is how many seconds
-    the calls have waited for their slots; `deadline` limits the run as a whole.
+    New replies are returned unmasked; recorded and replayed exchanges are masked. `queued` is how many
+    seconds the calls have waited for slots; `deadline` limits the run as a whole.
     """
 
     def __init__(
@@ -217,7 +226,7 @@ class RunCalls:
         self._history = history
 
     def code(self, *parts: str) -> str:
-        """A one-time code of this run, which no model can guess."""
+        """A code derived from this run and these parts, which no model can guess."""
         return journal.code(self._history.nonce, self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:
@@ -231,7 +240,7 @@ class RunCalls:
         elif (batched := await self._ask_in_batch(call, digest)) is not None:
             reply, batch = batched
         else:
-            reply = await self._ask(call)
+            reply = await self._send(call)
         if exchange is None:
             exchange = self._log.append_call(self._run, masked, digest, reply, batch)
         self.exchanges.append(exchange)
@@ -239,18 +248,19 @@ class RunCalls:
         return reply
 
     async def _ask_in_batch(self, call: Call, digest: str) -> tuple[Reply, str] | None:
-        """The reply from a batch, and the id of its line; None if the call is to be made by itself."""
+        """The reply from a batch, and its custom_id; None if the call is to be sent by itself."""
         batches = self._context.batches
         if batches is None or call.role in self._context.replay_only:
             return None
         return await batches.ask(self._run, call, digest, self._history)
 
-    async def _ask(self, call: Call) -> Reply:
+    async def _send(self, call: Call) -> Reply:
+        """The reply to a call that is sent by itself."""
         batches = self._context.batches
-        with nullcontext() if batches is None else batches.live():
-            return await self._ask_alone(call)
+        with nullcontext() if batches is None else batches.single_call():
+            return await self._send_in_slot(call)
 
-    async def _ask_alone(self, call: Call) -> Reply:
+    async def _send_in_slot(self, call: Call) -> Reply:
         slot = CallSlot(self._context, call, self._priority, self.deadline, self._log)
         self.deadline.resume()
         try:
@@ -276,14 +286,15 @@ class RunCalls:
             self.deadline.pause()
 
     def _priority(self) -> Priority:
+        """Smaller is earlier: runs with more calls done go first, then those earlier in order."""
         return (-len(self.exchanges), self._position)
 
     def _count(self, exchange: Exchange, *, replayed: bool) -> None:
         call, reply = exchange.call, exchange.reply
         usage = usage_of(call, reply)
-        model = self._context.routes[call.role, call.model].model
+        route = self._context.routes[call.role, call.model]
         self._context.counters.count_reply(
-            model,
+            route.model_index,
             usage.input,
             usage.output,
             replayed=replayed,
@@ -294,6 +305,6 @@ class RunCalls:
 
 
 def _until(wait: float) -> str:
-    """A duration, and the local time when it ends."""
+    """This many seconds as a duration, and the local time when it ends."""
     end = datetime.now().astimezone() + timedelta(seconds=wait)
     return f"{duration(wait)}, until {end:%H:%M}" + (f" on {end:%Y-%m-%d}" if wait > 43_200 else "")

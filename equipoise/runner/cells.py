@@ -1,7 +1,7 @@
-"""The cells of a sweep: models x suites x settings, from a table in TOML. Starts nothing.
+"""The cells of a sweep: models x suites x settings, read from a TOML file.
 
-A row of the table has options of a session by name, and a few keys of its own; what a later axis says goes
-before what an earlier one says: all cells, suites, models, settings.
+A row of the file has options of a session by name, and a few keys of its own. An option may be set in several
+places; the last of these that sets it takes precedence: `options` (all cells), suites, models, settings.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from equipoise.results.store import Files, file_name
 from equipoise.runner.settings import settings_of
 
 _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
-"""The tables of rows, and the key that names a row."""
+"""The tables of rows, each with the key that holds a row's name."""
 _TOP = {"folder", "options", "exclude", *_AXES}
 _OF_MODELS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
 _REFUSED: Mapping[str, str] = {
@@ -45,9 +45,9 @@ _REFUSED: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A server that a cell starts for itself; `{model}` and `{port}` in `command` stand for the values.
+    """A server that a cell starts. `{model}` and `{port}` in its `command` are replaced by their values.
 
-    It is ready when a GET of the path `ready` succeeds, within `timeout` seconds.
+    It must answer a GET of the path `ready` with success within `timeout` seconds.
     """
 
     command: str
@@ -59,9 +59,9 @@ class Server:
 class SweepCell:
     """One session of a sweep: a model on a suite, in one of the settings, if there are any.
 
-    `options` are texts by name as on a command line; `keys` names the environment variable that holds the
-    value of an option. `cpus` and `gpus` are what Ray sets aside for it. A `release` is a model in one of the
-    settings, on all suites.
+    `options` are texts by name, as on a command line. `keys` maps options for API keys to the environment
+    variables that hold them. `cpus` and `gpus` are what Ray reserves for the cell. Cells of one model in the
+    same settings, on all suites, have the same `release`.
     """
 
     name: str
@@ -107,7 +107,7 @@ class SweepCell:
         return [word for name, value in texts.items() for word in _words(options[name], value)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """The variables of its session: these, and its keys. Raises UserError for a key that is not there."""
+        """Its session's environment: these variables and its API keys. Raises UserError if one is not set."""
         environment = dict(variables)
         for option, variable in self.keys.items():
             if not variables.get(variable):
@@ -117,6 +117,7 @@ class SweepCell:
 
 
 def _words(option: Option, value: Any) -> Iterator[str]:
+    """The command line arguments that set an option to a value."""
     if option.switch:
         if value:
             yield option.flag
@@ -128,14 +129,17 @@ def _words(option: Option, value: Any) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """The cells of a table, and the folder of their files."""
+    """A sweep: its cells, and the folder of their files."""
 
     folder: Path
     cells: Sequence[SweepCell]
 
 
 def load(path: Path, root: Path) -> Sweep:
-    """The sweep of a table; paths in it are relative to `root`. Raises UserError naming file and row."""
+    """Load the sweep of a TOML file, whose paths are relative to `root`.
+
+    Raises UserError naming the file and the row.
+    """
     data = option_files.read(path)
     try:
         return _sweep(data, root)
@@ -156,16 +160,16 @@ def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
             raise UserError(f"{axis}: there is none; write [[{axis}]] and a line {_AXES[axis]} = ...")
     excluded = _excluded(data.get("exclude", []), rows)
     settings: Sequence[TableRow | None] = [*rows["settings"]] or [None]
-    places = product(rows["models"], rows["suites"], settings)
     cells = [
         _cell(folder, shared, model, suite, setting)
-        for model, suite, setting in places
+        for model, suite, setting in product(rows["models"], rows["suites"], settings)
         if not any(_matches(row, model, suite, setting) for row in excluded)
     ]
     if not cells:
         raise UserError("exclude: leaves no cell")
     _refuse_doubled([cell.name for cell in cells])
     for cell in cells:
+        # Computed now, so that invalid settings raise UserError before any cell starts.
         _ = cell.settings
     return Sweep(folder=folder, cells=cells)
 
@@ -174,7 +178,7 @@ TableRow = Mapping[str, Any]
 
 
 def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A row with its keys as names of options or of `own`, and values as texts. Raises UserError."""
+    """A row with its values as texts. Raises UserError for a key that is neither an option nor in `own`."""
     if not isinstance(row, dict):
         raise UserError(f"{where}: is not a table")
     options = [option for option in (*OPTIONS, *suites.options()) if option.name != "model"]
@@ -198,7 +202,7 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
 
 
 def _excluded(rows: Any, axes: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
-    """The rows of `exclude`: which cells are left out. Raises UserError for one that names none."""
+    """The rows of `exclude`. Raises UserError for one with a model, suite or setting that does not exist."""
     keys = {"model": "models", "suite": "suites", "setting": "settings"}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or not row or row.keys() - keys.keys():
@@ -253,8 +257,8 @@ def _server(model: TableRow) -> Server | None:
     )
 
 
-def _amount(model: TableRow, name: str, usual: float) -> float:
-    value = model.get(name, usual)
+def _amount(model: TableRow, name: str, default: float) -> float:
+    value = model.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise UserError(f"{model['model']}: {name} is a number from 0 up")
     return float(value)

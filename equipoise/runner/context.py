@@ -1,7 +1,4 @@
-"""The context that all calls of a session share: client, limiter, counters, budget, and routes to models.
-
-Knows neither suites nor runs.
-"""
+"""The context that all calls of a session share: client, limiter, counters, budget, and routes to models."""
 
 from __future__ import annotations
 
@@ -33,12 +30,12 @@ EndpointOf = Callable[[Role, str], Endpoint]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The route to a model: its index in the counters, its endpoint's index and queue, and its price.
+    """The route to a model in a role: indices of the model and its endpoint in the counters, queue and price.
 
-    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` that of a call in a batch.
+    `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
     """
 
-    model: int
+    model_index: int
     endpoint: int
     queue: EndpointQueue
     cost: Callable[[Usage], int]
@@ -47,11 +44,12 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
-    """The context of all calls. `on_failure` is called with a failed call before its slot is released.
+    """The context of all calls. `on_failure` is called with the error of a call before its slot is released.
 
     `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
-    their replies come from the journal. An endpoint that asks to wait longer than `max_wait` seconds ends the
-    session. `batches` is None if there are none.
+    their replies come from the journal. A request of an endpoint to wait longer than `max_wait` seconds ends
+    the session. `batches` is None if no calls are sent in batches. `opened` is the monotonic time at which
+    the context was created.
     """
 
     client: Client
@@ -67,7 +65,7 @@ class CallContext:
     opened: float = field(default_factory=time.monotonic)
 
     def limits(self) -> list[dict[str, int]]:
-        """The lowest, highest and last concurrency limit of each endpoint, and the refused calls."""
+        """The lowest, highest and last concurrency limit of each endpoint, and its count of refused calls."""
         queues = {route.endpoint: route.queue for route in self.routes.values()}
         return [
             {
@@ -92,8 +90,8 @@ def open_context(
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
-    A parameter that an endpoint rejects is recorded in every open journal. Calls may be sent in batches if
-    there is a `suspend`, which is called once their runs need not be waited for.
+    A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls may be sent
+    in batches only with `suspend`, which is called when the session stops waiting for batches.
     """
     from equipoise.models.client import Client
 
@@ -106,9 +104,9 @@ def open_context(
             stop(str(failure))
 
     def learn(call: Call, change: ParameterChange) -> None:
-        what = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
+        content = {"parameter": change.parameter, "action": change.action, "reason": change.reason}
         for log in logs():
-            log.append("learned", role=call.role, model=call.model, **what)
+            log.append("learned", role=call.role, model=call.model, **content)
 
     base_urls = _base_urls(settings, endpoint)
     indices = {url: list(base_urls.values()).index(url) for url in base_urls.values()}
@@ -131,7 +129,7 @@ def open_context(
             budget,
             counters,
             cost=lambda role, model, usage: routes[role, model].cost_in_batch(usage),
-            number=lambda role, model: routes[role, model].model,
+            number=lambda role, model: routes[role, model].model_index,
             base_url=lambda role, model: base_urls[role, model],
             stop=stop,
             suspend=suspend,
@@ -151,7 +149,7 @@ def open_context(
 
 
 def _base_urls(settings: Settings, endpoint: EndpointOf) -> dict[tuple[Role, str], str]:
-    """The base URL of every model in its role, subject first."""
+    """The base URL of every model, by role and name, subject first."""
     models: list[tuple[Role, str]] = [("subject", settings.model or "")]
     models += [("evaluator", name) for name in settings.models[1:]]
     return {(role, model): endpoint(role, model).base_url for role, model in models}
@@ -171,7 +169,7 @@ def _routes(
     }
     return {
         (role, model): Route(
-            model=number,
+            model_index=number,
             endpoint=indices[url],
             queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),

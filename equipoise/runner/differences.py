@@ -1,4 +1,4 @@
-"""Differences between two sessions' settings: by option, as the user types it. Knows no journal. Pure."""
+"""Describes the differences between two sessions' settings, by command line option. Pure functions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from equipoise.core.types import JSON
 
 Digests = Mapping[str, str]
-"""The digest of each file of a session's questions by its name; empty if that is not known."""
+"""The digests of the files of a session's questions, by name; empty if unknown."""
 _OPTIONS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--rejudge"}
-"""The options whose values have another name in the settings."""
+"""The settings whose option has another name."""
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
 _CONTENT = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}
-"""Names for the content that has changed where a hash has."""
+"""For each setting that is a hash of some content, the words that name this content."""
 _FOLLOWS: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
@@ -20,18 +20,18 @@ _FOLLOWS: Mapping[str, Sequence[str]] = {
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""Settings that need no mention beside the change that they come from."""
+"""Changes that are not mentioned if one of these other options has changed too, as that explains them."""
 _MOST_FILES = 3
 _LONGEST, _AROUND = 60, 20
-"""Characters of a text that is shown whole, and how many around the first difference of a longer one."""
+"""Texts up to _LONGEST characters are shown whole; of longer ones, _AROUND on each side of the difference."""
 
 
 def differences(
     before: Mapping[str, JSON], now: Mapping[str, JSON], files: tuple[Digests, Digests] = ({}, {})
 ) -> list[str]:
-    """The options in which a session's settings differ from an earlier one's, each with no more than differs.
+    """A text for each option in which a session's settings `now` differ from those `before`.
 
-    Settings that the earlier session alone has are passed over. `files` are those of both.
+    Settings that only the earlier session has are ignored. `files` are the digests of both sessions' files.
     """
     older, newer = (_by_option({name: side.get(name) for name in now}) for side in (before, now))
     changed = [option for option in {**older, **newer} if older.get(option) != newer.get(option)]
@@ -52,10 +52,10 @@ def _by_option(settings: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _options(name: str, value: JSON) -> Iterator[tuple[str, JSON]]:
-    """The options that make up one of the settings."""
+    """The options, with their values, that one of the settings was made from."""
     role, _, rest = name.partition("_")
     if rest == "sampling":
-        yield from ((f"--{role}-{_typed(key)}", number) for key, number in (value or {}).items())
+        yield from ((f"--{role}-{_hyphenated(key)}", number) for key, number in (value or {}).items())
     elif name == "endpoints":
         yield from _endpoints(value or {})
     elif name == "until":
@@ -63,22 +63,22 @@ def _options(name: str, value: JSON) -> Iterator[tuple[str, JSON]]:
     elif name == "rubric_version":
         yield "--rubric", None if value is None else f"version {value}"
     else:
-        yield _OPTIONS.get(name) or _CONTENT.get(name) or f"--{_typed(name)}", value
+        yield _OPTIONS.get(name) or _CONTENT.get(name) or f"--{_hyphenated(name)}", value
 
 
-def _typed(name: str) -> str:
+def _hyphenated(name: str) -> str:
     return name.replace("_", "-")
 
 
 def _endpoints(urls: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
     subject, evaluator = urls.get("subject"), urls.get("evaluator")
     yield "--api-base-url", subject
-    # Unless it is given it is the subject's.
+    # By default the evaluators' endpoint is the subject's.
     yield "--evaluator-api-base-url", None if evaluator == subject else evaluator
 
 
 def _until(text: str) -> Iterator[tuple[str, JSON]]:
-    """The parts of what `Plan.identity` says of --until: "gate: RULE RULE against FILE (DIGEST)"."""
+    """The options in the text of `metadata.identity` for --until: "gate: RULE RULE against FILE (DIGEST)"."""
     until, _, gate = text.partition(": ")
     rules, _, baseline = gate.rpartition(" against ")
     yield "--until", until or None
@@ -102,19 +102,18 @@ def _difference(option: str, before: JSON, now: JSON) -> str:
 
 
 def _of_lists(option: str, before: Sequence[JSON], now: Sequence[JSON]) -> str:
-    gone, new = (
-        " ".join(str(item) for item in here if item not in there)
-        for here, there in ((before, now), (now, before))
-    )
-    if gone and new:
-        return f"{option} was {gone}, now {new}"
-    if not gone and not new:
+    removed = " ".join(str(item) for item in before if item not in now)
+    added = " ".join(str(item) for item in now if item not in before)
+    if removed and added:
+        return f"{option} was {removed}, now {added}"
+    if not removed and not added:
+        # Only the order has changed.
         return f"{option} was {' '.join(map(str, before))}, now {' '.join(map(str, now))}"
-    return f"{option} {gone} is missing" if gone else f"{option} {new} is new"
+    return f"{option} {removed} is missing" if removed else f"{option} {added} is new"
 
 
 def _of_files(option: str, before: Mapping[str, JSON], now: Mapping[str, JSON]) -> str:
-    """Files are recorded as a name and a digest."""
+    """The difference of two files, each recorded as a name and a digest."""
     older, newer = (side.get("name", side.get("results")) for side in (before, now))
     return f"{option}: {newer} has changed" if older == newer else _difference(option, older, newer)
 
@@ -123,10 +122,10 @@ def _around(before: str, now: str) -> tuple[str, str]:
     """Excerpts of both texts around their first difference."""
     pairs = enumerate(zip(before, now, strict=False))
     index = next((index for index, (one, other) in pairs if one != other), min(len(before), len(now)))
-    return _part(before, index), _part(now, index)
+    return _excerpt(before, index), _excerpt(now, index)
 
 
-def _part(text: str, index: int) -> str:
+def _excerpt(text: str, index: int) -> str:
     start, end = max(0, index - _AROUND), index + _AROUND
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
 
@@ -141,12 +140,12 @@ def _shown(value: JSON) -> str:
 
 
 def _questions(before: Digests, now: Digests) -> str:
-    """The files that changed, if that is known."""
+    """The difference of the questions: the files that changed, if these are known."""
     changed = [name for name in now if before.get(name) != now[name]]
-    gone = [name for name in before if name not in now]
-    if not before or not (changed or gone):
+    removed = [name for name in before if name not in now]
+    if not before or not (changed or removed):
         return f"{_QUESTIONS} have changed"
     texts = [f"{name} {'has changed' if name in before else 'is new'}" for name in changed]
-    texts += [f"{name} is missing" for name in gone]
+    texts += [f"{name} is missing" for name in removed]
     more = len(texts) - _MOST_FILES
     return f"--topics: {', '.join(texts[:_MOST_FILES])}{f' and {more} more' if more > 0 else ''}"

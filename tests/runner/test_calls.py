@@ -218,7 +218,7 @@ class World:
         models: list[tuple[Role, str]] = [("subject", "m"), ("evaluator", "e")]
         self._routes = {
             key: Route(
-                model=number,
+                model_index=number,
                 endpoint=number,
                 queue=self.limiter.queue(self.limits[number]),
                 cost=lambda usage: usage.input + PRICE * usage.output,
