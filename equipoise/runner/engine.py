@@ -1,7 +1,7 @@
-"""Runs the cases of a session, or the jobs of a command, concurrently while tests or the command wait.
+"""Runs the cases of a session, or the jobs of a command, concurrently, while tests or the command wait.
 
-One event loop in one background thread with one client, in the process that the user started. `Engine.start`,
-`Engine.record` and `Engine.close` are thread-safe. Knows neither pytest nor its workers.
+There is one event loop in one background thread, with one client, in the process that the user started.
+`Engine.start`, `Engine.record` and `Engine.close` are thread-safe.
 """
 
 from __future__ import annotations
@@ -40,25 +40,26 @@ from equipoise.runner.trial import Trial
 T = TypeVar("T")
 
 STOP_SECONDS = 0.2
-"""Seconds between checks, by a test that waits for its run, whether the session has been stopped."""
+"""Interval in seconds at which a test that waits for its run checks whether the session was stopped."""
 DRAIN_SECONDS = 0.02
-"""Seconds between checks, by a session that is ending, whether its calls are finished."""
+"""Interval in seconds at which a session that is ending checks whether its calls have finished."""
 WATCH_SECONDS = 2.0
-"""Seconds between checks whether the journals are still there."""
+"""Interval in seconds at which the engine checks whether the journals still exist."""
 RUNS_AHEAD = 4
-"""Runs in progress per slot, as some of them wait for a retry."""
+"""Runs in progress for each call that may be in flight: some runs wait for a retry."""
 
 
 Work = Callable[[RunCalls], Awaitable[T]]
-"""The work of one run, which makes its calls within its time limit."""
+"""The coroutine function of one run; it makes its calls with the RunCalls that it is given."""
 
 
 class Engine:
     """Runs cases on its own event loop.
 
-    `endpoint` returns the endpoint of a model in a role; `counters` can also stop the session;
-    `load` returns the suites of runs; `idle` is called while a test waits for its run. With batches, runs
-    whose calls are in one that is not over end with BatchWaiting.
+    `endpoint` returns the endpoint of a model in a role. `counters` also say when the session has to stop.
+    `load` returns a suite and the history of its journal, by the suite's name. `idle` is called repeatedly
+    while a test waits for its run. With batches, runs whose calls are in a batch that is still running end
+    with BatchWaiting.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Engine:
         return self._batches is not None and self._batches.is_suspended
 
     def waiting(self) -> list[str]:
-        """A line for each endpoint at which batches wait."""
+        """A message for each endpoint with unread batches."""
         return [] if self._batches is None else self._batches.waiting()
 
     @property
@@ -133,7 +134,7 @@ class Engine:
         self._start([self._pending(item, position) for position, item in enumerate(mixed)])
 
     def _mixed(self, wanted: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
-        """The runs of each suite with its extra jobs among them."""
+        """The runs, suite by suite, with the extra jobs of each suite scattered among its runs."""
         for suite in dict.fromkeys(item.suite for item in wanted):
             runs = [item for item in wanted if item.suite == suite and isinstance(item, Run)]
             extra = [item for item in wanted if item.suite == suite and not isinstance(item, Run)]
@@ -143,19 +144,22 @@ class Engine:
         return PendingRun(
             key=(item.suite, item.id),
             history=self._history(item.suite),
-            work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._do, item),
+            work=partial(self._evaluate, item) if isinstance(item, Run) else partial(self._do_extra, item),
             position=position,
             round=item.number if isinstance(item, Run) else 0,
         )
 
     def await_extra(self, job: ExtraJob) -> None:
-        """Wait for an extra job that was started. Raises CallFailed, SessionStopped, or a bug's."""
+        """Wait for an extra job that was started.
+
+        Raises CallFailed, SessionStopped, BatchWaiting, or the exception of a bug.
+        """
         key = (job.suite, job.id)
         self._await(key, self._queue.future(key))
         self._queue.forget(key)
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
-        """Start jobs, which share one journal, by name. Returns their futures in order."""
+        """Start jobs, given by name, that share one journal. Returns their futures in order."""
         self._open(history)
         pending = [
             PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
@@ -169,13 +173,13 @@ class Engine:
         self.warm_up()
         self._ready.result()
         if self._opened is None:
-            # Not earlier: only now are the built-in servers ready.
+            # Not earlier: the addresses of the built-in servers are known once they are ready.
             self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
             if self._batches is not None:
                 for history in self._logs:
                     self._batches.open(history)
             self._loop.call_soon_threadsafe(self._watch)
-        # Objects that exist by now live as long as the process: exclude them from garbage collection.
+        # The objects that exist now live until the process ends: exclude them from garbage collection.
         gc.freeze()
         self._started.update(item.key for item in pending)
         self._loop.call_soon_threadsafe(self._queue.add, pending)
@@ -183,27 +187,27 @@ class Engine:
     def record(self, run: Run) -> Record:
         """Wait for a run's record; may be called repeatedly.
 
-        A run that has not begun is moved to the front. Raises SessionStopped, NotNeeded, or the exception of
-        a bug.
+        A run that has not begun is begun next. Raises SessionStopped, NotNeeded, BatchWaiting, or the
+        exception of a bug.
         """
-        known = self.finish(run) or self._history(run.suite).record(run.id)
-        assert known is not None
-        return known
+        record = self.finish(run) or self._history(run.suite).record(run.id)
+        assert record is not None
+        return record
 
     def finish(self, run: Run) -> Record | None:
-        """Wait until a run has ended; returns its record, or None if that is already in the journal.
+        """Wait until a run has ended. Returns its record, or None if that is already in the journal.
 
-        Raises as `record` does.
+        Raises the same exceptions as `record`.
         """
         key = (run.suite, run.id)
         with self._lock:
             if not self._has_ended(run) and key not in self._started:
                 self.start([run])
-        known = None if self._has_ended(run) else self._await(key, self._queue.future(key))
-        # Later calls read it from the journal, to save memory.
+        record = None if self._has_ended(run) else self._await(key, self._queue.future(key))
+        # Later calls read the record from the journal, to save memory.
         self._queue.forget(key)
         self._started.discard(key)
-        return known
+        return record
 
     def _has_ended(self, run: Run) -> bool:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
@@ -211,7 +215,7 @@ class Engine:
     def _await(self, key: RunId, future: Future[T]) -> T:
         if not future.done():
             self._loop.call_soon_threadsafe(self._queue.prioritise, key)
-        # Not `result(timeout)`: its TimeoutError could not be told from one that the run itself raised.
+        # Not `result(timeout)`: its TimeoutError could also come from the run itself.
         while not wait([future], STOP_SECONDS).done:
             if self._counters.is_stopped:
                 raise SessionStopped(self._counters.stop_reason)
@@ -224,7 +228,7 @@ class Engine:
     def close(self, interruptions: Interruptions) -> None:
         """Wait for calls in flight, journal their replies, and end the thread.
 
-        Calls are dropped after a time limit, or if the user has interrupted twice. Raises CannotKeep if a
+        Calls are cancelled after a time limit, or if the user interrupts twice. Raises CannotKeep if a
         journal has vanished.
         """
         if self._thread is None:
@@ -232,7 +236,7 @@ class Engine:
         self._ready.result()
         self._is_closing = True
         self._drain(interruptions)
-        asyncio.run_coroutine_threadsafe(self._drop(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._cancel_all(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         with ExitStack() as steps:
@@ -248,7 +252,7 @@ class Engine:
 
     def _serve(self) -> None:
         try:
-            # The SDK takes a while to import; the other threads continue.
+            # The import of the SDK is slow; the other threads continue meanwhile.
             import equipoise.models.client  # noqa: F401
 
             self._loop = asyncio.new_event_loop()
@@ -270,7 +274,7 @@ class Engine:
         )
 
     def _watch(self) -> None:
-        """Stop the session if a journal has vanished, as its next line may be minutes away."""
+        """Stop the session if a journal has vanished; waiting for the next write might take minutes."""
         for log in list(self._logs.values()):
             try:
                 log.check()
@@ -318,7 +322,7 @@ class Engine:
         )
         return self._logs[history].append_record(record, ids)
 
-    async def _do(self, job: ExtraJob, calls: RunCalls) -> None:
+    async def _do_extra(self, job: ExtraJob, calls: RunCalls) -> None:
         loaded, history = self._suites[job.suite]
         content = await evaluate.do_job(job.do, calls, loaded.settings)
         replies = [exchange.reply for exchange in calls.exchanges]
@@ -336,6 +340,7 @@ class Engine:
             self._context.stop(why)
 
     def _drain(self, interruptions: Interruptions) -> None:
+        """Wait for calls in flight, within the patience of `interruptions`."""
         self._loop.call_soon_threadsafe(self._refuse_waiting)
         begun, longest = time.monotonic(), self.settings.request_timeout
         while self._is_busy and time.monotonic() - begun < interruptions.patience(longest):
@@ -354,7 +359,8 @@ class Engine:
             self._batches.stop()
         self._queue.stop()
 
-    async def _drop(self) -> None:
+    async def _cancel_all(self) -> None:
+        """Cancel the runs in progress, and close the batches and the client."""
         self._refuse_waiting()
         await self._queue.drop()
         if self._opened is not None:

@@ -1,4 +1,7 @@
-"""Estimates the cost of a session from earlier sessions, or else from stated assumptions. Makes no call."""
+"""Estimates the calls, tokens and cost of a session, from earlier sessions or else from assumptions.
+
+Makes no calls.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +24,30 @@ from equipoise.runner.plan import Plan
 from equipoise.stats import mean
 
 Z = 1.96
-"""Half the width of a 95 % interval of a normal distribution, in standard deviations."""
+"""The half-width of a 95 % interval of a normal distribution, in standard deviations."""
 BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
-"""Bytes of a prompt per token, in any language: likely, and for few and many tokens."""
+"""UTF-8 bytes per token of a prompt, in any language, for the likely, lowest and highest number of tokens."""
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
     "evaluator": (250, 100, 600),
 }
-"""Tokens per reply if there is no earlier session: likely, low, high."""
+"""Tokens per reply without an earlier session: likely, low, high."""
 ASSUMED_SPEED = ((1.0, 50.0), (0.5, 150.0), (3.0, 15.0))
-"""Seconds until a reply begins and its tokens a second: likely, fast, slow."""
+"""Seconds until a reply begins, and its tokens per second: likely, fast, slow."""
 OTHERS_LENGTH, OTHERS_PROMPT = 3.0, 2.0
-"""Factors by which another model may write, and read, more or less."""
+"""The factors by which another model's replies, and its prompts, may be longer or shorter."""
 Limits = Mapping[Role, int | None]
 """The user's limits on tokens per reply."""
 _NO_LIMITS: Limits = {}
 MOST_NAMED = 3
-"""The most models that the basis of an estimate names."""
+"""The largest number of models that the basis of an estimate names."""
 AUDIT = "audit"
-"""The name of the evaluators' audit beside the roles."""
+"""The name, used in place of a role, of an evaluator's calls in the audit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """An estimate and its interval."""
+    """An estimated value, with the lower and upper end of its interval."""
 
     value: float
     low: float
@@ -57,13 +60,16 @@ class Range:
         return Range(value=self.value / parts, low=self.low / parts, high=self.high / parts)
 
     def widened(self, factor: float) -> Range:
-        """The range from so many times less to so many times more."""
+        """The same value, with the lower end divided and the upper end multiplied by the factor."""
         return replace(self, low=self.low / factor, high=self.high * factor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """The expected calls, tokens and seconds (one call after the other) of a model, and what they rest on."""
+    """The expected calls, input and output tokens, and seconds of a model.
+
+    The seconds are those of calls made one after the other. `basis` says what the estimate is based on.
+    """
 
     calls: Range
     input: Range
@@ -72,35 +78,39 @@ class Use:
     basis: str
 
     def of_other_models(self) -> Use:
-        """The use of a model of which nothing is known, where others used this much."""
+        """The expected use of an unknown model, if this is the use of other models."""
         output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
         return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
 
 
 @dataclass(slots=True)
 class Sample:
-    """One model's use in earlier sessions: calls, input tokens, output tokens and seconds by run."""
+    """One model's use in earlier sessions.
+
+    `runs` maps a journal and a run's id to a list: calls, input tokens, output tokens, seconds.
+    """
 
     runs: dict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0] * 4))
 
     def add(self, run: tuple[str, str], usage: Usage, seconds: float) -> None:
         """Add a call of a run."""
-        used = self.runs[run]
+        amounts = self.runs[run]
         for index, amount in enumerate((1, usage.input, usage.output, seconds)):
-            used[index] += amount
+            amounts[index] += amount
 
     def use(self, runs: int, basis: str) -> Use:
         """The expected use of this many further runs, with 95 % prediction intervals."""
         calls, tokens_in, tokens_out, seconds = (
-            _predict([used[index] for used in self.runs.values()], runs) for index in range(4)
+            _predict([amounts[index] for amounts in self.runs.values()], runs) for index in range(4)
         )
         return Use(calls=calls, input=tokens_in, output=tokens_out, seconds=seconds, basis=basis)
 
 
 def _predict(amounts: Sequence[float], runs: int) -> Range:
-    """The sum over `runs` further draws: n m, plus or minus z s sqrt(n + n^2 / k) after k draws.
+    """The predicted sum over n = `runs` further runs, from the amounts of k earlier ones.
 
-    After a single draw, which has no spread, the interval is half to double.
+    The value is n m, the 95 % interval n m +- z s sqrt(n + n^2 / k), with mean m and standard deviation s.
+    A single run has no deviation: then the interval is from half to double.
     """
     centre = mean(amounts) or 0.0
     if len(amounts) < 2:
@@ -113,9 +123,9 @@ def _predict(amounts: Sequence[float], runs: int) -> Range:
 def samples(
     paths: Iterable[Path], suite: str, *, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
 ) -> dict[tuple[Role, str], tuple[Sample, str]]:
-    """The use of each model in each role in the journals of a suite, and the name of the last journal.
+    """The use of each model in each role in the journals of a suite, with the name of its last journal.
 
-    Unfinished runs are left out, and all but those that a line of the kind `ended_by` has ended.
+    Only runs that a line of the kind `ended_by` has ended are included.
     """
     models: dict[tuple[Role, str], tuple[Sample, str]] = {}
     for path in paths:
@@ -131,7 +141,10 @@ def uses(
     runs: Sequence[Sequence[Foreseen]],
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
 ) -> dict[int, Use]:
-    """The expected use of each model that a session of one suite calls, by its index; the subject is 0."""
+    """The expected use of each model that a session of one suite calls, by index; the subject has index 0.
+
+    `runs` are the foreseen calls of each run, `known` the samples of earlier sessions.
+    """
     # With --rejudge the subject is not called.
     first = len(settings.models) - len(settings.asked_models)
     expected = {
@@ -141,13 +154,13 @@ def uses(
     if first or ("subject", settings.models[0]) in known:
         return expected
     return {
-        number: _of_new_subject(item) if ("evaluator", settings.models[number]) in known else item
+        number: _with_new_subject(item) if ("evaluator", settings.models[number]) in known else item
         for number, item in expected.items()
     }
 
 
-def _of_new_subject(use: Use) -> Use:
-    """The use of an evaluator whose prompts quote a subject that was not asked before."""
+def _with_new_subject(use: Use) -> Use:
+    """The use of a known evaluator for a new subject, the length of whose replies in prompts is unknown."""
     basis = f"{use.basis}, of other subjects: from half to twice the prompts"
     return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
@@ -169,7 +182,10 @@ def use(
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
     limits: Limits = _NO_LIMITS,
 ) -> Use:
-    """The expected use of a model in a role for these runs, each given as its foreseen calls."""
+    """The expected use of a model in a role for these runs, each given as its foreseen calls.
+
+    From the model's own sample, or else from those of other models, or else from assumptions.
+    """
     if (role, model) in known:
         sample, name = known[role, model]
         return sample.use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
@@ -182,7 +198,9 @@ def use(
     if others:
         merged = Sample()
         for number, sample in enumerate(others):
-            merged.runs.update({(f"{number} {path}", run): used for (path, run), used in sample.runs.items()})
+            merged.runs.update(
+                {(f"{number} {path}", run): amounts for (path, run), amounts in sample.runs.items()}
+            )
         names = sorted({name for kind, name in known if kind == role and is_local(name) == is_local(model)})
         basis = (
             f"wide, as it is new here: from a third to three times the lengths in {len(merged.runs):,} "
@@ -193,12 +211,13 @@ def use(
 
 
 def _named(models: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """The first names as text, with the number of further ones."""
     more = len(models) - MOST_NAMED
     return ", ".join(models[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
+    """The expected use by assumption, from the lengths of the foreseen prompts."""
     likely, low, high = (_tokens(role, calls, index, limits) for index in range(3))
     number = float(len(calls))
     lengths = [round(tokens[1] / max(number, 1)) for tokens in (likely, low, high)]
@@ -214,9 +233,10 @@ def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
 
 
 def seconds(calls: float, output: Range, wait: float | None = None) -> Range:
-    """The seconds of calls with these output tokens, one after the other; `wait` until each reply begins.
+    """The seconds that calls with these output tokens in total take, one after the other.
 
-    Without `wait` it is assumed, as the tokens a second are: likely, fast and slow.
+    `wait` is the seconds until each reply begins; None assumes them. The speed of replies is always assumed
+    (ASSUMED_SPEED).
     """
     likely, low, high = (
         calls * (assumed if wait is None else wait) + tokens / speed
@@ -228,23 +248,24 @@ def seconds(calls: float, output: Range, wait: float | None = None) -> Range:
 
 
 def _tokens(role: Role, calls: Sequence[Foreseen], index: int, limits: Limits) -> tuple[float, float]:
-    """Input and output tokens of these calls for one of the three assumptions."""
+    """Input and output tokens of these calls; `index` selects the assumption: 0 likely, 1 low, 2 high."""
     quoted = sum(call.quoted for call in calls) * _length("subject", index, limits)
     prompts = sum(len(call.prompt.encode("utf-8", "replace")) for call in calls) / BYTES_PER_TOKEN[index]
     return prompts + quoted, float(sum(_length(role, index, limits, call.length) for call in calls))
 
 
 def _length(role: Role, index: int, limits: Limits, foreseen: int | None = None) -> int:
-    """Tokens of a reply for one of the three assumptions, at most the user's limit.
+    """Tokens of a reply, at most the user's limit; `index` selects the assumption: 0 likely, 1 low, 2 high.
 
-    One of a `foreseen` length is that long, but may be explained by as much as a text of few tokens.
+    A reply of `foreseen` length has that many tokens. In the highest case the model adds an explanation,
+    which is as long as a short reply.
     """
-    usual = (
+    assumed = (
         ASSUMED_OUTPUT[role][index]
         if foreseen is None
         else (foreseen, foreseen, ASSUMED_OUTPUT[role][1])[index]
     )
-    return min(usual, limits.get(role) or usual)
+    return min(assumed, limits.get(role) or assumed)
 
 
 NOTHING = Range(value=0.0, low=0.0, high=0.0)
@@ -254,9 +275,9 @@ TokenCost = Callable[[float, float], float | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One model's part of an estimate; its `cost` in USD is None without a price.
+    """One model's part of an estimate. Its `cost` in USD is None without a price.
 
-    With `is_batched` it is that of calls in batches.
+    `is_batched` says that the calls are sent in batches, at their price.
     """
 
     role: str
@@ -268,7 +289,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEstimate:
-    """The estimate of one suite's session: the runs to do, those done already, and a part per model."""
+    """The estimate of a session: the number of runs to do and of runs done, and an item per model."""
 
     runs: int
     done: int
@@ -277,22 +298,22 @@ class SessionEstimate:
 
     @property
     def calls(self) -> Range:
-        """The calls of all models."""
+        """The number of calls of all models."""
         return sum((item.use.calls for item in self.items), NOTHING)
 
     @property
     def cost(self) -> Range | None:
-        """USD of all models; None if one has no price."""
+        """The cost of all models in USD; None if one has no price."""
         costs = [item.cost for item in self.items if item.cost is not None]
         return sum(costs, NOTHING) if len(costs) == len(self.items) else None
 
     def in_short(self) -> str:
-        """Runs, calls and cost in one line."""
+        """Runs, calls and cost in one line of text."""
         cost = "cost unknown" if self.cost is None else _dollars(self.cost)
         return f"{self.runs:,} runs, {_figure(self.calls)} calls, {cost}"
 
     def lines(self) -> Iterator[str]:
-        """The estimate for the user."""
+        """The whole estimate as lines of text."""
         yield self._runs()
         for item in self.items:
             cost = "" if item.cost is None else f", {_dollars(item.cost)}"
@@ -304,7 +325,7 @@ class SessionEstimate:
         yield from (f"note:      {note}" for note in self.notes)
 
     def total(self) -> Iterator[str]:
-        """The sums alone."""
+        """The sums over all models as lines of text."""
         tokens_in, tokens_out = (
             sum((getattr(item.use, part) for item in self.items), NOTHING) for part in ("input", "output")
         )
@@ -326,7 +347,7 @@ class SessionEstimate:
 
 
 def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
-    """The estimate of a session of several suites."""
+    """The estimate of a session of several suites, from the estimate of each."""
     every = list(estimates)
     return SessionEstimate(
         runs=sum(item.runs for item in every),
@@ -355,13 +376,13 @@ def _dollars(range_: Range) -> str:
     return f"{range_.value:,.2f} USD ({range_.low:,.2f} to {range_.high:,.2f})"
 
 
-# The estimate of a session that is planned.
+# The estimate of a planned session.
 
 
 def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimate:
-    """The estimate of these runs of a suite. Raises UserError if they could not resume its journal.
+    """The estimate of these runs of a suite. Raises UserError if the session could not resume its journal.
 
-    Earlier runs at another endpoint are no reason: what a session there costs is about the same.
+    If only the endpoint of earlier runs differs, that is a note and no error: the cost is about the same.
     """
     loaded = plan.load(name)
     settings = loaded.settings
@@ -381,7 +402,7 @@ def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimat
 
 
 def _refuse_other_settings(plan: Plan, name: str, past: History) -> list[str]:
-    """Notes on the endpoint of earlier runs. Raises UserError if other settings differ."""
+    """A note if the endpoint of earlier runs differs. Raises UserError if other settings differ."""
     identity, loaded = metadata.identity(plan, name), plan.load(name)
     if not past.sessions or "endpoints" not in past.settings:
         resume.refuse(past, identity, loaded.files, loaded.data_files)
@@ -416,7 +437,7 @@ def _journals(plan: Plan, name: str) -> list[Path]:
 
 
 def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
-    """The part of the model with this index, in its role or as the audit's."""
+    """The item of the model with this index; `part` is its role, or AUDIT."""
     model, base_url = settings.models[number], settings.base_url(number)
     is_batched = role(number) in settings.batch
     own = settings.price_in_batches if is_batched else settings.price
@@ -429,7 +450,7 @@ def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
 
 
 def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
-    """The use of each evaluator for the extra jobs that are left to do."""
+    """The evaluators with their expected use for the extra jobs that are left to do."""
     loaded = plan.load(name)
     jobs = plan.extra_jobs.foreseen(loaded, past)
     known = samples(_journals(plan, name) if jobs else (), name, ended_by=AnchorLine)

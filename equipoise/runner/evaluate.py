@@ -1,7 +1,4 @@
-"""Evaluates one run, from its case to its record, or does one job.
-
-Knows neither pytest nor how calls are scheduled.
-"""
+"""Evaluates one run, from its case to its record, or does one job."""
 
 from __future__ import annotations
 
@@ -29,10 +26,10 @@ async def run_case(
     calls: RunCalls,
     judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
 ) -> tuple[Record, list[str]]:
-    """Evaluate a run; returns its record and the ids of its calls.
+    """Evaluate a run. Returns its record and the ids of its calls.
 
-    A model's failure is part of the record; bugs and SessionStopped are raised. `judged` is called with the
-    verdicts or choices of each evaluator.
+    A model's failure is part of the record, not an exception. Raises SessionStopped, or the exception of a
+    bug. `judged` is called with each evaluator and its verdicts or choices.
     """
     settings = loaded.settings
     subject, evaluators = models(calls, settings, run.asker)
@@ -54,7 +51,7 @@ async def run_case(
 
 
 async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, settings: Settings) -> T:
-    """The result of a job, made with these calls and within their time limit. Raises CallFailed."""
+    """Do a job with these calls, within their time limit, and return its result. Raises CallFailed."""
     model, evaluators = models(calls, settings)
     try:
         async with calls.deadline:
@@ -66,7 +63,7 @@ async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, setti
 
 
 def models(calls: RunCalls, settings: Settings, cue: Cue | None = None) -> tuple[Subject, list[Evaluator]]:
-    """The subject, who is told the cue, and the evaluators for a run or job with these calls."""
+    """The subject and the evaluators of a run or job. The cue is put before the subject's prompts."""
     subject = Subject(settings.model or "", settings.subject, calls, cue)
     evaluators = [
         Evaluator(
@@ -102,13 +99,14 @@ def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) ->
 
 
 def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
-    """Whether any reply of the subject repeats who asks."""
+    """Whether any reply of the subject mentions the asker."""
     own = [exchange for exchange in exchanges if exchange.call.role == "subject"]
     return any(
-        askers.is_named(cue, _asked(cue, exchange.call.messages), exchange.reply.text) for exchange in own
+        askers.is_named(cue, _without_cue(cue, exchange.call.messages), exchange.reply.text)
+        for exchange in own
     )
 
 
-def _asked(cue: Cue, messages: Sequence[Message]) -> str:
-    """The user's messages without the cue."""
+def _without_cue(cue: Cue, messages: Sequence[Message]) -> str:
+    """The text of the user's messages, without the cue."""
     return "\n".join(item["content"].removeprefix(cue.text) for item in messages if item["role"] == "user")

@@ -1,4 +1,4 @@
-"""The exit statuses of sessions and commands, and the one that a gate's verdicts lead to."""
+"""The exit statuses of sessions and commands, and which one gates and several statuses result in."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ TABLE = "\n".join(f"  {status}  {meaning}" for status, meaning in MEANINGS.items
 
 
 def of_gates(gates: Iterable[Mapping[str, JSON]], inconclusive: str | None = None) -> int:
-    """The exit status for the gates of results; an inconclusive verdict may count as pass or fail.
+    """The exit status for the gates of results. Runs that are missing or without a score affect it, too.
 
-    Runs that were not done, and runs without a score, count beside the verdicts.
+    `inconclusive` is the verdict, pass or fail, that an inconclusive one counts as; None leaves it.
     """
     return first(status for gate in gates for status in _of_gate(gate, inconclusive))
 
 
 def _of_gate(gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[int]:
+    """The statuses of a gate's verdict, of runs without a score, and of missing runs."""
     yield of_verdicts([gate["verdict"]], inconclusive)
     if gate["unscored"]:
         yield 1
@@ -38,7 +39,7 @@ def _of_gate(gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[int
 
 
 def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> int:
-    """The exit status for these gate verdicts; an inconclusive one may count as pass or fail."""
+    """The exit status for these gate verdicts; `inconclusive` is as in `of_gates`."""
     used = {inconclusive if verdict == "inconclusive" and inconclusive else verdict for verdict in verdicts}
     if "fail" in used:
         return GATE_FAILED
@@ -46,11 +47,11 @@ def of_verdicts(verdicts: Collection[str], inconclusive: str | None = None) -> i
 
 
 PRECEDENCE = (4, 2, GATE_FAILED, 1, BATCHES_WAITING, GATE_INCONCLUSIVE, 0)
-"""Precedence: of several statuses the first of these is that of the whole."""
+"""The order of precedence: of several statuses, the one that comes first here is the result."""
 
 
 def first(statuses: Iterable[int]) -> int:
-    """The exit status of several sessions together; one that is not in PRECEDENCE goes before all."""
+    """The status that takes precedence. One that is not in PRECEDENCE precedes all; without any it is 0."""
     present = set(statuses)
     unknown = sorted(present - {*PRECEDENCE})
     return next((status for status in (*unknown, *PRECEDENCE) if status in present), 0)

@@ -1,7 +1,6 @@
-"""Extra jobs of a session: what its models do beside its runs, such as judging the anchors of an audit.
+"""Extra jobs of a session: work of its models in addition to its runs, such as judging an audit's anchors.
 
-Knows what a session needs of them: what is left to do, what it may cost, and their lines in the journal. What
-they are for is known to the part that is handed to the session as its ExtraJobs.
+These are the protocols that a session uses. The class that implements ExtraJobs knows what the jobs are for.
 """
 
 from __future__ import annotations
@@ -21,46 +20,49 @@ V = TypeVar("V")
 
 
 class ExtraJob(Protocol):
-    """One job of a suite's session. Its id is unique among those of runs, and no model sees it."""
+    """One extra job of a suite's session."""
 
     @property
     def suite(self) -> str:
-        """The suite whose journal it is in."""
+        """The name of the suite in whose journal it is recorded."""
 
     @property
     def id(self) -> str:
-        """Its name in the journal."""
+        """Its id in the journal, which differs from the ids of runs. No model sees it."""
 
     @property
     def line(self) -> str:
         """The kind of its line in the journal."""
 
     async def do(self, models: JobModels) -> Mapping[str, JSON]:
-        """The content of its line beside its calls and the models that answered. Raises CallFailed."""
+        """Do the job, and return the content of its line. Raises CallFailed.
+
+        The engine adds the calls and the models that answered.
+        """
 
 
 class ExtraJobs(Protocol):
     """The extra jobs of a session, by suite."""
 
     def refuse_unfit(self, suites: Sequence[LoadedSuite]) -> None:
-        """Raise UserError if none of these suites has the jobs that its settings ask for."""
+        """Raise UserError if none of these suites has the jobs that its settings request."""
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
-        """Read what the jobs of a suite need. Raises UserError, also for a rule that they cannot decide."""
+        """Load the data of a suite's jobs. Raises UserError, also for a rule that they cannot decide."""
 
     def begin(self, loaded: LoadedSuite, history: History) -> Sequence[ExtraJob]:
-        """Plan the jobs of a suite in its journal. Returns those that are left to do. Raises UserError."""
+        """Record the plan of a suite's jobs in its journal. Returns the jobs to do. Raises UserError."""
 
     def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
-        """The calls of each job that is left to do, by evaluator."""
+        """The foreseen calls of each job that is left to do, by evaluator."""
 
     def finish(self, loaded: LoadedSuite, history: History) -> None:
-        """Keep what a session with this journal has shown, after its results are written."""
+        """Store the findings of the jobs in this journal; called after the results are written."""
 
 
 def scattered(runs: Sequence[R], jobs: Sequence[V], seed: str) -> list[R | V]:
-    """The runs in their order, with the jobs in a random one among them."""
-    chance = random.Random(seed)  # noqa: S311 - an order, no secret
+    """The runs in their order, with the jobs at random positions among them."""
+    generator = random.Random(seed)  # noqa: S311 - an order, no secret
     keyed: list[tuple[float, R | V]] = [(position, run) for position, run in enumerate(runs)]
-    keyed += [(chance.random() * len(runs), job) for job in chance.sample(jobs, len(jobs))]
+    keyed += [(generator.random() * len(runs), job) for job in generator.sample(jobs, len(jobs))]
     return [item for _, item in sorted(keyed, key=lambda entry: entry[0])]

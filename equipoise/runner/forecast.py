@@ -1,4 +1,4 @@
-"""The calls, money and hours that a sweep's cells will take. Makes no call."""
+"""Estimates the calls, cost and time of a sweep's cells. Makes no calls."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
 _OWN = ("model", "output", "api_base_url")
-"""Settings that change neither the cases of a session nor its foreseen calls."""
+"""Options that affect neither the cases of a session nor its foreseen calls."""
 Known = Mapping[tuple[Role, str], tuple[Sample, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """The expected use of a cell: its runs, those that are left, and for these the calls, USD and seconds.
+    """The expected use of a cell: its number of runs, and of runs left to do, with the calls of the latter.
 
-    `cost` is None if a model has no price. `seconds` are those of the wall clock, with as many calls in
+    `cost` is in USD, None if a model has no price. `seconds` is wall clock time, with as many calls in
     flight as the cell's concurrency allows.
     """
 
@@ -42,7 +42,7 @@ class Expected:
 def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expected]:
     """The expected use of each cell, by name. Raises UserError for a cell that cannot run.
 
-    Cells that differ in the model alone are planned once.
+    Cells that differ only in the model share a plan.
     """
     plans: dict[tuple[str, str], _Planned] = {}
     expected = {}
@@ -56,17 +56,20 @@ def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Planned:
-    """The foreseen calls of every run, and what earlier sessions of the suite used."""
+    """The foreseen calls of each run of a suite by run id, and samples of its earlier sessions.
+
+    `_whole` caches the use of models for all runs.
+    """
 
     foreseen: Mapping[str, Sequence[Foreseen]]
     known: Known
     _whole: dict[object, Mapping[int, Use]] = field(default_factory=dict)
 
     def uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, Use]:
-        """The use of each model for these runs."""
+        """The expected use of each model for the runs that are left, by the model's index."""
         if len(left) < len(self.foreseen):
             return estimate.uses(settings, [self.foreseen[run] for run in left], self.known)
-        # Models of which nothing is known yet are all alike: of a thousand one is enough.
+        # The estimate is the same for all models without a sample, so it is computed once for them.
         key = tuple(
             model if (estimate.role(number), model) in self.known else is_local(model)
             for number, model in enumerate(settings.models)
@@ -109,7 +112,7 @@ def _cost(settings: Settings, number: int, use: Use) -> float | None:
 
 
 def lines(cells: Mapping[str, Expected], width: int) -> Iterator[str]:
-    """A table of the cells and their sum."""
+    """A table of the cells and their sum, as lines of text of at most `width` columns."""
     rows: list[Sequence[str]] = [("cell", "runs", "left", "calls", "USD", "time")]
     rows += [(name, *_row(item)) for name, item in cells.items()]
     rows.append(("all", *_row(_sum(cells.values()))))

@@ -1,10 +1,11 @@
-"""Runs another program, and ends it with all its children when the process that started this one is gone.
+"""Runs another program, and ends it with all its children when the process that started this one has ended.
 
     python -m equipoise.runner.guard COMMAND...
 
-Its standard input is a pipe held by that process: when the process ends, in any way, the pipe closes, and
-the program gets SIGTERM, then SIGKILL. Children that outlive the program are ended, too. Interruptions are
-passed on. Imports nothing of this package, as each cell of a sweep waits for it.
+The parent process holds the other end of this one's standard input, a pipe. When the parent ends in any way,
+the pipe closes: then the program gets SIGTERM, and later SIGKILL. Children that outlive the program are ended
+as well. SIGINT and SIGTERM are passed on to the program. This module imports nothing of the package, to start
+fast.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ import psutil
 GRACE = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 _SET_CHILD_SUBREAPER = 36
-"""An option of prctl(2): orphans among the descendants become children of this process, and can be found."""
+"""An option of prctl(2): orphaned descendants become children of this process, so it can end them."""
 
 
 def main(command: Sequence[str]) -> int:
-    """Run the command; its exit status, as a shell gives it."""
+    """Run the command. Returns its exit status as a shell does: 128 + N if signal N has ended it."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - the user's own command
@@ -47,23 +48,23 @@ def main(command: Sequence[str]) -> int:
 
 
 def _await(child: subprocess.Popen[bytes]) -> None:
-    """Until the child has ended or the pipe has."""
-    ended = os.pidfd_open(child.pid) if hasattr(os, "pidfd_open") else None
-    watched = [0] if ended is None else [0, ended]
+    """Wait until the child has ended, or the pipe is closed."""
+    child_fd = os.pidfd_open(child.pid) if hasattr(os, "pidfd_open") else None
+    watched = [0] if child_fd is None else [0, child_fd]
     while child.poll() is None:
-        # Without pidfd, as outside of Linux, the child is looked at twice a second.
-        ready, _, _ = select.select(watched, [], [], 0.5 if ended is None else None)
+        # Where there is no pidfd (only Linux has it), poll the child twice a second.
+        ready, _, _ = select.select(watched, [], [], 0.5 if child_fd is None else None)
         if 0 in ready and not os.read(0, 1024):
             return
 
 
 def end_all(processes: Sequence[psutil.Process]) -> None:
-    """SIGTERM to all of these, and SIGKILL after GRACE seconds."""
+    """Send SIGTERM to these processes, and SIGKILL after GRACE seconds to those that still run."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
     _, left = psutil.wait_procs(processes, timeout=GRACE)
-    # What they started meanwhile, too.
+    # Including children that they have started meanwhile.
     for process in {*left, *psutil.Process().children(recursive=True)}:
         with suppress(psutil.NoSuchProcess):
             process.kill()

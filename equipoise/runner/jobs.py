@@ -1,7 +1,7 @@
-"""Jobs of a command outside of pytest: they call models, and no reply is paid for twice.
+"""Runs the jobs of a command outside of pytest, such as a translation: coroutines that call models.
 
-A job is a name and a coroutine that takes models. An interrupted command, run again, continues from its
-journal. Knows nothing about the results of jobs.
+All calls are journalled. A command that was interrupted continues from its journal when it is run again, so
+no reply is paid for twice.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ROLES: Mapping[str, Role] = {"subject": "subject", "evaluator": "evaluator"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job(Generic[T]):
-    """A unit of work. Its name is unique in a journal, and stable when the command is run again."""
+    """A unit of work. Its name is unique in the journal, and the same when the command is run again."""
 
     name: str
     do: Callable[[JobModels], Awaitable[T]]
@@ -47,7 +47,8 @@ class Job(Generic[T]):
 class JobSession:
     """The session of one command: its journal, its engine and its built-in servers, started when needed.
 
-    `tell` is called with messages for the user. Created and closed by `open_jobs`.
+    `past` is the history of the journal; `tell` is called with messages for the user. Created and closed by
+    `open_jobs`.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class JobSession:
 
     @property
     def cost(self) -> float | None:
-        """USD of all calls in the journal, also of earlier sessions; None where a model has no price."""
+        """The cost in USD of all calls in the journal, earlier sessions included; None without a price."""
         costs = [
             prices.cost(model, self.settings.endpoint(_ROLES[role]).base_url, tokens, self.settings.price)
             for (role, model), tokens in self._history.totals.tokens.items()
@@ -77,7 +78,7 @@ class JobSession:
 
     @property
     def seen(self) -> list[Answering]:
-        """The models that have answered, in this journal."""
+        """The models that answered calls in this journal, as responses name them."""
         return list(self._history.totals.seen)
 
     def append(self, kind: str, **content: JSON) -> None:
@@ -85,7 +86,7 @@ class JobSession:
         resume.append(self._history, kind, **content)
 
     def run(self, jobs: Sequence[Job[T]], on_done: Callable[[], None] = lambda: None) -> list[T | CallFailed]:
-        """Run jobs. Returns the result of each, or its failure, in order; `on_done` is called after each.
+        """Run jobs. Returns the result of each, or its CallFailed, in order; `on_done` is called after each.
 
         Raises UserError, or SessionStopped if the session ends early.
         """
@@ -135,7 +136,10 @@ def open_jobs(
     is_fresh: bool = False,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Iterator[JobSession]:
-    """A session with the journal at `path`, which is archived first if `is_fresh`. Raises UserError."""
+    """Open a session with the journal at `path`, and close it at the end of the block. Raises UserError.
+
+    If `is_fresh`, an earlier journal is archived first.
+    """
     if settings.model is None:
         raise UserError("--model: name the model to call, or local for the built-in one")
     prices.refuse_unknown(settings)
@@ -153,7 +157,7 @@ def open_jobs(
 
 
 def _results(futures: Sequence[Future[T]]) -> list[T | CallFailed]:
-    """The results of jobs. Raises SessionStopped, or the exception of a bug."""
+    """The results or failures of jobs. Raises SessionStopped, or the exception of a bug."""
     results: list[T | CallFailed] = []
     for future in futures:
         try:

@@ -1,4 +1,4 @@
-"""A suite as a session loads it: its cases, its rubric, the settings that hold for it, and its files."""
+"""Loads a suite for a session: its cases, its rubric, the settings that apply to it, and its files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from equipoise.suites.shared_options import DATASET
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSuite:
-    """One suite of a session, with the settings that hold for it and the files of its results.
+    """One suite of a session, with the settings that apply to it.
 
-    `askers` are who may ask the cases, None in a session of plain runs alone.
+    `topics` is the folder or file of its questions, `dataset` the name of the dataset, None without one.
+    `files` are the paths of its results and journal. `askers` are None without --asker.
     """
 
     suite: AnySuite
@@ -49,36 +50,36 @@ class LoadedSuite:
 
     @property
     def data_files(self) -> Mapping[str, str]:
-        """The digests of the files that the questions are read from, by name."""
+        """The digests of the files that the questions are read from, by file name."""
         return selection.data_files(self.topics, self.suite.datasets)
 
     @property
     def judged_as(self) -> About | None:
-        """The subject of the questions as evaluators are told it; None where the rubric does not say it."""
+        """What the questions are about, as evaluators' prompts say; None if the rubric does not say it."""
         return self.rubric.on(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
     def rubric_warning(self) -> str | None:
-        """A warning if the rubric says what questions are about, and the folder of these does not."""
-        meant = self.rubric.about if isinstance(self.rubric, VerdictRubric) else None
-        if meant is None or self._about is not None:
+        """A warning if the rubric says what questions are about, but their folder has no about.toml."""
+        about = self.rubric.about if isinstance(self.rubric, VerdictRubric) else None
+        if about is None or self._about is not None:
             return None
         folder = self.topics if self.topics.is_dir() else self.topics.parent
         return (
             f"{shown(self.topics)}: {shown(folder / selection.ABOUT)} is missing, so these are judged as "
-            f"questions on {meant.subject}; write there what they are about, and the two sides (docs/data.md)"
+            f"questions on {about.subject}; write there what they are about, and the two sides (docs/data.md)"
         )
 
     @property
     def _about(self) -> About | None:
-        """The subject of the questions, as their folder says. Raises UserError."""
+        """What the questions are about, from the about.toml in their folder, if any. Raises UserError."""
         return selection.about(self.topics, self.suite.name, self.dataset)
 
 
 def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
-    """Load a suite with its cases and rubric; `settings` hold for it. Raises UserError."""
+    """Load a suite with its cases and rubric. `settings` are those that apply to it. Raises UserError."""
     whole = suites.load(name)
-    usual = whole.dataset_at(settings.topics) if settings.topics else next(iter(whole.datasets), None)
-    dataset = settings.option(DATASET) or usual
+    default = whole.dataset_at(settings.topics) if settings.topics else next(iter(whole.datasets), None)
+    dataset = settings.option(DATASET) or default
     topics = settings.topics or _dataset(whole, dataset, root)
     suite = whole.of(dataset)
     wanted = Selection(
@@ -123,13 +124,13 @@ def _rubric(suite: AnySuite, settings: Settings, dataset: str | None, topics: Pa
 
 
 def _refuse_missing(path: Path, root: Path) -> None:
-    """Raise UserError if it is missing because it has an earlier name of the suite."""
+    """Raise UserError if the path is missing because it still has an earlier name of the suite."""
     if not path.exists():
         suites.require_consistent_names(root, with_data=True)
 
 
 def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
-    """The askers of these cases. Raises UserError if there are none."""
+    """The askers that the suite defines for these cases. Raises UserError if there are none."""
     if suite.asked is None:
         is_own = suite is suites.load(suite.name)
         what = suite.name if is_own else f"--dataset {wanted.dataset} of {suite.name}"

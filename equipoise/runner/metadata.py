@@ -1,4 +1,4 @@
-"""The metadata of a suite's session in its journal and results, as far as it is known before a call."""
+"""The metadata of a suite's session in its journal and results: the part that is known before any call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_
 
 
 def identity(plan: Plan, name: str) -> dict[str, JSON]:
-    """The settings that must not change when a session is resumed, except for its extent."""
+    """The settings that a resumed session must repeat, and those of its extent, which it may change."""
     loaded = plan.load(name)
     settings = loaded.settings
     return {
@@ -47,7 +47,7 @@ def identity(plan: Plan, name: str) -> dict[str, JSON]:
 
 
 def of_results(plan: Plan, name: str) -> dict[str, JSON]:
-    """The metadata of results as far as they decide what they are comparable with."""
+    """The metadata of results that determines which other results they are comparable with."""
     scale = plan.load(name).rubric.scale
     return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **identity(plan, name)}
 
@@ -69,7 +69,7 @@ def recorded(plan: Plan, name: str) -> dict[str, JSON]:
 
 
 def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
-    """The askers of a suite's cases, as results name them; None in a session of plain runs."""
+    """The askers of a suite's cases, as recorded in results; None without --asker."""
     askers, mirror = loaded.askers, loaded.settings.asker
     if askers is None or mirror is None:
         return None
@@ -84,7 +84,10 @@ def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
 
 
 def _until(plan: Plan, name: str, until: Until) -> str:
-    """The rule that ends the rounds: looks at one gate say nothing about another, or another baseline."""
+    """The rule of --until as recorded: for a gate, with its rules and baseline.
+
+    A session with other rules or another baseline cannot resume, as the journalled looks do not apply to it.
+    """
     baseline = plan.baselines.get(name)
     if until.half_width is not None or baseline is None:
         return until.text

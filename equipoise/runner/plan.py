@@ -1,6 +1,6 @@
 """The plan of a session: its suites, and their runs in the order in which they begin.
 
-Knows the settings; makes no call and writes no file.
+Makes no calls and writes no files.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ C = TypeVar("C", bound=Case)
 class Plan:
     """The suites and runs of a session, loaded at first use. `root` is the folder of the user's files.
 
-    The check before the session (`preflight`) fills in what each suite's results are compared with:
-    `releases` and `baselines`, by name.
+    `releases` and `baselines` say what each suite's results are compared with, by name; `preflight.check`
+    sets them.
     """
 
     settings: Settings
@@ -48,31 +48,33 @@ class Plan:
         return self._loaded[name]
 
     def release(self, name: str) -> Release:
-        """Release of a suite: with what its results are compared, and its rules."""
+        """The release of a suite: what its results are compared with, and its gate's rules."""
         return self.releases.get(name, NOTHING)
 
     def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite in the order in which they begin.
 
-        Every case once, then every case again: a session that ends early leaves a smaller, balanced sample.
+        The first runs of all cases precede the second runs of all, so a session that ends early leaves a
+        smaller, but balanced sample.
         """
         if name not in self._runs:
             runs, shard = self._every_run(name), self.settings.shard
             if shard is not None:
                 loaded = self.load(name)
-                dealt = shards.dealt(loaded.suite, loaded.rubric, loaded.cases, shard)
-                self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in dealt}
-                runs = [run for run in runs if run.case.id in dealt]
+                case_ids = shards.shard_cases(loaded.suite, loaded.rubric, loaded.cases, shard)
+                self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in case_ids}
+                runs = [run for run in runs if run.case.id in case_ids]
             self._runs[name] = runs
         return self._runs[name]
 
     def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
-        """The positions of a shard's runs among those of all shards, from 0; empty without a shard."""
+        """The positions of these runs among the runs of all shards, from 0; empty without --shard."""
+        # Sets `_ranks`.
         self.runs(name)
         return [self._ranks[name][run] for run in runs] if name in self._ranks else []
 
     def cues(self, name: str) -> Mapping[str, Sequence[Sequence[Cue]]]:
-        """Cues of each repeat by case; empty in a session of plain runs."""
+        """The cues of each case, by case id: a sequence for each repeat. Empty without --asker."""
         loaded, mirror = self.load(name), self.settings.asker
         if loaded.askers is None or mirror is None:
             return {}
@@ -90,7 +92,7 @@ class Plan:
         cases = round_robin(loaded.cases)
 
         def runs(number: int) -> Iterator[Run]:
-            """The runs of a round: plain ones first, as most figures are made of these alone."""
+            """The runs of a round: plain ones first, as most figures use only these."""
             yield from (Run(suite=name, case=case, number=number) for case in cases)
             for case in cases:
                 for cue in cues[case.id][number - 1] if case.id in cues else ():

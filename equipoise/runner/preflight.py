@@ -1,4 +1,4 @@
-"""Refuses a session that is bound to fail, or whose outcome could not be decided, before its first call."""
+"""Checks a session before its first call: raises if it is bound to fail, or its gate cannot be decided."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ from equipoise.suites.shared_options import DATASET
 
 
 def check(plan: Plan, names: Sequence[str]) -> None:
-    """Raise UserError for anything that is bound to fail, without touching a results file."""
+    """Raise UserError for anything that is bound to fail. Sets the plan's releases and baselines.
+
+    Writes no files.
+    """
     try:
         _check(plan, names)
     except OSError as error:
@@ -60,7 +63,7 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _find_releases(plan: Plan, names: Sequence[str]) -> None:
-    """Find each suite's baseline and rules. Raises UserError."""
+    """Set the plan's releases: each suite's baseline and rules. Raises UserError."""
     baseline = plan.settings.baseline
     if baseline is not None and len(names) > 1 and not baseline.is_dir():
         raise UserError(
@@ -77,7 +80,7 @@ def _find_releases(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _refuse_unfit_questions(plan: Plan, name: str) -> None:
-    """Raise UserError if cases could not be told apart in results, or lack what their questions need."""
+    """Raise UserError if two cases have the same question key, or a case lacks a field of its key."""
     loaded, cases = plan.load(name), dict[str, str]()
     for case in loaded.cases:
         try:
@@ -92,7 +95,7 @@ def _refuse_unfit_questions(plan: Plan, name: str) -> None:
 
 
 def _refuse_unused(plan: Plan, name: str) -> None:
-    """Raise UserError for options that the suite does not take, instead of ignoring them."""
+    """Raise UserError for options that the suite does not have."""
     loaded, own = plan.load(name), suites.load(name)
     taken = {option.name for option in loaded.suite.options}
     for option in suites.options():
@@ -112,6 +115,7 @@ def _refuse_other_defaults(plan: Plan, name: str) -> None:
 
 
 def _prepare_release(plan: Plan, name: str) -> None:
+    """Check rejudging, askers, extra jobs and rules, and load the plan's baseline. Raises UserError."""
     loaded = plan.load(name)
     if plan.settings.rejudge and not loaded.suite.is_judged:
         raise UserError(f"--rejudge: {name} asks no evaluator, so nothing can be judged again")
@@ -132,7 +136,7 @@ def _prepare_release(plan: Plan, name: str) -> None:
 
 
 def _refuse_without_askers(plan: Plan, name: str) -> None:
-    """Raise UserError for a rule about who asks that this session could not decide."""
+    """Raise UserError for a rule about askers that this session cannot decide."""
     rules = [rule for rule in plan.release(name).rules if rule.is_about_asker]
     if not rules:
         return
@@ -157,7 +161,7 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
 
 
 def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
-    """Raise UserError if there is no plain run, now or earlier, with which runs with a cue compare."""
+    """Raise UserError if all of these runs have a cue: there is no plain run to compare them with."""
     if all(map(is_asked, runs)):
         raise UserError(
             f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
@@ -166,7 +170,7 @@ def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
 
 
 def refuse_batch_files(settings: Settings) -> None:
-    """Raise UserError for files of batches that cannot be used, before anything is sent."""
+    """Raise UserError if the files of --batch-write or --batch-read cannot be used."""
     if not settings.batch and (settings.batch_write or settings.batch_read):
         raise UserError("--batch-write and --batch-read: are for calls in batches; add --batch")
     Answers(settings.batch_read)
@@ -175,7 +179,7 @@ def refuse_batch_files(settings: Settings) -> None:
 
 
 def refuse_other_batches(settings: Settings, history: History, files: Files) -> bool:
-    """Raise UserError if batches wait that this session cannot fetch. Returns whether any wait."""
+    """Raise UserError for unread batches that this session cannot read. Returns whether there are any."""
     waiting = intents.load(files.batches).waiting
     if waiting and (settings.batch_write or settings.batch_read):
         raise UserError(

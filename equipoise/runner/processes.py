@@ -1,4 +1,4 @@
-"""The processes of a cell: its server, if it has one of its own, and its session, each under a guard."""
+"""Runs the processes of a cell: its session, and its server if it starts one. Each has a guard process."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from equipoise.results.store import Files
 from equipoise.runner.cells import Server, SweepCell
 
 INTERRUPTED = 2
-"""The exit status of a session that was stopped, and of a cell whose server does not answer."""
+"""The exit status of a session that was stopped, and of a cell whose server failed."""
 _LOCKED_SECONDS = 60.0
-"""Seconds that a cell, started again, waits for the session that a lost worker leaves behind."""
+"""Seconds that a restarted cell waits for the lock of its earlier session, whose Ray worker was lost."""
 _LOOK_SECONDS = 0.2
 _SESSION = "from equipoise.cli import main; main()"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """The end of a cell: the exit status of its session, or why there is none."""
+    """The end of a cell: its exit status, the reason if its session did not run, and its duration."""
 
     status: int
     reason: str = ""
@@ -40,15 +40,16 @@ class Ended:
 
 
 class ServerFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
-    """A server ended, or did not answer in time."""
+    """The server of a cell has ended, or did not answer in time."""
 
 
 def run(
     cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event | None = None
 ) -> Ended:
-    """Run a cell's session in the folder `root`, beside its server; once `stop` is set it is interrupted.
+    """Run a cell's session, with its server, in the folder `root`, and wait for its end.
 
-    A KeyboardInterrupt interrupts it as well; what is finished is in its journal either way.
+    The session is interrupted when `stop` is set, and by a KeyboardInterrupt. Its finished runs are in its
+    journal then.
     """
     begun, stopping = time.monotonic(), stop or threading.Event()
     try:
@@ -64,7 +65,7 @@ def run(
 
 
 def _await_lock(files: Files) -> None:
-    """Wait for a session that still ends. Raises UserError if it does not."""
+    """Wait until no other session has a lock on these files. Raises UserError after _LOCKED_SECONDS."""
     until = time.monotonic() + _LOCKED_SECONDS
     while True:
         try:
@@ -83,7 +84,10 @@ def _await_lock(files: Files) -> None:
 def _guarded(
     command: Sequence[str], folder: Path, variables: Mapping[str, str], log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that ends with this one, whose output is appended to a log. At the end it is over."""
+    """Run a command in a guard process, which ends it when this process ends or the block does.
+
+    Its output is appended to `log`. The block ends only after the command has.
+    """
     guard = [sys.executable, "-m", "equipoise.runner.guard", *command]
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603 - the sweep's own session, or the user's command
@@ -93,7 +97,7 @@ def _guarded(
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # Ctrl-C in a terminal is for the sweep, which passes it on.
+            # Not in the terminal's group: the sweep receives Ctrl-C and passes it on.
             start_new_session=True,
         )
     assert process.stdin is not None
@@ -106,13 +110,13 @@ def _guarded(
 
 def _finish(process: subprocess.Popen[bytes]) -> None:
     while process.poll() is None:
-        # What a guard ends must be over before anything else takes its place.
+        # Even if interrupted: the next process may need the port or the GPU of this one.
         with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
             process.wait(_LOOK_SECONDS)
 
 
 def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
-    """The exit status of the session, which each interruption reaches."""
+    """Wait for the session, passing interruptions on to it. Returns its exit status."""
     is_told = False
     while True:
         try:
@@ -132,7 +136,10 @@ def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
 def _served(
     cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event
 ) -> Iterator[list[str]]:
-    """The arguments of the session, while the cell's server runs. Raises ServerFailed."""
+    """Run the cell's server, if it has one, during the block. Yields the arguments of its session.
+
+    Raises ServerFailed.
+    """
     if cell.server is None:
         yield cell.arguments()
         return
@@ -144,7 +151,7 @@ def _served(
 
 
 def _command(cell: SweepCell, port: int) -> list[str]:
-    """The server's command, whose words are those of a shell; the values are not taken apart."""
+    """The server's command, split as by a shell before the values are filled in."""
     assert cell.server is not None
     values = {"{model}": cell.model, "{port}": str(port)}
     words = shlex.split(cell.server.command)
@@ -164,7 +171,7 @@ def _await_ready(
     cell: SweepCell, server: Server, process: subprocess.Popen[bytes], port: int, stop: threading.Event
 ) -> None:
     url, until = f"http://127.0.0.1:{port}{server.ready}", time.monotonic() + server.timeout
-    # A proxy of the environment is not for this machine.
+    # Without the environment's proxies, as the server is on this machine.
     opener = build_opener(ProxyHandler({}))
     while True:
         with suppress(URLError, OSError, ValueError), opener.open(url, timeout=5):

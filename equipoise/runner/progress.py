@@ -1,7 +1,4 @@
-"""The progress of a session: counts, the live line, saving partial results, and the summary at the end.
-
-Knows neither pytest nor how runs are evaluated.
-"""
+"""The progress of a session: counts, the live line, partial results, and the summary at the end."""
 
 from __future__ import annotations
 
@@ -30,7 +27,10 @@ from equipoise.runner.time_left import time_left
 
 
 class _Rounds:
-    """Opens rounds of runs one by one until `--until` is satisfied; then `skips_rest` is true."""
+    """Opens rounds of runs one by one until `--until` is satisfied; then `skips_rest` is true.
+
+    `_open` counts the runs of each round that are not done yet.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -40,7 +40,7 @@ class _Rounds:
         self._open_next()
 
     def note(self, run: Run) -> None:
-        """Count a run as done; after the last run of a round, decide whether to open the next round."""
+        """Count a run as done. After the last of a round, open the next round unless --until is satisfied."""
         self._open[run.number] -= 1
         if self._session.settings.until and not self._open[run.number] and not self.skips_rest:
             try:
@@ -55,9 +55,11 @@ class _Rounds:
 
 
 class Progress:
-    """Counts finished runs and saves results whenever a language is complete.
+    """Counts the finished runs of a session, and saves results whenever a language is complete.
 
-    Starts from the planned runs of the session. Progress is shown on `output`, unless it is None.
+    `total`, `done` and `failed` are numbers of planned runs; failed ones have no score. `started` is a
+    monotonic time. `unsaved` says for each suite whose results could not be written why. Progress is shown on
+    `output`, unless it is None.
     """
 
     def __init__(self, session: Session, output: Output | None) -> None:
@@ -97,20 +99,20 @@ class Progress:
             self.total = self.done
 
     def _is_time_to_save(self) -> bool:
-        """Whether saving is quick compared to the time since the last one, and the end is not near."""
+        """Whether the last save was 10 times its own duration ago, and over 2 % of the runs are left."""
         is_long_ago = time.monotonic() - self._saved >= 10 * self._saving
         return is_long_ago and self.total - self.done > self.total / 50
 
     def _save_partial(self, suite: str) -> None:
         begun = time.monotonic()
-        # A failure now may be temporary; at the end it is reported.
+        # A failure may be temporary. One at the end of the session is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
         self._saved = time.monotonic()
         self._saving = self._saved - begun
 
     def live(self, width: int) -> str:
-        """The state of the session in one line; less important parts are left out if it is narrow."""
+        """The state of the session in one line of `width` columns; the least important parts are omitted."""
         now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
         parts = [
             (0, f"{self.done}/{self.total} done"),
@@ -138,15 +140,16 @@ class Progress:
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
     def _cost(self, now: CounterSnapshot) -> str:
+        """The cost of all calls so far, as text."""
         settings = self.session.settings
         costs: list[float | None] = []
         for number, model in enumerate(settings.models):
-            (read, written), (read_in_batches, written_in_batches) = now.tokens[number], now.batched[number]
-            usual = {"input": read - read_in_batches, "output": written - written_in_batches}
-            batched = {"input": read_in_batches, "output": written_in_batches}
+            (tokens_in, tokens_out), (batched_in, batched_out) = now.tokens[number], now.batched[number]
+            single = {"input": tokens_in - batched_in, "output": tokens_out - batched_out}
+            batched = {"input": batched_in, "output": batched_out}
             url = settings.base_url(number)
-            costs.append(prices.cost(model, url, usual, settings.price))
-            if read_in_batches:
+            costs.append(prices.cost(model, url, single, settings.price))
+            if batched_in:
                 costs.append(prices.cost(model, url, batched, settings.price_in_batches))
         return (
             "cost unknown" if any(value is None for value in costs) else f"{sum(filter(None, costs)):.4f} USD"
@@ -174,7 +177,7 @@ class Progress:
             self._page = self._write_page(page)
 
     def _write_page(self, path: Path) -> str:
-        """Write the page of the results, and return the line that names it or says why there is none."""
+        """Write the page of the results. Returns a message with its path, or with the error."""
         from equipoise.report.page.page import write
 
         try:
@@ -185,7 +188,7 @@ class Progress:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether something waits for a batch, and all that could be done is done and written."""
+        """Whether only runs that wait for batches are left, and all results are written."""
         return self.session.is_waiting and not self.unsaved and not self.session.counters.is_stopped
 
     @property
@@ -194,13 +197,13 @@ class Progress:
         return self.done == self.total and not self.unsaved
 
     def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
-        """A title and lines per section; tables are at most `width` columns wide."""
+        """The sections of the summary: a title and lines each. Tables are at most `width` columns wide."""
         for name, why in self.unsaved.items():
             yield name, [why]
-        if ruled := list(verdict.lines(self._results, width)):
-            yield "gate", ruled
+        if gate_lines := list(verdict.lines(self._results, width)):
+            yield "gate", gate_lines
         for name, data in self._results.items():
-            if self._has_nothing(data):
+            if self._is_without_results(data):
                 continue
             loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
@@ -228,11 +231,11 @@ class Progress:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the session was stopped before there was anything to show of any suite."""
-        return not self.unsaved and all(map(self._has_nothing, self._results.values()))
+        """Whether the session was stopped before any suite had results to show."""
+        return not self.unsaved and all(map(self._is_without_results, self._results.values()))
 
-    def _has_nothing(self, data: Mapping[str, JSON]) -> bool:
-        """Whether the session was stopped before there was anything to show; pytest prints the reason."""
+    def _is_without_results(self, data: Mapping[str, JSON]) -> bool:
+        """Whether the session was stopped before this suite had results to show."""
         calls = data["metadata"]["calls"]
         is_idle = not calls["made"] and not calls["replayed"]
         return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
@@ -243,10 +246,10 @@ class Progress:
         return [data["gate"] for data in self._results.values() if "gate" in data]
 
     def cases(self) -> list[ReportedCase]:
-        """The gates, and the suites whose results are not complete, as cases of a report of tests."""
+        """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
-        kind = outcomes.of_waiting if self.is_waiting else outcomes.of_results
-        missing = [kind(name, why) for name in self.session.begun if (why := self._missing(name))]
+        as_case = outcomes.of_waiting if self.is_waiting else outcomes.of_results
+        missing = [as_case(name, why) for name in self.session.begun if (why := self._missing(name))]
         gates = [
             outcomes.of_gate(name, data["gate"], inconclusive)
             for name, data in self._results.items()
@@ -255,7 +258,7 @@ class Progress:
         return [*missing, *chain.from_iterable(gates)]
 
     def _missing(self, name: str) -> str:
-        """Why the results of a suite are not complete; empty if they are."""
+        """The reason why the results of a suite are incomplete; empty if they are complete."""
         if name in self.unsaved or self.is_complete:
             return self.unsaved.get(name, "")
         left = sum(suite == name for suite, _ in self._left)

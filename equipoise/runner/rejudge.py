@@ -1,7 +1,7 @@
 """`--rejudge`: judges the replies of earlier results again, without calling the subject.
 
-The subject's calls are copied from the earlier journal into the new one, and replayed as after an
-interruption. Knows neither the engine nor the evaluators.
+The subject's calls are copied from the earlier journal into the new one, and replayed from there as in a
+resumed session.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _REQUIRED: Mapping[str, tuple[type, ...]] = {
     "limit": (int, _NONE),
     "languages_asked": (list, _NONE),
 }
-
-
-_ASKED = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
-"""Session options that determine the subject's calls, besides those of the subject."""
+"""The metadata that the earlier results must have, with the types of their values."""
+_SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
+"""The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
 
 def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
-    """The settings with those of the earlier results filled in. Raises UserError.
+    """The settings, with those that determine the subject's calls taken from the earlier results.
 
-    `command_line` holds the command line options by name, which must not override the earlier results.
+    `command_line` holds the command line options by name. Raises UserError if one of them sets what is taken
+    from the results.
     """
     if settings.rejudge is None:
         return settings
@@ -56,7 +56,7 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
     _refuse_other_corpus(settings, metadata)
     fixed = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
     subject_options = [
-        option for option in OPTIONS if option.name in _ASKED or option.name.startswith("subject_")
+        option for option in OPTIONS if option.name in _SUBJECT_OPTIONS or option.name.startswith("subject_")
     ]
     for option in (*subject_options, *fixed):
         if command_line.get(option.name) is not None:
@@ -78,7 +78,7 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_other_corpus(settings: Settings, metadata: Mapping[str, JSON]) -> None:
-    """Raise UserError if a file that was part of the prompts differs: no earlier reply would match."""
+    """Raise UserError if a file that is part of the prompts differs: no earlier call would match."""
     for option in suites.options():
         if not option.is_local or not option.shown:
             continue
@@ -93,14 +93,14 @@ def _mirror(asker: JSON) -> Mirror | None:
 
 
 def _beside(path: Path, suite: str) -> Path:
-    """A separate path for the new results, so that the earlier ones are kept."""
+    """The default path of the new results: next to the earlier ones, which are not overwritten."""
     stem = path.name.removesuffix(".json").removesuffix(f".{suite}")
     return path.with_name(f"{stem}.rejudged.{suite}.json")
 
 
 @cache
 def _read(path: Path) -> tuple[dict[str, JSON], str]:
-    """The metadata of results, with the number of rounds that were run, and the digest of the file."""
+    """The metadata of results, and the SHA-256 of the file. `runs` is the number of rounds that were run."""
     try:
         content = read_bytes(path)
         data = json_io.loads(content)
@@ -114,6 +114,7 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
 
 
 def _metadata(path: Path) -> dict[str, JSON]:
+    """The metadata of results. Raises UserError if a required part is missing."""
     metadata, _ = _read(path)
     for name, kind in _REQUIRED.items():
         if name not in metadata or not isinstance(metadata[name], kind):
@@ -124,7 +125,7 @@ def _metadata(path: Path) -> dict[str, JSON]:
 
 
 def source(path: Path) -> dict[str, JSON]:
-    """The record of the earlier results in the new ones."""
+    """What the new results record about the earlier ones."""
     metadata, digest = _read(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     return {"results": path.name, "sha256": digest, **{name: metadata.get(name) for name in names}}
@@ -133,7 +134,7 @@ def source(path: Path) -> dict[str, JSON]:
 def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) -> None:
     """Raise UserError if these results cannot be judged again in this session.
 
-    `cues_hash` is that of the session's cues, None without any.
+    `data_hash` and `cues_hash` are those of this session; `cues_hash` is None without --asker.
     """
     metadata, where = _metadata(path), shown(path)
     if metadata["suite"] != suite:
@@ -160,7 +161,8 @@ def _journal(path: Path) -> Path:
 def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
     """Append the subject's calls of these runs to the journal `target`, except for calls that it already has.
 
-    Raises UserError if the journal cannot be written; a second attempt copies the rest.
+    `path` is that of the earlier results. Raises UserError if the journal cannot be written; a second attempt
+    copies the rest.
     """
     try:
         _copy_replies(_journal(path), target, set(runs))

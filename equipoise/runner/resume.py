@@ -1,6 +1,6 @@
-"""Starts or resumes a suite's journal; only --fresh archives it and starts again.
+"""Starts or resumes a suite's journal. With --fresh it is archived, and a new one is started.
 
-Decides from the journal alone; a suite is complete once every planned run has a score.
+A suite is complete once every planned run has a score in the journal.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _EXTENT = {"runs", "limit", "languages_asked", "asker"}
 def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files: Mapping[str, str]) -> None:
     """Raise UserError if a session cannot resume from the existing files.
 
-    That is if earlier runs had other settings, or if there are results without their journal. `data_files`
-    are the digests of the files that the questions are read from, by name.
+    It cannot if earlier runs had other settings, or if the journal of existing results is missing.
+    `data_files` are the digests of the files that the questions are read from, by file name.
     """
     if past.is_empty and files.results.exists():
         raise UserError(
@@ -55,14 +55,14 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files
 
 
 def _other_cues(before: JSON, now: JSON) -> list[str]:
-    """Whether cues differ from those of earlier sessions; plain runs are the same whatever they are."""
+    """A message if the cues differ from those of earlier sessions; plain runs do not depend on cues."""
     fixed = ("cues_hash", "seed")
     is_same = not (before and now) or all(before[name] == now[name] for name in fixed)
     return [] if is_same else ["--asker: the sentences about who asks have changed"]
 
 
 def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The settings with endpoints of this machine alike: a server that is started again has another port."""
+    """The settings without the ports of endpoints on this machine: a restarted server has another port."""
     if "endpoints" not in settings:
         return dict(settings)
     hidden = {role: _LOCAL_PORT.sub(r"\1", url) for role, url in settings["endpoints"].items()}
@@ -83,31 +83,31 @@ def begin(
     *,
     fresh: bool,
 ) -> str:
-    """Write this session's first line to the journal. Returns a message about an earlier session.
+    """Write this session's first line to the journal. Returns a message about earlier sessions, if any.
 
     `past` is the history of the journal, empty with --fresh; it is updated with that line. `plan` maps run
     ids to their languages. `settings` decide whether a journal can be resumed, `about` is only recorded.
     Raises UserError.
     """
-    decision = ""
+    message = ""
     if fresh and (files.journal.exists() or files.results.exists()):
-        decision = f"the earlier results are archived as {shown(archive(files))}"
+        message = f"the earlier results are archived as {shown(archive(files))}"
     refuse(past, settings, files, about.get("data_files", {}))
     if not past.is_empty:
-        decision = _resuming(past, plan)
+        message = _resume_message(past, plan)
     elif past.damaged:
-        decision = f"nothing to resume; {past.damage}"
+        message = f"nothing to resume; {past.damage}"
     try:
         write_first_line(past, plan=dict(plan), settings=dict(settings), **about)
     except (OSError, CannotKeep) as error:
         raise UserError(f"{shown(files.journal)}: the journal cannot be started: {error}") from None
-    return decision
+    return message
 
 
 def archive(files: Files) -> Path:
     """Archive the earlier files and return their new path. Raises UserError if that fails."""
     try:
-        return files.archive(_begun(files).strftime("%Y%m%dT%H%M%SZ"))
+        return files.archive(_start_time(files).strftime("%Y%m%dT%H%M%SZ"))
     except OSError as error:
         folder = shown(files.results.parent / store.ARCHIVE)
         raise UserError(
@@ -116,18 +116,18 @@ def archive(files: Files) -> Path:
         ) from None
 
 
-def _begun(files: Files) -> datetime:
-    """When the earlier session started, from its journal; now if that is unknown."""
-    moment = datetime.now(UTC)
+def _start_time(files: Files) -> datetime:
+    """The start time of the earlier session, from its journal; the current time if that is unknown."""
+    time = datetime.now(UTC)
     # A journal of another version may record it differently.
     with suppress(FileNotFoundError, StopIteration):
         lines = (line.entry for line in journal.read(files.journal))
         first = next(line for line in lines if isinstance(line, SessionLine))
-        moment = datetime.fromisoformat(first.started)
-    return moment
+        time = datetime.fromisoformat(first.started)
+    return time
 
 
-def _resuming(past: History, plan: Mapping[str, str]) -> str:
+def _resume_message(past: History, plan: Mapping[str, str]) -> str:
     damage = f"; {past.damage}" if past.damage else ""
     if not past.pending(plan):
         return ALREADY_COMPLETE + damage
@@ -138,7 +138,10 @@ def _resuming(past: History, plan: Mapping[str, str]) -> str:
 
 
 def write_first_line(past: History, **content: JSON) -> None:
-    """Begin a session in this journal, with the nonce of earlier ones. Raises CannotKeep or OSError."""
+    """Write the first line of a session to its journal. Raises CannotKeep or OSError.
+
+    The nonce is that of earlier sessions in the journal, or else a new one.
+    """
     past.path.parent.mkdir(parents=True, exist_ok=True)
     with closing(Journal(past.path, secrets.token_hex(4))) as log:
         log.append(
@@ -152,6 +155,6 @@ def write_first_line(past: History, **content: JSON) -> None:
 
 
 def append(history: History, kind: str, **content: JSON) -> None:
-    """Append a line to the journal of the current session. Raises CannotKeep."""
+    """Append a line of this kind to the journal of the current session. Raises CannotKeep."""
     with closing(Journal(history.path, history.session, on_line=history.add, on_move=history.move)) as log:
         log.append(kind, **content)

@@ -1,6 +1,6 @@
-"""Decides for `--until` whether an interval is narrow enough, or the gate decided, after a round of runs.
+"""Interim looks for `--until`: after a round of runs, is the interval narrow enough, or the gate decided?
 
-Each interim look is a line of the journal, so results can be rebuilt from it. Does not decide what to run.
+Each look is a line of the journal, so that results can be rebuilt from it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from equipoise.stats.sequential import look_confidence, question_share
 
 
 def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
-    """Look at a suite's runs after round `number`, and journal the look. Returns whether they are enough.
+    """Look at a suite's plain runs after round `number`, and journal the look. Returns whether to stop.
 
     Raises CannotKeep.
     """
@@ -49,7 +49,10 @@ def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
 
 
 def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
-    """The interval after round `number` of at most `looks`, and whether it is narrow enough."""
+    """The content of a look's line: the interval after this round, and whether it is narrow enough.
+
+    `number` is that of the round, `looks` the largest number of rounds.
+    """
     assert until.half_width is not None
     estimate = _interval(until, metric, cells, number, looks)
     half = None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
@@ -79,26 +82,32 @@ def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, 
 def look_at_gate(
     wanted: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
-    """The verdict of each rule that runs decide after round `number`, and whether all are decided."""
+    """The content of a look's line: the verdict of each rule about a metric, and whether all are decided.
+
+    `number` is that of the round, `looks` the largest number of rounds.
+    """
     suite = baseline.suite
     older, newer = common(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     rules = [rule for rule in wanted.rules if rule.is_about_metric]
 
-    def decided(rule: Rule, error: float = ALONE) -> Decision:
-        metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * error)
+    def decision(rule: Rule, alpha: float = ALONE) -> Decision:
+        metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * alpha)
         if metric is None:
             return "inconclusive"
         return decide(rule, measured(metric, older, newer, suite.clusters, confidence))
 
-    failed = failing(rules, lambda rule, error: decided(rule, error) == "fail", wanted.family)
-    verdicts = {rule.text: _together(decided(rule), rule in failed) for rule in rules}
+    failed = failing(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
+    verdicts = {rule.text: _in_family(decision(rule), rule in failed) for rule in rules}
     is_enough = "inconclusive" not in verdicts.values()
     return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
 
 
-def _together(alone: Decision, fails: bool) -> Decision:
-    """The verdict on a rule among others, of which a FAIL takes more."""
+def _in_family(alone: Decision, fails: bool) -> Decision:
+    """The verdict on a rule in a family of rules, from the decision on the rule `alone`.
+
+    `fails` says whether it also fails when corrected for several rules; otherwise a fail is inconclusive.
+    """
     return "fail" if fails else "inconclusive" if alone == "fail" else alone
 
 

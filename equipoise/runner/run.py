@@ -1,6 +1,6 @@
-"""A whole session of one suite without pytest, for scripts and notebooks: the same engine, journal and files.
+"""Runs a whole session of one suite without pytest, for scripts and notebooks.
 
-The engine has a thread and an event loop of its own, so that it can be called where another loop runs.
+The engine runs an event loop in its own thread, so this also works where another event loop is running.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from equipoise.runner.settings import settings_of
 from equipoise.runner.signals import stopped
 
 LISTS = "equipoise run SUITE --help"
-"""The command that lists options, of a checkout and of an installed package."""
+"""The command that lists the options."""
 NOTHING_SELECTED: Mapping[str, None] = {"keyword": None, "mark": None}
 
 
@@ -36,8 +36,8 @@ def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJob
     """Ask and judge every case of a suite, and return the path of the results.
 
     `options` are those of a session by name: numbers, texts, paths, or lists of these. A run without a score
-    is in the results. Raises UserError before anything is asked, SessionStopped where the session ended
-    early, BatchWaiting where batches are not done, CannotSave where the results cannot be written.
+    is part of the results. Raises UserError before any call, SessionStopped if the session ends early,
+    BatchWaiting if batches are not done, CannotSave if the results cannot be written.
     """
     require_posix()
     suites.add_project(root)
@@ -69,7 +69,7 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
 
 
 def _finish(session: Session, suite: str) -> None:
-    """Wait for all runs, write the results, and raise where some are missing."""
+    """Wait for all runs, and write the results. Raises as `run` does if some are missing."""
     progress = Progress(session, None)
     reason = None
     try:
@@ -98,7 +98,7 @@ def _finish(session: Session, suite: str) -> None:
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as a command line would give them. Raises UserError for those that there are not."""
+    """Options as the command line parser would return them. Raises UserError for unknown options."""
     options = {option.name: option for option in (*OPTIONS, *suites.options())}
     for name in values:
         if name not in options or name == "estimate":

@@ -1,6 +1,6 @@
-"""The runs of a session in the order in which they begin: so many at a time, and round by round.
+"""Begins the runs of a session in order, with a limit on those in progress, and round by round.
 
-Bound to the engine's event loop, but for the futures. Knows neither suites nor calls.
+Everything runs on the engine's event loop; only `future` and `forget` are called from other threads.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from equipoise.runner.batches import WAITING
 from equipoise.runner.calls import RunCalls
 
 ROUND_SECONDS = 0.05
-"""Seconds between checks whether the next round of runs is open."""
+"""Interval in seconds at which the queue checks whether the next round of runs is open."""
 RunId = tuple[str, str]
-"""Identifies a run: the suite, or the name of the journal, and the run's id."""
+"""A suite, or the name of a journal, and the id of a run in it."""
 FIRST = -1
-"""The position of a run that a test is already waiting for."""
+"""The position that a run gets when a test waits for it: its calls go before those of all other runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingRun:
-    """A run that has not begun: its journal, its work, and its position among all.
+    """A run that has not begun: the history of its journal, its work, and its position among all runs.
 
-    It begins once `round` is open; round 0 always is.
+    It may begin once `round` is open; round 0 is always open.
     """
 
     key: RunId
@@ -41,9 +41,9 @@ class PendingRun:
 
 
 class RunQueue:
-    """Begins at most `most` runs at a time; `perform` does one, `is_stopping` says whether none may begin.
+    """Has at most `most` runs in progress. `perform` does one, `is_stopping` says whether the session stops.
 
-    Without `counters`, runs begin whatever their round.
+    `counters` say which rounds are open; None means all.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class RunQueue:
         return bool(self._tasks)
 
     def future(self, key: RunId) -> Future[Any]:
-        """The future of a run, created by the waiting test or the finished run, whichever comes first."""
+        """The future of a run, created at the first request: by a test that waits, or by the run's end."""
         return self._futures.setdefault(key, Future())
 
     def forget(self, key: RunId) -> None:
@@ -78,26 +78,26 @@ class RunQueue:
         self._futures.pop(key, None)
 
     def add(self, pending: Sequence[PendingRun]) -> None:
-        """Let these runs begin after those that wait already."""
+        """Append these runs to the queue."""
         self._waiting.update((item.key, item) for item in pending)
         if self._is_suspended:
             self.suspend()
         self._begin_more()
 
     def prioritise(self, key: RunId) -> None:
-        """Begin a run that a test waits for immediately, however many are in progress."""
+        """Begin a run at once because a test waits for it, even if that exceeds the limit."""
         pending = self._waiting.get(key)
         if pending is not None and self._may_begin(pending):
             del self._waiting[key]
             self._begin(replace(pending, position=FIRST))
 
     def suspend(self) -> None:
-        """Skip the runs that have not begun, now and later, as those before them wait for batches."""
+        """Skip the runs that have not begun, and those added later: the session does not wait for batches."""
         self._is_suspended = True
         self._refuse(BatchWaiting, WAITING)
 
     def stop(self) -> None:
-        """Refuse the runs that have not begun, as the session ends."""
+        """Refuse the runs that have not begun, because the session ends."""
         self._refuse(SessionStopped, "the session ended before this run was begun")
 
     async def drop(self) -> None:
@@ -116,14 +116,14 @@ class RunQueue:
         self._begin_more()
 
     def _begin_more(self) -> None:
-        """Begin runs until enough are in progress; called again whenever one ends."""
+        """Begin runs until the limit is reached; called again whenever one ends."""
         while self._waiting and len(self._tasks) < self._most:
             if not self._may_begin(next(iter(self._waiting.values()))):
                 break
             self._begin(self._waiting.popitem(last=False)[1])
 
     def _may_begin(self, pending: PendingRun) -> bool:
-        """Whether the run's round is open; if not, check again soon, or skip the run if it never will be."""
+        """Whether the run's round is open. If not, check again soon; if no more rounds open, skip these."""
         if self._counters is None or pending.round <= self._counters.round:
             return True
         if self._counters.is_enough:
@@ -138,7 +138,7 @@ class RunQueue:
             self._round_check = loop.call_later(ROUND_SECONDS, self._begin_more)
 
     def _skip_rounds(self) -> None:
-        """Skip the runs that have not begun; what belongs to no round is needed all the same."""
+        """Skip the runs that have not begun, except for those in round 0, which are extra jobs."""
         for pending in self._take_waiting():
             if pending.round:
                 self.future(pending.key).set_exception(NotNeeded("--until is satisfied without it"))
@@ -158,6 +158,7 @@ class RunQueue:
         return pending
 
     async def _deliver(self, pending: PendingRun) -> None:
+        """Do a run, and set the result of its future."""
         try:
             result = await self._perform(pending)
         except asyncio.CancelledError:

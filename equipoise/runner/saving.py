@@ -1,4 +1,4 @@
-"""The results of a suite, written from its journal. Knows neither the engine nor its calls."""
+"""Writes the results of a suite from its journal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equipoise.runner.plan import Plan
 
 
 def import_statistics() -> None:
-    """Import what writing results needs, which takes a while; for a thread, while the session waits."""
+    """Import the libraries that writing results needs: slow, so it is done in a thread during the session."""
     from equipoise.models import prices
     from equipoise.results import summary  # noqa: F401
 
@@ -25,15 +25,18 @@ def import_statistics() -> None:
 
 
 def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[str, JSON]:
-    """Write the results of a suite; comparison and gate once it no longer runs. Raises CannotSave."""
+    """Write the results of a suite, and return them. Raises CannotSave.
+
+    Unless `is_running`, they include the comparison and the gate.
+    """
     loaded = plan.load(name)
     if history.is_cut:
         raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
     data = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     if not is_running:
         wanted = plan.release(name)
-        is_doubtful = wanted.is_to_be_verified
-        doubt = unlike_calls(loaded.suite, loaded.rubric, history) if is_doubtful else None
+        needs_check = wanted.is_to_be_verified
+        doubt = unlike_calls(loaded.suite, loaded.rubric, history) if needs_check else None
         data |= of_session.conclude(wanted, plan.baselines.get(name), data, loaded.files.results, doubt)
     try:
         store.write_json(loaded.files.results, data)
@@ -45,7 +48,11 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
 def part(
     plan: Plan, name: str, history: History, selected: Collection[str], data: Mapping[str, JSON]
 ) -> dict[str, JSON]:
-    """The figures of the selected runs in place of the whole's; empty if these are the same."""
+    """The parts of the results that differ for the selected runs alone; empty if these are all runs.
+
+    Also empty if all selected runs have a cue. `data` are the results of all runs; `covers` is the number of
+    selected runs, `unscored` the number of all runs without a score.
+    """
     part = history.snapshot(set(selected))
     if len(part.planned) == len(history.planned) or all(map(is_asked, part.planned)):
         return {}

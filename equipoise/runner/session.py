@@ -1,7 +1,4 @@
-"""One session, from the check of its settings to the results that it saves.
-
-Knows neither pytest nor its workers.
-"""
+"""One session, from the check of its settings to the results that it saves."""
 
 from __future__ import annotations
 
@@ -35,10 +32,10 @@ ENDED = "the session has ended"
 
 @dataclass(slots=True)
 class Session:
-    """The state of one process; in an xdist worker, it has only settings.
+    """A session in the process that the user started. In an xdist worker, only settings and plan are used.
 
-    `root` is the folder of the user's files, `extra_jobs` is what is done beside the runs. `begun` has a
-    message for each suite whose journal is open, `planned` the selected runs by suite and id.
+    `root` is the folder of the user's files. `begun` maps each suite whose journal is open to a message about
+    earlier sessions, which may be empty. `planned` are the selected runs, by suite and id.
     """
 
     settings: Settings
@@ -94,7 +91,7 @@ class Session:
         except UserError:
             if past.has_answers or past.is_empty or intents.load(files.batches).waiting:
                 raise
-            # Nothing was answered, perhaps as the endpoint was wrong: nothing is lost by another one.
+            # The earlier session has no answer, perhaps because its endpoint was wrong: start anew.
             self._unanswered.add(name)
             return History(files.journal)
         return past
@@ -127,7 +124,7 @@ class Session:
             self._begin_extra(name)
 
     def _begin_extra(self, name: str) -> None:
-        """Plan the extra jobs that are left to do. Raises UserError."""
+        """Set the extra jobs of a suite that are left to do. Raises UserError."""
         jobs = self.plan.extra_jobs.begin(self.plan.load(name), self._histories[name])
         self._extra[name] = jobs
         if jobs and self.begun[name].startswith(resume.ALREADY_COMPLETE):
@@ -172,16 +169,17 @@ class Session:
         return ENDED if self._is_ended else self.engine.stop_reason
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record; the first request starts all runs.
+        """Wait for a run's record; the first call starts all runs.
 
         Raises SessionStopped, NotNeeded, BatchWaiting, or the exception of a bug.
         """
-        record = self._started().record(run)
-        # On a fast endpoint no test waits long enough for the engine to be idle.
+        record = self._started_engine().record(run)
+        # With a fast endpoint, no test waits long enough for `_idle` to be called.
         self._import_statistics()
         return record
 
-    def _started(self) -> Engine:
+    def _started_engine(self) -> Engine:
+        """The engine, with all runs started. Raises SessionStopped if the session has ended."""
         with self._starting:
             if self._is_ended:
                 raise SessionStopped(ENDED)
@@ -195,23 +193,23 @@ class Session:
         return [job for jobs in self._extra.values() for job in jobs]
 
     def await_extra(self) -> str | None:
-        """Wait for the extra jobs. Returns why the session ended before all were done, if it did.
+        """Wait for the extra jobs. Returns the reason if the session is stopped first, otherwise None.
 
-        Those that failed are left to do. Raises the exception of a bug.
+        Jobs that fail are done by the next session. Raises the exception of a bug.
         """
         self._awaits_extra = True
         try:
             for job in self._extra_jobs:
                 self._stop_if_interrupted()
                 with suppress(CallFailed, BatchWaiting):
-                    self._started().await_extra(job)
+                    self._started_engine().await_extra(job)
         except SessionStopped as error:
             return self.counters.stop_reason or str(error)
         return None
 
     @property
     def audited(self) -> tuple[int, int]:
-        """The number of verdicts of the audits that are done, and of all."""
+        """The number of extra jobs that are done, and of all."""
         jobs = self._extra_jobs
         return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 
@@ -221,36 +219,42 @@ class Session:
             self._stop_if_interrupted()
 
     def _stop_if_interrupted(self) -> None:
-        """Raise SessionStopped: pytest no longer catches KeyboardInterrupt when only extra jobs are left."""
+        """Raise SessionStopped if the user has interrupted.
+
+        When only extra jobs are left, pytest no longer catches KeyboardInterrupt.
+        """
         if self.interruptions.count:
             self.counters.stop("interrupted")
             raise SessionStopped("interrupted")
 
     def _import_statistics(self) -> None:
-        """Import what the statistics need while the session waits for calls."""
+        """Import the libraries for statistics while the session waits for calls."""
         if self._importing is None:
-            # In a thread, as Ctrl-C in the main thread would leave libraries half-imported.
+            # In a thread, because Ctrl-C in the main thread would leave libraries half-imported.
             self._importing = threading.Thread(
                 target=saving.import_statistics, name="statistics", daemon=True
             )
             self._importing.start()
 
     def fetch(self, suite: str, run: str) -> dict[str, JSON]:
-        """The record as plain data for another process: its journal line, and where its calls are."""
-        self._started().finish(self.planned[suite, run])
+        """Wait for a record, and return it as plain data for another process. Raises as `record` does.
+
+        The data are the record's journal line, the journal's path, and the offsets of its calls there.
+        """
+        self._started_engine().finish(self.planned[suite, run])
         self._import_statistics()
         history = self._histories[suite]
         starts = history.calls.starts(history.record_line(run).calls)
         return {"line": history.record_bytes(run).decode(), "journal": str(history.path), "starts": starts}
 
     def has_score(self, suite: str, run: str) -> bool:
-        """Whether a run has a score already, perhaps of an earlier session."""
+        """Whether a run has a score in the journal, from this or an earlier session."""
         return self._histories[suite].has_score(run)
 
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether `--until` is satisfied after this round, which is then the last.
+        """Whether `--until` is satisfied after this round; if so, no further round is opened.
 
         Raises CannotKeep.
         """
@@ -274,8 +278,8 @@ class Session:
         """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
 
         The file contains all runs of all sessions. If this session selected only some of them, the returned
-        `summary` and `errors` cover these, `covers` is their number, and `unscored` the number of all runs
-        without a score.
+        `summary` and `errors` cover only these, `covers` is their number, and `unscored` the number of all
+        runs without a score.
         """
         with self.interruptions.undisturbed(), without_collector():
             history = self._histories[name].snapshot()
@@ -295,7 +299,7 @@ class Session:
 
     @property
     def batches(self) -> Sequence[str]:
-        """A line for each endpoint at which batches wait."""
+        """A message for each endpoint with unread batches."""
         return [] if self._engine is None else self._engine.waiting()
 
     def close_engine(self) -> None:

@@ -1,4 +1,4 @@
-"""The settings of a session from its options as texts. Quick to import, as the opening line waits for it."""
+"""Makes the settings of a session from its options as texts. Must be fast to import, for the opening line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def settings_of(
     names: Sequence[str],
     origins: Mapping[str, str] = {},
 ) -> Settings:
-    """The settings of a session of these suites, from options as texts by name. Raises UserError.
+    """The settings of a session of these suites (`names`). Raises UserError.
 
-    `origins` is what errors call those variables of the environment that are from a file.
+    `texts` and `ini` are options by name, from the command line and from pytest.ini; they go before and after
+    the environment. `origins` maps environment variables that were read from a file to how errors name them.
     """
     defaults = suites.defaults_of(names)
     settings = resolve_suites(texts, environment, ini, defaults, tuple(suites.options()), origins)

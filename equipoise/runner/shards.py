@@ -1,7 +1,7 @@
-"""Shards: a suite's questions dealt to sessions that know nothing of each other, and their results merged.
+"""Shards: a suite's questions are divided among independent sessions, whose results are merged later.
 
-Whole questions are dealt, in all their languages, wordings and runs, so that a shard's intervals are those of
-whole clusters.
+Whole clusters are assigned to a shard, with all their languages, wordings and runs, so that the intervals of
+a shard are valid, too.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from equipoise.results.recover import Recovered
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
-# Dealing.
+# Dividing.
 
-_OF_ALL = ("baseline", "gate", "until")
+_NEEDS_ALL = ("baseline", "gate", "until")
 """Options that need the results of all questions."""
 
 
 def refuse_unfit(settings: Settings) -> None:
     """Raise UserError for an option that only the results of all shards can answer."""
-    for name in _OF_ALL if settings.shard else ():
+    for name in _NEEDS_ALL if settings.shard else ():
         if getattr(settings, name):
             where = "leave it out" if name == "until" else "give it to `equipoise merge` when all are done"
             raise UserError(f"--{name}: cannot be decided by one shard of the questions; {where}")
 
 
-def dealt(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) -> set[str]:
-    """The ids of the shard's cases: every nth cluster of the suite, in the order of its cases.
+def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) -> set[str]:
+    """The ids of the shard's cases: of n shards, each has every nth cluster, in the order of the cases.
 
     Raises UserError if there are fewer clusters than shards.
     """
@@ -59,7 +59,7 @@ def dealt(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) 
 
 
 def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
-    """The cluster of a case; the first, where figures put it into several."""
+    """The cluster of a case; the first one if its figures are in several."""
     return of_session.expected(suite, rubric, [case])[0].cluster
 
 
@@ -67,9 +67,10 @@ def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
 
 
 def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, roots: tuple[Path, ...]) -> Recovered:
-    """Write the results that one session would have written, with comparison and gate where these are wanted.
+    """Write the results that one session would have written, with the comparison and gate of `wanted`.
 
-    The rubric is looked up in `roots`, in order. Raises UserError.
+    `parts` are the shards, `files` the paths of the results and their journal. The rubric is looked up in
+    `roots`, in order. Raises UserError.
     """
     journals.refuse_unfit(parts)
     files.check()
@@ -80,16 +81,17 @@ def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, roots: tu
         joined = journals.join(parts, files)
 
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
-            return _concluded(suite, joined, data, files, wanted)
+            return _conclusion(suite, joined, data, files, wanted)
 
         recovered = recover.results_of(suite, joined, files, roots, conclude)
     damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
-def _concluded(
+def _conclusion(
     suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
 ) -> dict[str, JSON]:
+    """The comparison and the gate of merged results. Raises UserError."""
     candidate = loaded(shown(files.results), data).side
     refuse_undecidable(wanted.rules, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}

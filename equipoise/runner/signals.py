@@ -1,4 +1,4 @@
-"""Handles SIGINT and SIGTERM for sessions and commands. Knows neither of the two."""
+"""Handles SIGINT and SIGTERM for sessions and commands."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from types import FrameType
 from typing import Any
 
 PATIENCE = 60.0
-"""The longest wait in seconds for calls in flight when a session ends: they are paid for."""
+"""The longest wait, in seconds, for calls in flight when a session ends, as they are paid for."""
 HURRY = 5.0
-"""The longest wait after SIGTERM, which SIGKILL usually follows."""
+"""The longest wait, in seconds, after SIGTERM, which is usually followed by SIGKILL."""
 
 
 def stopped(reason: str) -> str:
     """The message of a command that ended early."""
     from equipoise.models.budget import RESUMES
 
-    what = reason.removesuffix(RESUMES)
-    return f"stopped: {what}; finished work is saved, and the same command resumes from there"
+    short_reason = reason.removesuffix(RESUMES)
+    return f"stopped: {short_reason}; finished work is saved, and the same command resumes from there"
 
 
 def in_flight(count: int) -> str:
@@ -30,7 +30,7 @@ def in_flight(count: int) -> str:
 
 
 class Interruptions:
-    """Counts the user's interruptions; `is_hurried` is true after a SIGTERM."""
+    """Counts the user's interruptions. `is_hurried` says whether one of them was a SIGTERM."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -45,11 +45,11 @@ class Interruptions:
         """Count an interruption. Raises KeyboardInterrupt, now or as soon as that is safe."""
         if self._is_ignored:
             return
-        # Another signal may come while this one is handled, so each takes its number in one step.
+        # Atomic, as another signal may arrive while this one is handled.
         number = next(self._numbers)
         self.count += 1
         self.is_hurried |= is_hurried
-        # The second one must not disturb pytest's handling of the first; the engine reads the count.
+        # The second one must not disturb pytest's handling of the first; the engine checks the count.
         if number == 2 or self._is_finishing:
             return
         if self._undisturbed:
@@ -59,15 +59,15 @@ class Interruptions:
 
     @property
     def drops_calls(self) -> bool:
-        """Whether to drop calls in flight: after the second interruption."""
+        """Whether to cancel calls in flight: true after the second interruption."""
         return self.count > 1
 
     def patience(self, longest: float) -> float:
-        """The longest wait in seconds for calls in flight, which take at most `longest`."""
+        """How many seconds to wait for calls in flight, which take at most `longest` seconds."""
         return HURRY if self.is_hurried else min(PATIENCE, longest)
 
     def finish(self) -> None:
-        """Count signals without raising KeyboardInterrupt, which pytest no longer catches."""
+        """From now on, only count interruptions: pytest no longer catches KeyboardInterrupt."""
         self._is_finishing = True
 
     def ignore(self) -> None:
@@ -76,7 +76,7 @@ class Interruptions:
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:
-        """Delay KeyboardInterrupt until the block ends: a half-imported library cannot be imported again."""
+        """Delay KeyboardInterrupt until the block ends: it would leave libraries half-imported."""
         self._undisturbed += 1
         try:
             yield
@@ -93,10 +93,10 @@ def listen(
     *,
     ends_process: bool = False,
 ) -> None:
-    """Handle SIGTERM like Ctrl-C with a shorter wait; a second signal drops calls in flight.
+    """Handle SIGTERM like Ctrl-C with a shorter wait; a second signal cancels calls in flight.
 
-    `add_cleanup` is called with functions that restore the earlier handlers, or ignore further signals if
-    the session `ends_process`.
+    `add_cleanup` is called with functions that restore the earlier handlers. If the process ends after the
+    session (`ends_process`), they ignore further signals instead.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         try:
@@ -112,7 +112,7 @@ def _interrupt(interruptions: Interruptions, number: int, frame: FrameType | Non
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM as on SIGINT; restores the earlier handler at the end."""
+    """Raise KeyboardInterrupt on SIGTERM as on SIGINT; the earlier handler is restored after the block."""
     with ExitStack() as cleanups:
         with suppress(ValueError):  # not the main thread
             before = signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,12 +1,13 @@
-"""Waiting calls sent as batches to endpoints, whose results are read and given to them.
+"""Sends waiting calls as batches to endpoints, reads the results, and answers the calls.
 
-What an intent on disk announces is never sent again. Bound to the engine's event loop; knows neither runs nor
-when a phase begins.
+Before a batch is sent, an intent with its calls is written to disk: these calls are never sent twice.
+Everything here runs on the engine's event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import tempfile
 import time
 from collections import defaultdict
@@ -33,26 +34,30 @@ if TYPE_CHECKING:
     from equipoise.models.client import Client
 
 LEAST = 20
-"""Fewer calls than this are made one by one."""
+"""The smallest batch: fewer calls than this are sent one by one."""
 MOST_LINES, MOST_BYTES = 50_000, 100_000_000
-"""The most lines and bytes of a batch at endpoints of every kind; of one that takes fewer, half each time."""
+"""The largest batch, in lines and bytes. The lines are halved if an endpoint rejects it as too large."""
 MOST_TRIES = 2
-"""The most batches in which a call may fail for no reason of its own, before it is made by itself."""
+"""The number of batches in which a call may fail with a transient error; then it is sent by itself."""
 FIRST_POLL, LONGEST_POLL = 1.0, 60.0
-"""Seconds between looks at batches: the first, growing by half each time."""
+"""Polling interval of batches in seconds: it starts with the first, and grows by half up to the longest."""
 LOOKUP_SECONDS = 5.0
-"""Seconds after its creation began that a batch may be missing from the endpoint's list."""
+"""Seconds after the request to create a batch during which the endpoint's list may not yet have it."""
 MOST_CREATIONS = 3
-"""The most attempts to create a batch that the endpoint's list does not show."""
+"""The number of attempts to create a batch."""
 TOO_MANY_TOKENS = "token_limit"
-"""Part of the code of a batch that failed because too much is enqueued."""
+"""Part of the error code of a batch that failed because too many tokens are enqueued."""
 UNREADABLE = frozenset({404, 410})
-"""Statuses of an endpoint that does not have a batch or a file any more."""
+"""HTTP statuses of an endpoint that no longer has a batch or a file."""
 
 
 @dataclass(slots=True)
-class Counted:
-    """The lines of a batch that was read, counted; `gone` are the calls that it has no answer to."""
+class ReadBatch:
+    """The status of a batch that was read, and the counts of its lines.
+
+    `answered` and `failed` count calls. `lost` counts calls without a line; `unanswered` are the custom_ids
+    of lost and failed calls. `unknown` counts lines about no call of the batch, `doubled` repeated lines.
+    """
 
     status: str
     answered: int = 0
@@ -60,22 +65,22 @@ class Counted:
     doubled: int = 0
     failed: int = 0
     lost: int = 0
-    gone: set[str] = field(default_factory=set)
+    unanswered: set[str] = field(default_factory=set)
     is_out_of_balance: bool = False
 
 
 BatchCost = Callable[[Role, str, Usage], int]
 """The cost of a model's tokens in a batch, in nano-dollars."""
 Group = tuple[History, Role, str, str]
-"""Calls of one journal to one model by one path, which may be in the same batch."""
+"""What all calls of a batch have in common: journal, role, model, and path of the endpoint."""
 
 
 class Submissions:
     """The batches that a session has at endpoints.
 
-    `pending` are the calls that wait, by their custom_id, and `intents` those of each journal; both change
-    while the session goes on. `number` returns the index of a model in the counters. `end` ends the session,
-    with a message unless it has one already; once `stopping` is set, it is ending.
+    `pending` are the waiting calls by custom_id, and `intents` those of each journal; the caller changes both
+    during the session. `number` returns the index of a model in the counters. `end` ends the session with a
+    message; None leaves the reason that it already has. `stopping` is set when the session is ending.
     """
 
     def __init__(
@@ -112,12 +117,12 @@ class Submissions:
         self._limits: dict[tuple[Role, str], tuple[int, int]] = {}
         self._unsupported: set[str] = set()
         self._full: set[tuple[Role, str]] = set()
-        self._read: list[tuple[History, Intent, Counted]] = []
+        self._read: list[tuple[History, Intent, ReadBatch]] = []
         self._last: dict[str, Batch | str] = {}
         self.is_sending = False
 
     def commit(self, history: History) -> None:
-        """Count what earlier sessions have spent, and what their batches may still cost."""
+        """Add to the budget what earlier sessions have spent, and what their batches may still cost."""
         if self._settings.max_cost is not None:
             self._budget.commit(self._spent(history))
             for intent in self._intents[history].waiting:
@@ -127,7 +132,7 @@ class Submissions:
     def _spent(self, history: History) -> int:
         """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals
-        # With --rejudge, the subject's were copied.
+        # With --rejudge, the subject's calls were copied and not paid for.
         roles: tuple[Role, ...] = ("evaluator",) if settings.rejudge else ("subject", "evaluator")
         costs = [
             totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
@@ -138,7 +143,7 @@ class Submissions:
         return int(sum(filter(None, costs)) * NANO)
 
     def takes(self, call: Call) -> bool:
-        """Whether the endpoint of a call may have batches."""
+        """Whether a call may be sent in a batch; False if its endpoint is known not to support batches."""
         if is_local(call.model):
             self._lacks_batches(call.model, "the built-in server", "")
             return False
@@ -147,9 +152,9 @@ class Submissions:
     # Sending.
 
     async def place(self) -> bool:
-        """Send calls that no batch has: as batches, or by themselves if there are few.
+        """Send the calls that are in no batch yet: in batches, or by themselves if there are few.
 
-        Returns whether any were.
+        Returns whether any were sent. Ends the session if none can be, and it has no batches.
         """
         groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
         for pending in self._pending.values():
@@ -159,7 +164,7 @@ class Submissions:
         is_any = False
         for group, items in groups.items():
             if not self._stopping.is_set():
-                alone, together = self._divided(group, items)
+                alone, together = self._divide(group, items)
                 for item in alone:
                     item.answer(None)
                 is_any |= bool(alone)
@@ -170,10 +175,10 @@ class Submissions:
             self._end(None)
         return is_any
 
-    def _divided(
+    def _divide(
         self, group: Group, items: Sequence[WaitingCall]
     ) -> tuple[list[WaitingCall], list[WaitingCall]]:
-        """The calls that are made by themselves now, and those that are sent together."""
+        """The calls that are sent by themselves now, and those that are sent in batches."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
         _, role, model, _ = group
@@ -183,35 +188,37 @@ class Submissions:
         if group[1:3] in self._full:
             return alone, []
         if not self._is_bounded(group, together[0]):
-            # By itself, as it shows how long replies are, which limits what the others may cost.
+            # Send one by itself: the length of its reply gives a bound on the cost of the others.
             return [*alone, together[0]], []
         return alone, together
 
     def _is_bounded(self, group: Group, pending: WaitingCall) -> bool:
+        """Whether there is no limit on cost, or the most that the call may cost is known."""
         return self._budget.room()[1] is None or self._most(group, pending) is not None
 
     def _most(self, group: Group, pending: WaitingCall) -> int | None:
-        """The most that a call may cost in a batch, in nano-dollars."""
+        """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
         _, role, model, _ = group
         return self._budget.most_of(
             pending.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
         )
 
     async def _send(self, group: Group, items: Sequence[WaitingCall]) -> bool:
-        """Send calls in as few batches as the endpoint takes; those beyond the budget stay.
+        """Send calls in as few batches as the endpoint allows. Those beyond the budget remain.
 
-        Returns whether anything was done about them.
+        Returns whether the budget allowed any.
         """
         left = self._affordable(group, items)
         is_any = bool(left)
         while left and not self._stopping.is_set():
-            part, lines = self._cut(group, left)
-            left = left[len(part) :]
-            if not await self._submit(group, part, lines):
+            batch, lines = self._next_batch(group, left)
+            left = left[len(batch) :]
+            if not await self._submit(group, batch, lines):
                 break
         return is_any
 
     def _affordable(self, group: Group, items: Sequence[WaitingCall]) -> list[WaitingCall]:
+        """The first of these calls that the budget allows."""
         calls, dollars = self._budget.room()
         fitting: list[WaitingCall] = []
         for pending in items[:calls]:
@@ -222,14 +229,16 @@ class Submissions:
             fitting.append(pending)
         return fitting
 
-    def _cut(self, group: Group, items: Sequence[WaitingCall]) -> tuple[list[WaitingCall], list[bytes]]:
-        """The first calls that fit into one batch, as even a part as there can be, and their lines."""
+    def _next_batch(
+        self, group: Group, items: Sequence[WaitingCall]
+    ) -> tuple[list[WaitingCall], list[bytes]]:
+        """The first calls, as many as one batch takes, and their lines; all batches are of similar size."""
         most_lines, most_bytes = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
-        batches = -(-len(items) // most_lines)
+        batches = math.ceil(len(items) / most_lines)
         taken: list[WaitingCall] = []
         lines: list[bytes] = []
         size = 0
-        for pending in items[: -(-len(items) // batches)]:
+        for pending in items[: math.ceil(len(items) / batches)]:
             line = request_line(pending.name, *self._client.line(pending.call))
             size += len(line)
             if size > most_bytes and lines:
@@ -239,7 +248,7 @@ class Submissions:
         return taken, lines
 
     async def _submit(self, group: Group, items: Sequence[WaitingCall], lines: Sequence[bytes]) -> bool:
-        """Upload calls and create their batch. Returns whether further ones may follow."""
+        """Upload calls and create their batch. Returns whether further batches may be sent."""
         history, role, model, path = group
         known = self._intents[history]
         reserved = 0
@@ -259,7 +268,8 @@ class Submissions:
             batch = await self._create(known, intent, lines)
         except BatchFailed as error:
             known.end(intent, self._mask(f"not created: {error}")[:500])
-            return self._refused(group, error, len(items))
+            self._handle_rejection(group, error, len(items))
+            return False
         finally:
             self.is_sending = False
         if batch is None:
@@ -273,7 +283,10 @@ class Submissions:
         return True
 
     async def _create(self, known: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
-        """The batch; None if it is not known whether there is one. Raises BatchFailed if there is none."""
+        """Create the batch of an intent, and return it.
+
+        None if it is unknown whether it was created; then the session ends. Raises BatchFailed if it was not.
+        """
         for attempt in range(1, MOST_CREATIONS + 1):
             if not intent.file:
                 known.uploaded(intent, await self._upload(intent, lines))
@@ -307,9 +320,9 @@ class Submissions:
             return await self._endpoint(intent).upload(path, f"equipoise-{intent.id}.jsonl")
 
     async def _find(self, known: Intents, intent: Intent) -> Batch | None:
-        """The batch whose creation may have succeeded; None if that cannot be known, which ends the session.
+        """The batch whose creation may have succeeded, from the endpoint's list.
 
-        Raises _NotCreated if there is none.
+        None if the list cannot be read; then the session ends. Raises _NotCreated if it is not in the list.
         """
         endpoint, begun = self._endpoint(intent), datetime.fromisoformat(intent.began).timestamp()
         while True:
@@ -317,7 +330,7 @@ class Submissions:
             try:
                 batch = await endpoint.find(intent.file, intent.id)
             except BatchFailed as error:
-                self._end(self._question(intent, known, error))
+                self._end(self._doubt_message(intent, known, error))
                 return None
             if batch is not None:
                 return batch
@@ -325,7 +338,7 @@ class Submissions:
                 raise _NotCreated
             await asyncio.sleep(LOOKUP_SECONDS / 5)
 
-    def _question(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
+    def _doubt_message(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
         return (
             f"{intent.line.endpoint}: a batch of {len(intent.line.calls):,} calls may have been created, but "
             f"the answer was lost, and the list of batches cannot be read ({error}); look there for a batch "
@@ -333,8 +346,8 @@ class Submissions:
             "--batch ID, or --none if there is none"
         )
 
-    def _refused(self, group: Group, error: BatchFailed, calls: int) -> bool:
-        """Deal with a batch that was not created. Returns whether others may follow."""
+    def _handle_rejection(self, group: Group, error: BatchFailed, calls: int) -> None:
+        """Handle a rejected batch: avoid batches, make them smaller, or end the session."""
         _, role, model, _ = group
         url = self._base_url(role, model)
         if error.is_unsupported:
@@ -345,13 +358,14 @@ class Submissions:
         else:
             advice = "; top up the account" if error.failure.is_out_of_balance else ""
             self._end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{RESUMES}")
-        return False
 
     def _halve(self, group: Group, calls: int) -> None:
+        """Limit the batches of a model to half as many lines as one of this many calls."""
         lines, size = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
         self._limits[group[1:3]] = (max(LEAST, min(lines, calls) // 2), size)
 
     def _lacks_batches(self, model: str, where: str, why: str) -> None:
+        """Notify the user, once for each model, that its endpoint does not support batches."""
         if model not in self._unsupported:
             self._unsupported.add(model)
             what = f"{model}: {where} has no batches{why}"
@@ -369,7 +383,10 @@ class Submissions:
     # Reading.
 
     async def collect(self) -> bool:
-        """Wait until a batch is over, and deliver its replies. False if none is in time."""
+        """Wait until a batch has ended, and deliver its replies.
+
+        Returns False if none has ended after the seconds of --batch-wait.
+        """
         now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._settings.batch_wait
@@ -388,7 +405,7 @@ class Submissions:
         return True
 
     def _open_intents(self) -> list[tuple[History, Intent]]:
-        """The batches that calls wait for."""
+        """The histories and intents of the batches that calls wait for."""
         batches = {}
         for pending in self._pending.values():
             if pending.intent is not None:
@@ -396,7 +413,10 @@ class Submissions:
         return list(batches.values())
 
     async def _look(self, history: History, intent: Intent) -> bool:
-        """Look at a batch, and deliver its replies if it is over. Returns whether runs can go on."""
+        """Request the status of a batch, and deliver its replies if it has ended.
+
+        Returns whether any calls were answered or freed.
+        """
         known = self._intents[history]
         try:
             if intent.state == "creating":
@@ -435,7 +455,11 @@ class Submissions:
         )
 
     def _fail(self, known: Intents, intent: Intent, batch: Batch) -> None:
-        """A batch was rejected as a whole, before any of its calls was made."""
+        """Handle a batch that failed as a whole, before any of its calls was made.
+
+        If too many tokens are enqueued, its calls are sent again in smaller batches; otherwise the session
+        ends.
+        """
         why = batch.problem or "the endpoint does not say why"
         known.end(intent, self._mask(f"failed: {why}")[:500])
         self._budget.commit(-_each(intent) * len(intent.line.calls))
@@ -450,7 +474,7 @@ class Submissions:
         self._end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
 
     def _free(self, intent: Intent) -> list[WaitingCall]:
-        """Take calls out of a batch that will not answer them."""
+        """Remove the calls from a batch that will not answer them, and return them."""
         freed = [pending for pending in self._pending.values() if pending.intent is intent]
         for pending in freed:
             pending.intent = None
@@ -458,31 +482,31 @@ class Submissions:
 
     async def _deliver(self, history: History, intent: Intent, batch: Batch) -> None:
         """Read the results of a batch line by line, and answer the calls that wait for them."""
-        counted, names, own = Counted(batch.status), set[str](), set(intent.line.calls)
+        result, names, own = ReadBatch(batch.status), set[str](), set(intent.line.calls)
         for file in filter(None, (batch.output_file, batch.error_file)):
             async with aclosing(self._endpoint(intent).lines(file)) as lines:
                 async for data in lines:
                     line = read_line(data)
                     if line is None or line.name not in own:
-                        counted.unknown += bool(data.strip())
+                        result.unknown += bool(data.strip())
                     elif line.name in names:
-                        counted.doubled += 1
+                        result.doubled += 1
                     else:
                         names.add(line.name)
-                        self._receive(intent, line, counted)
+                        self._receive(intent, line, result)
         for name in own - names:
             if (pending := self._pending.get(name)) is not None and pending.intent is intent:
-                counted.lost += 1
-                counted.gone.add(name)
+                result.lost += 1
+                result.unanswered.add(name)
                 self._retry(pending, UNANSWERED, is_counted=batch.status == "completed")
-        self._read.append((history, intent, counted))
-        self._notify(intent, counted)
-        if counted.is_out_of_balance:
+        self._read.append((history, intent, result))
+        self._notify(intent, result)
+        if result.is_out_of_balance:
             where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
 
-    def _receive(self, intent: Intent, line: ResultLine, counted: Counted) -> None:
-        """Answer the call that a line is about, unless its run was not selected or is done."""
+    def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
+        """Answer the call of a line, if it waits: its run may not be selected, or have ended."""
         pending = self._pending.get(line.name)
         if pending is None or pending.intent is not intent or pending.future.done():
             return
@@ -490,26 +514,29 @@ class Submissions:
         if line.status is not None:
             answer = self._client.read_line(pending.call, line.status, line.body, pending.tries)
         if isinstance(answer, Reply):
-            counted.answered += 1
+            result.answered += 1
             spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
             self._commit(intent, spent)
             self._counters.in_batches -= 1
             pending.answer(answer)
             return
-        counted.failed += 1
-        counted.gone.add(line.name)
-        counted.is_out_of_balance |= answer.is_out_of_balance
+        result.failed += 1
+        result.unanswered.add(line.name)
+        result.is_out_of_balance |= answer.is_out_of_balance
         self._commit(intent, 0)
-        # Without an answer it has expired, or was cancelled: no fault of its own.
+        # Without a status the call has expired, or was cancelled, which does not count as a failed try.
         self._retry(pending, answer, is_counted=line.status is not None)
 
     def _commit(self, intent: Intent, spent: int) -> None:
-        """Count what a call has cost instead of the most that it might have."""
+        """Replace the reservation of a call in the budget by what it has cost."""
         if self._settings.max_cost is not None:
             self._budget.commit(spent - _each(intent))
 
     def _retry(self, pending: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
-        """Have a call made again: in the next batch, or by itself if its failure would be the same there."""
+        """Have a call sent again: in the next batch, or by itself if it would fail in the same way there.
+
+        `is_counted` says whether the failure counts as one of its tries.
+        """
         pending.intent = None
         pending.tries += is_counted
         self._counters.in_batches -= 1
@@ -518,37 +545,35 @@ class Submissions:
             may_pass = failure.is_transient or self._client.is_learned(pending.call, failure)
             pending.is_alone = pending.tries >= MOST_TRIES or not may_pass
 
-    def _notify(self, intent: Intent, counted: Counted) -> None:
-        """Say what was wrong with the lines of a batch, if anything was."""
+    def _notify(self, intent: Intent, result: ReadBatch) -> None:
+        """Notify the user of failed, lost or unexpected lines of a batch, if there are any."""
         parts = {
-            "with another id": counted.unknown,
-            "doubled": counted.doubled,
-            "failed": counted.failed,
-            "lost": counted.lost,
+            "with another id": result.unknown,
+            "doubled": result.doubled,
+            "failed": result.failed,
+            "lost": result.lost,
         }
         if counts := [f"{count:,} {what}" for what, count in parts.items() if count]:
-            what = f"{counted.answered:,} of {len(intent.line.calls):,} calls were answered"
-            self._counters.notify(
-                f"batch {intent.batch} {counted.status}: {what}; lines: {', '.join(counts)}"
-            )
+            what = f"{result.answered:,} of {len(intent.line.calls):,} calls were answered"
+            self._counters.notify(f"batch {intent.batch} {result.status}: {what}; lines: {', '.join(counts)}")
 
     def close_read(self) -> None:
-        """Note that a batch is over once the journal has all its replies."""
-        for history, intent, counted in self._read:
-            if all(call in history.batched or call in counted.gone for call in intent.line.calls):
+        """Mark the batches as read whose replies are all in the journal."""
+        for history, intent, result in self._read:
+            if all(call in history.batched or call in result.unanswered for call in intent.line.calls):
                 self._intents[history].end(
                     intent,
-                    counted.status,
-                    answered=counted.answered,
-                    failed=counted.failed,
-                    lost=counted.lost,
-                    unknown=counted.unknown,
-                    doubled=counted.doubled,
+                    result.status,
+                    answered=result.answered,
+                    failed=result.failed,
+                    lost=result.lost,
+                    unknown=result.unknown,
+                    doubled=result.doubled,
                 )
         self._read.clear()
 
     def described(self, intent: Intent) -> str:
-        """A batch as a message names it: its id, and how far it is."""
+        """A batch as messages name it: its id and its progress."""
         last = self._last.get(intent.id)
         if isinstance(last, Batch):
             total = last.total or len(intent.line.calls)
@@ -556,12 +581,12 @@ class Submissions:
         return f"{intent.batch or 'not yet found'}{': ' + last if last else ''}"
 
 
-class _NotCreated(Exception):  # noqa: N818 - it says what the endpoint's list shows
-    """There is no batch of an intent."""
+class _NotCreated(Exception):  # noqa: N818 - it is a finding, not an error
+    """The endpoint has no batch of an intent."""
 
 
 def credential(settings: Settings, role: Role) -> str:
-    """The credential of a role's batches: the key, and the headers that say for whom."""
+    """The credential of a role's batches: the API key, and the headers that name the organization."""
     endpoint = settings.endpoint(role)
     headers = settings.header_values if endpoint.takes_environment else ()
     return "\0".join((endpoint.api_key, *headers))

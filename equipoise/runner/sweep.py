@@ -1,6 +1,6 @@
-"""Runs the cells of a sweep, in processes on this machine or as tasks of Ray, which schedules them.
+"""Runs the cells of a sweep, in processes on this machine or as tasks of Ray.
 
-The only file that imports ray. Knows cells by their processes and their journals, and no model.
+The only module that imports ray.
 """
 
 from __future__ import annotations
@@ -26,28 +26,25 @@ from equipoise.runner.cells import SweepCell
 from equipoise.runner.processes import INTERRUPTED, Ended
 
 LOCAL = "local"
-"""The value of `--ray` for a Ray on this machine, which ends with the sweep."""
+"""The value of `--ray` that starts Ray on this machine, until the sweep ends."""
 OBJECT_STORE_BYTES = 100_000_000
-"""Little more than Ray's least: a cell gives back three values."""
+"""The size of Ray's object store: little more than its minimum, as a cell returns only three values."""
 MOST_RESTARTS = 5
-"""The most restarts of a cell whose node or worker was lost."""
+"""How often a cell is restarted if its node or worker is lost."""
 _LOOK_SECONDS = 0.5
 _RECORD = b'{"kind":"record"'
-_SHOWN = 3
-"""The most running cells that the overview names."""
+_MOST_SHOWN = 3
+"""The largest number of running cells that the overview names."""
 
 
 class Pool(Protocol):
     """The processes or tasks that cells run in."""
 
     def ended(self) -> Iterator[tuple[SweepCell, Ended]]:
-        """Each cell with how it ended, as soon as it has; nothing for a while yields nothing.
-
-        Raises KeyboardInterrupt.
-        """
+        """Wait a moment for cells to end, and yield those that have. Raises KeyboardInterrupt."""
 
     def interrupt(self) -> None:
-        """Interrupt the cells that run, and drop those that wait."""
+        """Interrupt the running cells, and cancel the waiting ones."""
 
 
 # The overview.
@@ -55,14 +52,14 @@ class Pool(Protocol):
 
 @dataclass(slots=True)
 class _Journal:
-    """The number of runs of a cell that have ended, counted from where its journal was last read."""
+    """Counts the finished runs in a cell's journal, of which it reads only the new lines each time."""
 
     path: Path
     runs: int = 0
     _position: int = 0
 
-    def look(self) -> int:
-        """The runs up to now; a run that is repeated counts again."""
+    def count(self) -> int:
+        """The number of finished runs up to now; a repeated run is counted each time."""
         with suppress(OSError), self.path.open("rb") as file:
             file.seek(self._position)
             for line in file:
@@ -75,7 +72,7 @@ class _Journal:
 
 @dataclass(slots=True)
 class Overview:
-    """The state of the cells of a sweep, in one line; `planned` are the runs of each, by name."""
+    """The state of the cells of a sweep. `planned` is the number of runs of each cell, by name."""
 
     cells: Sequence[SweepCell]
     planned: Mapping[str, int]
@@ -84,36 +81,36 @@ class Overview:
     _journals: dict[str, _Journal] = field(default_factory=dict)
     _notices: list[str] = field(default_factory=list)
 
-    def end(self, cell: SweepCell, how: Ended) -> None:
-        """Note how a cell ended."""
-        self.ended[cell.name] = how
-        why = f": {how.reason}" if how.reason else ""
+    def note(self, cell: SweepCell, end: Ended) -> None:
+        """Note that a cell has ended."""
+        self.ended[cell.name] = end
+        reason = f": {end.reason}" if end.reason else ""
         done = f"{len(self.ended):,} of {len(self.cells):,}"
         self._notices.append(
-            f"{cell.name}: exit status {how.status} after {duration(how.seconds)}{why} ({done})"
+            f"{cell.name}: exit status {end.status} after {duration(end.seconds)}{reason} ({done})"
         )
 
     def take_notices(self) -> list[str]:
-        """Remove and return what was not shown yet."""
+        """Remove and return the messages that were not shown yet."""
         notices, self._notices = self._notices, []
         return notices
 
     def line(self, width: int) -> str:
-        """Cells that ended, and those that run with their progress, in at most `width` columns."""
-        failed = sum(how.status != 0 for how in self.ended.values())
+        """The numbers of ended and failed cells, and the progress of running ones, in `width` columns."""
+        failed = sum(end.status != 0 for end in self.ended.values())
         parts = [(0, f"{len(self.ended):,}/{len(self.cells):,} cells done"), (1, f"{failed:,} failed")]
-        running = [cell for cell in self.cells if cell.name not in self.ended and self._runs(cell)]
-        for rank, cell in enumerate(running[:_SHOWN], 2):
+        running = [cell for cell in self.cells if cell.name not in self.ended and self._has_begun(cell)]
+        for rank, cell in enumerate(running[:_MOST_SHOWN], 2):
             journal = self._journals.setdefault(cell.name, _Journal(cell.files.journal))
-            parts.append((rank, f"{cell.name} {journal.look():,}/{self.planned[cell.name]:,}"))
-        if len(running) > _SHOWN:
-            parts.append((9, f"and {len(running) - _SHOWN:,} more"))
+            parts.append((rank, f"{cell.name} {journal.count():,}/{self.planned[cell.name]:,}"))
+        if len(running) > _MOST_SHOWN:
+            parts.append((9, f"and {len(running) - _MOST_SHOWN:,} more"))
         return fitted(parts, width)
 
-    def _runs(self, cell: SweepCell) -> bool:
-        """Whether its session has begun in this sweep; the log of an earlier one is older."""
+    def _has_begun(self, cell: SweepCell) -> bool:
+        """Whether a cell's log was written during this sweep, and not only by an earlier one."""
         try:
-            # Clocks of file systems are a little behind.
+            # The times of files may lag a little behind the clock.
             return cell.log.stat().st_mtime > self._begun - 1
         except OSError:
             return False
@@ -123,13 +120,13 @@ class Overview:
 
 
 def run(pool: Pool, overview: Overview, output: Output) -> bool:
-    """Wait for all cells and show what becomes of them. Returns whether the sweep was interrupted."""
+    """Wait for all cells, and show their progress. Returns whether the sweep was interrupted."""
     is_interrupted = False
     with closing(open_line(overview.line, overview.take_notices, output)):
         while len(overview.ended) < len(overview.cells):
             try:
-                for cell, how in pool.ended():
-                    overview.end(cell, how)
+                for cell, end in pool.ended():
+                    overview.note(cell, end)
             except KeyboardInterrupt:
                 if is_interrupted:
                     raise
@@ -139,7 +136,7 @@ def run(pool: Pool, overview: Overview, output: Output) -> bool:
 
 
 class Processes:
-    """Runs so many cells at a time in processes of this machine."""
+    """Runs cells in processes on this machine, at most `most` at a time."""
 
     def __init__(
         self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str], most: int
@@ -167,14 +164,14 @@ class Processes:
 
 
 class Tasks:
-    """Runs cells as tasks of Ray, which starts those of a lost node elsewhere."""
+    """Runs cells as tasks of Ray, which restarts those of a lost node on another one."""
 
     def __init__(self, cells: Sequence[SweepCell], root: Path, variables: Mapping[str, str]) -> None:
         import ray
 
         self._ray = ray
         task = ray.remote(processes.run)
-        # Variables are an argument: Ray writes those of a runtime environment to its logs, keys and all.
+        # The variables are an argument: Ray would log those of a runtime environment, API keys included.
         self._running: dict[Any, SweepCell] = {
             task.options(
                 name=cell.name, num_cpus=cell.cpus, num_gpus=cell.gpus, max_retries=MOST_RESTARTS
@@ -196,20 +193,20 @@ class Tasks:
         except self._ray.exceptions.RayTaskError:
             raise
         except self._ray.exceptions.RayError as error:
-            # A node or a worker that was lost more often than Ray starts it again.
+            # Its node or worker was lost more often than MOST_RESTARTS.
             return Ended(status=INTERRUPTED, reason=str(error).splitlines()[0])
         return ended
 
     def interrupt(self) -> None:
-        """Interrupt the sessions; Ray drops what waits."""
+        """Interrupt the sessions; Ray cancels the waiting tasks."""
         for reference in self._running:
             self._ray.cancel(reference, force=False)
 
 
 @contextmanager
 def ray_at(address: str) -> Iterator[None]:
-    """Connect to the Ray at an address, or start one that ends with the block. Raises UserError."""
-    # Before the import, which reads them.
+    """Connect to Ray at an address, or with LOCAL start it, during the block. Raises UserError."""
+    # Set before Ray is imported, which reads them then.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
     try:
@@ -217,9 +214,9 @@ def ray_at(address: str) -> Iterator[None]:
     except ImportError:
         raise UserError("--ray: Ray is not installed; run: pip install ray") from None
     own: dict[str, Any] = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
-    where = own if address == LOCAL else {"address": address}
+    arguments = own if address == LOCAL else {"address": address}
     try:
-        ray.init(log_to_driver=False, logging_level=logging.ERROR, **where)
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **arguments)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(f"--ray {address}: cannot be reached: {str(error).splitlines()[0]}") from None
     try:

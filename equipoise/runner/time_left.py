@@ -1,4 +1,4 @@
-"""The time that a session's remaining runs will take, as a range. Pure."""
+"""Estimates the time that a session's remaining runs will take, as a range. Pure functions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 from collections.abc import Sequence
 
 EARLIEST = 20.0
-"""Seconds after which the range is shown, however few runs are done."""
+"""The range is shown after this many seconds, even if few runs are done."""
 SHARE = 0.05
-"""The share of runs after which it is shown, however short the time."""
+"""Or it is shown after this share of the runs, even if little time has passed."""
 Z = 2.0
-"""The standard deviations of a count, its square root, the range covers on each side."""
+"""How many standard deviations the range covers on each side. That of a count is its square root."""
 
 
 def time_left(
     finished: Sequence[float], elapsed: float, left: int, in_flight: int
 ) -> tuple[float, float] | None:
-    """The least and the most seconds for `left` further runs; None while it is too early to tell.
+    """The lower and upper end of the seconds that `left` further runs take; None while it is too early.
 
-    `finished` are the seconds at which runs ended, in order, without those replayed from the journal.
-    The range spans the speed since the start, that of the later half, and the speed if all calls in flight
-    returned now; then it is widened by the chance in both counts.
+    `finished` are the seconds after the start at which runs ended, in order, without those replayed from the
+    journal; `elapsed` is the current second. The range covers three speeds: since the start, of the later
+    half of runs, and if all calls in flight returned now. It is widened for the randomness of both counts.
     """
     done = len(finished)
     if not done or not left or (elapsed < EARLIEST and done < SHARE * (done + left)):

@@ -1,6 +1,6 @@
 """Stops a session if one of its evaluators never gives a valid verdict.
 
-Knows neither suites nor rubrics: a verdict is valid if it was parsed, as a label or by its rubric.
+A verdict is valid if it could be parsed.
 """
 
 from __future__ import annotations
@@ -13,16 +13,15 @@ from equipoise.core.records import Choice, Record, Verdict
 from equipoise.core.types import JSON
 
 MOST_RUNS = 20
-"""The most runs that an evaluator may judge without a single valid verdict."""
+"""The session stops once an evaluator has judged this many runs without a single valid verdict."""
 MOST_SHOWN = 200
-"""The most characters of its reply that are shown."""
+"""The largest number of characters of a reply that the message shows."""
 
 
 class Trial:
     """Counts the runs that each evaluator has judged without a valid verdict.
 
-    `stop` is called with a message if there are too many. `earlier` returns the records in the journal: an
-    evaluator with an earlier valid verdict is not on trial.
+    `stop` is called with a message if there are too many; `mask` removes API keys from a text.
     """
 
     def __init__(self, stop: Callable[[str], None], mask: Callable[[JSON], JSON]) -> None:
@@ -34,7 +33,10 @@ class Trial:
     def note(
         self, evaluator: str, answers: Sequence[Verdict | Choice], earlier: Callable[[], Sequence[Record]]
     ) -> None:
-        """Note the answers of an evaluator in one run."""
+        """Note the answers of an evaluator in one run.
+
+        `earlier` returns the records in the journal: an evaluator with a valid verdict there is not counted.
+        """
         if any(answer.is_valid for answer in answers):
             self._proven.add(evaluator)
         replied = [answer for answer in answers if answer.raw]
@@ -58,7 +60,7 @@ class Trial:
 
 
 def has_judged(record: Record, evaluator: str) -> bool:
-    """Whether a run has a valid verdict of the evaluator, or a score that it contributed to."""
+    """Whether a run has a valid verdict of the evaluator or, without verdicts, a score from its calls."""
     if record.verdicts:
         return any(verdict.is_valid for verdict in record.verdicts if verdict.evaluator == evaluator)
     return record.score is not None and any(item.model == evaluator for item in record.evaluators)

@@ -1,4 +1,4 @@
-"""The calls that wait for batches."""
+"""WaitingCall, a call that waits for a batch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ UNANSWERED = Failure(message="the batch has no answer to this call")
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class WaitingCall:
-    """A call that waits, by its custom_id; `intent` is that of the batch that it is part of.
+    """A call that waits for a batch. `name` is its custom_id.
 
-    `tries` counts the batches in which it failed; `is_alone` says that it is to be made by itself.
+    `intent` is that of the batch that it is in, None before it is sent. `tries` counts the batches in which
+    it failed. `is_alone` says that it must be sent by itself. `future` is what its run waits for.
     """
 
     name: str
@@ -29,11 +30,11 @@ class WaitingCall:
     is_alone: bool = False
 
     def answer(self, reply: Reply | None) -> None:
-        """Let its run continue with the reply, or with None, which has the call made by itself."""
+        """Let its run continue with the reply; None makes the run send the call by itself."""
         if not self.future.done():
             self.future.set_result(reply)
 
     def fail(self, error: BaseException) -> None:
-        """Raise an error where its run waits."""
+        """Raise an error in the run that waits."""
         if not self.future.done():
             self.future.set_exception(error)

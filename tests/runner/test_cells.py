@@ -128,7 +128,7 @@ def test_the_overview_names_what_ended_and_what_runs(tmp_path: Path) -> None:
     second.log.parent.mkdir()
     second.log.touch()
     second.files.journal.write_bytes(b'{"kind":"session"}\n{"kind":"record"}\n{"kind":"rec')
-    overview.end(first_cell, Ended(status=7, seconds=61.0))
+    overview.note(first_cell, Ended(status=7, seconds=61.0))
     assert overview.line(200) == f"1/7 cells done | 1 failed | {second.name} 1/12"
     with second.files.journal.open("ab") as file:
         file.write(b'ord"}\n')

@@ -53,7 +53,7 @@ def test_models_of_one_endpoint_share_its_queue(counters: Counters) -> None:
     routes = context(counters, {"e2": OTHER, "e3": OTHER}).routes
     queues = {model: routes[role, model].queue for role, model in routes}
     assert queues["m"] is queues["e1"] is not queues["e2"] is queues["e3"]
-    found = {(role, model): (route.model, route.endpoint) for (role, model), route in routes.items()}
+    found = {(role, model): (route.model_index, route.endpoint) for (role, model), route in routes.items()}
     assert found == {
         ("subject", "m"): (0, 0),
         ("evaluator", "e1"): (1, 0),
@@ -66,7 +66,7 @@ def test_a_subject_that_judges_itself_has_two_routes(counters: Counters) -> None
     """One model in two roles is counted in each; its endpoint is one."""
     routes = context(counters, {}, subject="e1").routes
     one, two = routes["subject", "e1"], routes["evaluator", "e1"]
-    assert (one.model, two.model) == (0, 1)
+    assert (one.model_index, two.model_index) == (0, 1)
     assert one.queue is two.queue
 
 
