@@ -363,7 +363,7 @@ def _wording(text: str) -> None:
     from equipoise.suites.neutrality import wording
 
     wording._years(text)
-    wording._stands("party", text)
+    wording._occurs("party", text)
     wording._without(["party"], text)
     list(wording._too_long(text, wording.Length(median=1, longest=1, marks=1)))
 
