@@ -98,6 +98,7 @@ async def _ask_all(
 
 
 async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> Batch | str:
+    """The batch of an intent after the action; a text if it was not created, or the endpoint fails."""
     from equipoise.models.client import Client
 
     line = intent.line

@@ -41,6 +41,7 @@ class Answers:
                 raise UserError(f"--batch-read: {shown(path)}: cannot be read ({error.strerror})") from None
 
     def _index(self, path: Path) -> None:
+        """Store the offset of each answer in a file. Raises UserError if there is none."""
         start = number = 0
         with opened(path) as file:
             for data in file:

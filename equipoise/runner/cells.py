@@ -27,7 +27,8 @@ from equipoise.runner.settings import settings_of
 _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
 """The tables of rows, each with the key that holds a row's name."""
 _TOP = {"folder", "options", "exclude", *_AXES}
-_OF_MODELS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
+_MODEL_KEYS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
+"""The keys of a row of `models` that are not options of a session."""
 _REFUSED: Mapping[str, str] = {
     "api_key": "a key does not belong in a file: name its variable with api-key-env",
     "evaluator_api_key": "a key does not belong in a file: name its variable with evaluator-api-key-env",
@@ -186,16 +187,17 @@ def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, A
 
 
 def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
+    """The rows of an axis, each with its name. Raises UserError."""
     if not isinstance(rows, list):
         raise UserError(f"{axis}: write its rows as [[{axis}]]")
     name = _AXES[axis]
-    own = frozenset({name, *(_OF_MODELS if axis == "models" else ())})
+    further_keys = frozenset({name, *(_MODEL_KEYS if axis == "models" else ())})
     tables = []
     for number, row in enumerate(rows, 1):
-        read = _row(f"[[{axis}]] {number}", row, own)
-        if not isinstance(read.get(name), str) or not read[name]:
+        table = _row(f"[[{axis}]] {number}", row, further_keys)
+        if not isinstance(table.get(name), str) or not table[name]:
             raise UserError(f"[[{axis}]] {number}: has no {name}")
-        tables.append(read)
+        tables.append(table)
     for row in tables if axis == "suites" else ():
         suites.require(row["suite"])
     return tables
@@ -214,6 +216,7 @@ def _excluded(rows: Any, axes: Mapping[str, Sequence[TableRow]]) -> list[dict[st
 
 
 def _matches(row: Mapping[str, str], model: TableRow, suite: TableRow, setting: TableRow | None) -> bool:
+    """Whether a row of `exclude` leaves out this cell."""
     cell = {"model": model["model"], "suite": suite["suite"], "setting": setting and setting["name"]}
     return all(cell[key] == value for key, value in row.items())
 
@@ -221,15 +224,15 @@ def _matches(row: Mapping[str, str], model: TableRow, suite: TableRow, setting: 
 def _cell(
     folder: Path, shared: TableRow, model: TableRow, suite: TableRow, setting: TableRow | None
 ) -> SweepCell:
-    own = {*_OF_MODELS, *_AXES.values()}
+    no_options = {*_MODEL_KEYS, *_AXES.values()}
     options: dict[str, Any] = {}
     for row in (shared, suite, model, setting or {}):
-        options |= {name: value for name, value in row.items() if name not in own}
-    named, setting_name = file_name(model["model"]), [file_name(setting["name"])] if setting else []
+        options |= {name: value for name, value in row.items() if name not in no_options}
+    model_name, setting_name = file_name(model["model"]), [file_name(setting["name"])] if setting else []
     keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
     return SweepCell(
-        name=".".join([named, suite["suite"], *setting_name]),
-        release=".".join([named, *setting_name]),
+        name=".".join([model_name, suite["suite"], *setting_name]),
+        release=".".join([model_name, *setting_name]),
         folder=folder,
         suite=suite["suite"],
         model=model["model"],

@@ -170,6 +170,7 @@ class Engine:
         return futures
 
     def _start(self, pending: Sequence[PendingRun]) -> None:
+        """Start the thread and create the context, unless that is done, and queue these runs."""
         self.warm_up()
         self._ready.result()
         if self._opened is None:
@@ -213,6 +214,7 @@ class Engine:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
     def _await(self, key: RunId, future: Future[T]) -> T:
+        """The result of a run, which is begun next. Raises SessionStopped, or the run's exception."""
         if not future.done():
             self._loop.call_soon_threadsafe(self._queue.prioritise, key)
         # Not `result(timeout)`: its TimeoutError could also come from the run itself.
@@ -289,6 +291,7 @@ class Engine:
             self._open(self._history(suite))
 
     def _open(self, history: History) -> None:
+        """Open the journal of a history, and its batches."""
         if history not in self._logs:
             secrets = Secrets(self.settings.secrets)
             self._logs[history] = Journal(
@@ -303,6 +306,7 @@ class Engine:
         return self._opened
 
     async def _run(self, pending: PendingRun) -> Any:
+        """Do the work of a run, and return its result."""
         self._limiter.refuse_if_stopped()
         log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
         calls = RunCalls(self._context, pending.key[1], pending.position, log, pending.history, deadline)

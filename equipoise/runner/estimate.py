@@ -431,8 +431,8 @@ def _with_cue(cue: Cue | None, calls: Sequence[Foreseen]) -> Sequence[Foreseen]:
 
 def _journals(plan: Plan, name: str) -> list[Path]:
     """The journals of earlier sessions of a suite, oldest first."""
-    own = plan.load(name).files.journal
-    paths = {*plan.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([own] if own.is_file() else [])}
+    path = plan.load(name).files.journal
+    paths = {*plan.root.joinpath("results").rglob(f"*{name}*.jsonl"), *([path] if path.is_file() else [])}
     return sorted(paths, key=lambda path: path.stat().st_mtime)
 
 
@@ -440,11 +440,11 @@ def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
     """The item of the model with this index; `part` is its role, or AUDIT."""
     model, base_url = settings.models[number], settings.base_url(number)
     is_batched = role(number) in settings.batch
-    own = settings.price_in_batches if is_batched else settings.price
+    user_price = settings.price_in_batches if is_batched else settings.price
 
     def cost(tokens_in: float, tokens_out: float) -> float | None:
         tokens = {"input": round(tokens_in), "output": round(tokens_out)}
-        return prices.cost(model, base_url, tokens, own)
+        return prices.cost(model, base_url, tokens, user_price)
 
     return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
 

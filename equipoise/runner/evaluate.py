@@ -100,10 +100,10 @@ def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) ->
 
 def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
     """Whether any reply of the subject mentions the asker."""
-    own = [exchange for exchange in exchanges if exchange.call.role == "subject"]
+    of_subject = [exchange for exchange in exchanges if exchange.call.role == "subject"]
     return any(
         askers.is_named(cue, _without_cue(cue, exchange.call.messages), exchange.reply.text)
-        for exchange in own
+        for exchange in of_subject
     )
 
 

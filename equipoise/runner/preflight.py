@@ -96,11 +96,11 @@ def _refuse_unfit_questions(plan: Plan, name: str) -> None:
 
 def _refuse_unused(plan: Plan, name: str) -> None:
     """Raise UserError for options that the suite does not have."""
-    loaded, own = plan.load(name), suites.load(name)
-    taken = {option.name for option in loaded.suite.options}
+    loaded, suite = plan.load(name), suites.load(name)
+    suite_options = {option.name for option in loaded.suite.options}
     for option in suites.options():
-        if option.name not in taken and plan.settings.option(option) != option.default:
-            who = name if loaded.suite is own else f"--dataset {loaded.dataset} of {name}"
+        if option.name not in suite_options and plan.settings.option(option) != option.default:
+            who = name if loaded.suite is suite else f"--dataset {loaded.dataset} of {name}"
             raise UserError(f"{option.flag}: {who} does not take it; leave it out")
     if plan.settings.topics and plan.settings.option(DATASET) == ORIGINAL:
         raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
@@ -122,16 +122,16 @@ def _prepare_release(plan: Plan, name: str) -> None:
     if plan.settings.rejudge:
         cues_hash = loaded.askers.hash if loaded.askers else None
         rejudge.check(plan.settings.rejudge, name, loaded.data_hash, cues_hash)
-    plan.extra_jobs.prepare(loaded, plan.release(name).rules)
+    suite_release = plan.release(name)
+    plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
-    wanted = plan.release(name)
-    is_measured = plan.settings.until or wanted.baseline
+    is_measured = plan.settings.until or suite_release.baseline
     cells = of_session.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     if plan.settings.until:
-        refusals.refuse_until(plan.settings.until, wanted.rules, metrics, loaded.repeats)
+        refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
     plan.baselines[name] = of_session.prepare(
-        wanted, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
+        suite_release, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
     )
 
 
@@ -153,8 +153,8 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
     loaded, baseline = plan.load(name), plan.baselines[name]
     if baseline is not None:
         selected = set(runs)
-        wanted = {run.case.id for run in plan.runs(name) if run.id in selected}
-        cases = [case for case in loaded.cases if case.id in wanted]
+        case_ids = {run.case.id for run in plan.runs(name) if run.id in selected}
+        cases = [case for case in loaded.cases if case.id in case_ids]
         of_session.refuse_other_cases(
             plan.release(name), baseline, of_session.expected(loaded.suite, loaded.rubric, cases)
         )

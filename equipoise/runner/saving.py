@@ -34,10 +34,10 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
         raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
     data = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     if not is_running:
-        wanted = plan.release(name)
-        needs_check = wanted.is_to_be_verified
+        release = plan.release(name)
+        needs_check = release.is_to_be_verified
         doubt = unlike_calls(loaded.suite, loaded.rubric, history) if needs_check else None
-        data |= of_session.conclude(wanted, plan.baselines.get(name), data, loaded.files.results, doubt)
+        data |= of_session.conclude(release, plan.baselines.get(name), data, loaded.files.results, doubt)
     try:
         store.write_json(loaded.files.results, data)
     except OSError as error:
@@ -57,10 +57,10 @@ def part(
     if len(part.planned) == len(history.planned) or all(map(is_asked, part.planned)):
         return {}
     loaded = plan.load(name)
-    own = build.build(loaded.suite, loaded.rubric, part)
+    part_data = build.build(loaded.suite, loaded.rubric, part)
     return {
-        "summary": own["summary"],
-        "errors": own["errors"],
+        "summary": part_data["summary"],
+        "errors": part_data["errors"],
         "covers": len(part.planned),
         "unscored": len(data["errors"]),
     }
