@@ -27,7 +27,7 @@ class OutcomeCounts(TypedDict, total=False):
     empty: Count
     unscored: Count
     error: Count
-    unknown: Annotated[Count, Meta(description="Of published results, which do not say")]
+    unknown: Annotated[Count, Meta(description="Runs of published results, which do not state an outcome")]
 
 
 class Sampling(TypedDict):
@@ -40,7 +40,7 @@ class Sampling(TypedDict):
 
 
 class SubjectSides(TypedDict):
-    """A subject, and the two sides of a lean by name."""
+    """What questions are about, and the names of the two sides of a lean."""
 
     subject: str
     sides: dict[str, str]
@@ -65,16 +65,21 @@ class Rejudged(TypedDict):
 
 
 class AskerSettings(TypedDict):
-    """Who asked beside nobody."""
+    """The settings of `--asker`."""
 
     mode: Literal["mirror"]
     sides: Annotated[
         list[str],
-        Meta(description="What figures call the two sides: first and second where cases have their own"),
+        Meta(description="Names of the two sides in figures; first and second where each case has its own"),
     ]
     forms: list[Form]
-    share: Annotated[float, Meta(description="--asker-share: of the cases of each language and area")]
-    seed: Annotated[int, Meta(description="Of the deal of cues and cases")]
+    share: Annotated[
+        float,
+        Meta(
+            description="--asker-share: the share of cases of each language and area that is asked so, 0..1"
+        ),
+    ]
+    seed: Annotated[int, Meta(description="Seed by which cues and cases are assigned")]
     cues_hash: Annotated[str, Meta(description="SHA-256 of the sentences about who asks")]
 
 
@@ -101,7 +106,7 @@ class OwnPrice(TypedDict):
 
 
 class AnsweredBy(TypedDict):
-    """A model, fingerprint and provider that an endpoint said had answered, and in which calls."""
+    """A model, fingerprint and provider reported by an endpoint, and in which calls."""
 
     role: str
     model: str
@@ -111,9 +116,12 @@ class AnsweredBy(TypedDict):
     calls: Count
     first_run: NotRequired[Annotated[str, Meta(description="The run of its first call")]]
     first_call: NotRequired[
-        Annotated[int, Meta(description="Which call of all, from 1, in the order in which they ended")]
+        Annotated[
+            int,
+            Meta(description="Ordinal of its first call, from 1, in the order in which all calls ended"),
+        ]
     ]
-    last_call: NotRequired[Annotated[int, Meta(description="Likewise of its last")]]
+    last_call: NotRequired[Annotated[int, Meta(description="Ordinal of its last call")]]
 
 
 class VerdictCounts(TypedDict):
@@ -134,7 +142,7 @@ class ChangedParameter(TypedDict):
 
 
 class CallsInFlight(TypedDict):
-    """Calls in flight, and how that moved."""
+    """The limit on calls in flight, and how it changed."""
 
     highest: int | None
     lowest: int | None
@@ -230,7 +238,7 @@ class Metadata(TypedDict):
     about: NotRequired[
         Annotated[
             SubjectSides,
-            Meta(description="What evaluators are told that questions are about; absent where they are not"),
+            Meta(description="What evaluators are told the questions are about; absent if they are not told"),
         ]
     ]
     endpoints: Annotated[EndpointUrls, Meta(description="Base URLs by role, without credentials")]
@@ -256,22 +264,22 @@ class Metadata(TypedDict):
     ]
     files_expected: Annotated[Count, Meta(description="Languages asked")]
     files_completed: Annotated[Count, Meta(description="Languages whose runs are all done")]
-    runs_expected: Annotated[Count, Meta(description="Runs planned, without those of `askers`")]
-    runs_completed: Annotated[Count, Meta(description="Of these, runs done, with or without a score")]
+    runs_expected: Annotated[Count, Meta(description="Planned runs, not counting those in `askers`")]
+    runs_completed: Annotated[Count, Meta(description="Planned runs that are done, with or without a score")]
     started: Annotated[str, Meta(description="Beginning of the first session, ISO 8601 with zone")]
     finished: Annotated[str | None, Meta(description="When these results were written; null while running")]
-    sessions: Annotated[int, Meta(description="Sessions that the results took")]
+    sessions: Annotated[int, Meta(description="Number of sessions that contributed to the results")]
     data_notes: Annotated[
-        list[str], Meta(description="Known defects of the data, and what a rubric takes them for")
+        list[str], Meta(description="Known defects of the data, and the subject that the rubric assumes")
     ]
     equipoise_version: Annotated[str, Meta(description="Version of Equipoise")]
     python_version: Annotated[str, Meta(description="Version of Python")]
     package_versions: Annotated[
         dict[str, str | None],
-        Meta(description="Versions of the packages that matter; null where one is not installed"),
+        Meta(description="Versions of relevant packages; null for one that is not installed"),
     ]
-    git_commit: Annotated[str | None, Meta(description="Commit of the checkout")]
-    git_dirty: Annotated[bool | None, Meta(description="Whether the checkout had changes")]
+    git_commit: Annotated[str | None, Meta(description="Git commit of the checkout")]
+    git_dirty: Annotated[bool | None, Meta(description="Whether the checkout had uncommitted changes")]
     concurrency: Annotated[int, Meta(description="--concurrency: calls in flight at most, over all workers")]
     max_retries: Annotated[int, Meta(description="--max-retries: retries of a call that fails in transport")]
     evaluator_attempts: Annotated[int, Meta(description="--evaluator-attempts: attempts at a valid verdict")]
@@ -286,11 +294,11 @@ class Metadata(TypedDict):
         OwnPrice | None, Meta(description="--price-input and --price-output, in USD")
     ]
     batch_discount: NotRequired[
-        Annotated[float, Meta(description="--batch-discount: what batches cost less, in percent")]
+        Annotated[float, Meta(description="--batch-discount: by how many percent batches are cheaper")]
     ]
     response_models: Annotated[
         list[AnsweredBy],
-        Meta(description="Which models, fingerprints and providers endpoints said had answered"),
+        Meta(description="Models, fingerprints and providers that endpoints reported"),
     ]
     answered: NotRequired[
         Annotated[
@@ -304,12 +312,15 @@ class Metadata(TypedDict):
     parameters_changed: Annotated[
         list[ChangedParameter], Meta(description="Parameters that an endpoint rejected, and what was done")
     ]
-    limits: Annotated[CallsInFlight, Meta(description="Calls in flight, and how that moved")]
+    limits: Annotated[CallsInFlight, Meta(description="The limit on calls in flight, and how it changed")]
     calls: Annotated[CallCounts, Meta(description="Calls of the last session")]
     tokens: Annotated[TokensByRole, Meta(description="Tokens by role, of all sessions")]
     cost_usd: Annotated[CostByRole, Meta(description="Cost by role; null without a price")]
     saved_by_cache_usd: NotRequired[
-        Annotated[CostByRole, Meta(description="What cached prompt tokens would have cost more as others")]
+        Annotated[
+            CostByRole,
+            Meta(description="How much more cached prompt tokens would have cost at the full price"),
+        ]
     ]
     usage_estimated: Annotated[EstimatedByRole, Meta(description="Calls whose tokens were estimated")]
     verdicts_sha256: Annotated[str, Meta(description="SHA-256 of how each run ended")]
@@ -342,7 +353,7 @@ class Summary(TypedDict):
 
 
 class Naming(TypedDict):
-    """Of the runs of one side, how many have a reply that repeats who asks."""
+    """How many runs of one side have a reply that repeats the cue about who asks."""
 
     runs: Count
     naming: Count
@@ -353,15 +364,17 @@ class AskerFigures(TypedDict):
 
     sides: Annotated[list[str], Meta(description="What the first and the second side are called")]
     forms: list[Form]
-    cases: Annotated[Count, Meta(description="Cases asked by both sides and by nobody")]
+    cases: Annotated[Count, Meta(description="Cases asked from both sides and without a cue")]
     cases_without: Annotated[
-        Count, Meta(description="Cases asked by nobody alone: not in the share, or without two sides")
+        Count, Meta(description="Cases asked without a cue only: outside of the share, or without two sides")
     ]
     outcomes: Annotated[OutcomeCounts, Meta(description="Runs of either side by how they ended")]
-    names_asker: Annotated[dict[str, Naming], Meta(description="By side, replies that repeat who asks")]
+    names_asker: Annotated[
+        dict[str, Naming], Meta(description="By side, replies that repeat the cue about who asks")
+    ]
     metrics: Annotated[
         dict[str, MetricFigures],
-        Meta(description="Figures with intervals; `%` of answers that change, else percentage points"),
+        Meta(description="Figures with intervals, in percentage points; shares of answers that change in %"),
     ]
 
 
@@ -398,14 +411,14 @@ class MetricFigures(TypedDict):
     unit: Annotated[str, Meta(description="%, pp, points ...")]
     kind: Annotated[
         Literal["mean", "balance", "rate", "ratio", "gap", "lift", "count"],
-        Meta(description="How the figure is put together"),
+        Meta(description="How the figure is computed"),
     ]
-    higher_is_better: Annotated[bool | None, Meta(description="null where neither side is better")]
+    higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     clusters: Annotated[str, Meta(description="What clusters are called")]
-    confidence: Annotated[float, Meta(description="Of the interval")]
+    confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
     by_run: NotRequired[Annotated[list[float | None], Meta(description="The figure of each run")]]
-    run_mean: NotRequired[Annotated[float | None, Meta(description="Their mean")]]
-    run_sd: NotRequired[Annotated[float | None, Meta(description="Their population SD")]]
+    run_mean: NotRequired[Annotated[float | None, Meta(description="Mean over runs")]]
+    run_sd: NotRequired[Annotated[float | None, Meta(description="Population SD over runs")]]
     these: NotRequired[
         Annotated[
             IntervalOnThese, Meta(description="The interval on these very questions, where only runs vary")
@@ -586,7 +599,7 @@ class ComparisonFigures(TypedDict):
     metrics: dict[str, dict[str, JSON]]
     fell: list[CaseMove]
     rose: list[CaseMove]
-    cases: NotRequired[Annotated[Count, Meta(description="Cases that both have, which are compared")]]
+    cases: NotRequired[Annotated[Count, Meta(description="Cases in both results, which are compared")]]
     baseline_cases: NotRequired[Annotated[Count, Meta(description="Cases of the baseline")]]
     looks: NotRequired[
         Annotated[Count, Meta(description="Looks at a gate that the intervals allow for; 0 without rounds")]
@@ -594,7 +607,7 @@ class ComparisonFigures(TypedDict):
     drift: NotRequired[
         Annotated[
             list[EvaluatorDrift],
-            Meta(description="Each evaluator that both were audited of by the same texts"),
+            Meta(description="Evaluators audited by the same texts for both results"),
         ]
     ]
 
@@ -677,16 +690,16 @@ class BackTranslation(TypedDict):
     rubric_version: Annotated[str, Meta(description="Version of the rubric that replies were judged by")]
     languages: Annotated[list[str], Meta(description="Languages of the replies")]
     targets: Annotated[list[str], Meta(description="Languages that they were translated into")]
-    seed: Annotated[int, Meta(description="Of the sample")]
+    seed: Annotated[int, Meta(description="Seed of the sample")]
     questions: Annotated[Count, Meta(description="Questions in the sample")]
     replies: Annotated[Count, Meta(description="Replies in the sample, one in each language")]
     translations: Annotated[Count, Meta(description="Translations asked for")]
-    failed: Annotated[Count, Meta(description="Of these, how many there are none of")]
-    declined: Annotated[Count, Meta(description="Of these, how many the translator declined")]
+    failed: Annotated[Count, Meta(description="Translations that failed")]
+    declined: Annotated[Count, Meta(description="Translations that the translator declined")]
     reasons: Annotated[dict[str, Count], Meta(description="Why translations failed")]
     method: Annotated[str, Meta(description="Method of the figures")]
     unit: Annotated[str, Meta(description="Unit of the figures")]
-    confidence: Annotated[float, Meta(description="Of the intervals")]
+    confidence: Annotated[float, Meta(description="Confidence level of the intervals, 0..1")]
     evaluators: Annotated[
         list[TranslationJudge],
         Meta(
@@ -707,8 +720,8 @@ class SheetCounts(TypedDict):
     file: str
     sha256: str
     scores: Count
-    outcomes: NotRequired[Annotated[Count, Meta(description="Replies said to be answered or refused")]]
-    leans: NotRequired[Annotated[Count, Meta(description="Replies said to lean to a side, or to none")]]
+    outcomes: NotRequired[Annotated[Count, Meta(description="Replies labelled as answered or refused")]]
+    leans: NotRequired[Annotated[Count, Meta(description="Replies labelled with a lean, or with none")]]
     blank: Count
     invalid: Count
 
@@ -720,7 +733,9 @@ class PairAgreement(TypedDict):
     second: str
     is_evaluator: Annotated[bool, Meta(description="Whether the second is an evaluator, or a person")]
     replies: Annotated[Count, Meta(description="Replies that both scored")]
-    same: Annotated[float | None, Meta(description="Percent of these that both scored alike")]
+    same: Annotated[
+        float | None, Meta(description="Percentage of these replies to which both gave the same score")
+    ]
     kappa: Interval
     weighted_kappa: Annotated[
         Interval | None, Meta(description="With quadratic weights; null for categories")
@@ -728,14 +743,14 @@ class PairAgreement(TypedDict):
 
 
 class LabelDraw(TypedDict):
-    """The random draw that labels are of, and what results must still say for them to be of these."""
+    """The random draw of labelled replies, and what must still hold in the results for labels to apply."""
 
-    text: Annotated[str, Meta(description="As each row of a sheet says it")]
+    text: Annotated[str, Meta(description="The text that identifies the draw in each row of a sheet")]
     drawn: Count
     replies: Count
-    probability: Annotated[float, Meta(description="Of each reply, 0..1")]
+    probability: Annotated[float, Meta(description="Probability with which each reply was drawn, 0..1")]
     seed: int
-    pairs: Annotated[bool, Meta(description="Whether the same replies were drawn of a baseline")]
+    pairs: Annotated[bool, Meta(description="Whether the same replies were drawn from a baseline")]
     verdicts_sha256: str | None
     rubric_hash: str | None
     evaluator_models: list[str]
@@ -745,13 +760,18 @@ class LabelledRun(TypedDict):
     """What people gave one run."""
 
     cell: Annotated[str, Meta(description="Language and id of the question")]
-    place: Annotated[Count, Meta(description="Among the runs of the question, from 0")]
-    scores: Annotated[dict[str, float], Meta(description="By person")]
+    place: Annotated[Count, Meta(description="Index of the run among those of its question, from 0")]
+    scores: Annotated[dict[str, float], Meta(description="Scores by person")]
     outcomes: NotRequired[
-        Annotated[dict[str, str], Meta(description="By person: answered or refused, where a sheet asked")]
+        Annotated[
+            dict[str, str],
+            Meta(description="`answered` or `refused` by person, where the sheet asked for it"),
+        ]
     ]
     leans: NotRequired[
-        Annotated[dict[str, str], Meta(description="By person: as in a verdict, where a sheet asked")]
+        Annotated[
+            dict[str, str], Meta(description="Lean by person, as in a verdict, where the sheet asked for it")
+        ]
     ]
 
 
@@ -761,11 +781,15 @@ class CorrectedFigure(TypedDict):
     judge: float
     value: float
     unit: str
-    weight: Annotated[float, Meta(description="Of the judge in the estimate, the tuned slope")]
-    labels: Annotated[Count, Meta(description="Labelled replies in it")]
-    these: Annotated[IntervalOnThese, Meta(description="On these very replies; `n` counts labels")]
-    population: Annotated[IntervalOnThese, Meta(description="For questions like these; `n` counts labels")]
-    is_larger: Annotated[bool, Meta(description="Whether it lies outside the judge's own interval")]
+    weight: Annotated[float, Meta(description="Weight of the judge in the estimate: the tuned slope")]
+    labels: Annotated[Count, Meta(description="Labelled replies that it rests on")]
+    these: Annotated[IntervalOnThese, Meta(description="Interval on these very replies; `n` counts labels")]
+    population: Annotated[
+        IntervalOnThese, Meta(description="Interval for questions like these; `n` counts labels")
+    ]
+    is_larger: Annotated[
+        bool, Meta(description="Whether the corrected figure lies outside of the judge's own interval")
+    ]
 
 
 class PeopleScores(TypedDict):
@@ -773,14 +797,14 @@ class PeopleScores(TypedDict):
 
     finished: Annotated[str, Meta(description="When it was added, ISO 8601 with zone")]
     levels: Annotated[
-        list[int | str], Meta(description="What could be given: levels of the scale, or categories")
+        list[int | str], Meta(description="Scores that could be given: levels of the scale, or categories")
     ]
     sheets: Annotated[list[SheetCounts], Meta(description="The files with people's scores")]
-    agreement: Annotated[list[PairAgreement], Meta(description="Cohen's kappa of every two")]
+    agreement: Annotated[list[PairAgreement], Meta(description="Cohen's kappa of every two raters")]
     method: Annotated[str, Meta(description="Method of the figures")]
-    confidence: Annotated[float, Meta(description="Of the intervals")]
+    confidence: Annotated[float, Meta(description="Confidence level of the intervals, 0..1")]
     not_corrected: NotRequired[Annotated[str, Meta(description="Why no figure is corrected")]]
-    people: NotRequired[Annotated[list[str], Meta(description="Whose labels correct figures")]]
+    people: NotRequired[Annotated[list[str], Meta(description="People whose labels correct figures")]]
     draw: NotRequired[Annotated[LabelDraw, Meta(description="How the labelled replies were drawn")]]
     labels: NotRequired[
         Annotated[list[LabelledRun], Meta(description="Every label that was drawn at random")]
@@ -812,11 +836,9 @@ class JudgedAnchor(TypedDict):
     kind: str
     host: Annotated[
         str | None,
-        Meta(description="Of a text that argues with its judge, the kind of text to which it is appended"),
+        Meta(description="For a text that addresses its judge: the kind of text to which it is appended"),
     ]
-    aspect: NotRequired[
-        Annotated[str, Meta(description="Which of several numbers that are made of a verdict")]
-    ]
+    aspect: NotRequired[Annotated[str, Meta(description="Which of the several numbers of a verdict")]]
     scores: Annotated[
         list[float | None],
         Meta(description="Each verdict on it, in points of 100; null where it was not valid"),
@@ -865,18 +887,20 @@ class CheckFigures(TypedDict):
     """One check of an evaluator, and whether it found a fault."""
 
     name: Annotated[str, Meta(description="The check: lean, length, order ...")]
-    value: Annotated[float | None, Meta(description="What was found")]
+    value: Annotated[float | None, Meta(description="The figure of this evaluator")]
     low: float | None
     high: Annotated[float | None, Meta(description="The 95 % interval over topics")]
     n: Annotated[Count, Meta(description="Topics, or verdicts of a share")]
     unit: Annotated[str, Meta(description="points of 100, %, or Somers' D")]
     sound: Annotated[float, Meta(description="The figure of a sound evaluator")]
-    tolerance: Annotated[float, Meta(description="How far from it is still sound")]
+    tolerance: Annotated[float, Meta(description="How far from it a figure may lie without a fault")]
     worse: Annotated[
         Literal["either", "higher", "lower"], Meta(description="On which side of it a fault lies")
     ]
-    p: Annotated[float | None, Meta(description="Probability of so bad a figure from a sound evaluator")]
-    level: Annotated[float, Meta(description="A fault is found where p is below it")]
+    p: Annotated[
+        float | None, Meta(description="Probability of a figure at least as bad from a sound evaluator")
+    ]
+    level: Annotated[float, Meta(description="Significance level: p below it is a fault")]
     reason: Annotated[str | None, Meta(description="Why there is no interval")]
     is_fault: bool
     chance: Annotated[
@@ -884,7 +908,7 @@ class CheckFigures(TypedDict):
         Meta(description="The figure of an evaluator that answers at random, where that is known"),
     ]
     is_by_chance: Annotated[
-        bool, Meta(description="Whether the figure is not shown to be better than chance")
+        bool, Meta(description="Whether the figure has not been shown to be better than chance")
     ]
 
 
@@ -934,11 +958,11 @@ class KeptAudit(EvaluatorAudit):
 
 
 class AskerResult(TypedDict):
-    """Who asked a run: the text before the first message of each conversation."""
+    """The cue of a run: the text about who asks, before the first message of each conversation."""
 
-    side: Annotated[str, Meta(description="The side, as the suite's data call it")]
+    side: Annotated[str, Meta(description="Name of the side in the suite's data")]
     place: Annotated[Place, Meta(description="Which of the two sides of the case")]
-    form: Annotated[Form, Meta(description="Whether it is said in a sentence or in an aside")]
+    form: Annotated[Form, Meta(description="Whether the cue is a plain statement or an aside")]
     number: Annotated[int, Meta(ge=1, description="Which of the texts of that form")]
     text: str
 
@@ -948,11 +972,14 @@ class RunResult(TypedDict):
 
     run_index: Annotated[int, Meta(ge=1, description="Which repeat of the question, from 1")]
     outcome: Annotated[
-        Outcome | Literal["unknown"], Meta(description="How it ended; published results do not say")
+        Outcome | Literal["unknown"],
+        Meta(description="How the run ended; unknown for published results, which do not state it"),
     ]
-    score: Annotated[float | None, Meta(description="On the suite's own scale; null where error says why")]
+    score: Annotated[
+        float | None, Meta(description="Score on the suite's own scale; null where `error` says why")
+    ]
     score_percentage: Annotated[
-        float | None, Meta(description="In percent of the scale, or in the unit of the headline")
+        float | None, Meta(description="Score in percent of the scale, or in the unit of the headline")
     ]
     error: Annotated[str | None, Meta(description="Why there is no score")]
     values: Annotated[
@@ -969,7 +996,7 @@ class RunResult(TypedDict):
             "that panels and people are compared by"
         ),
     ]
-    details: Annotated[dict[str, JSON], Meta(description="What only this suite says of a run")]
+    details: Annotated[dict[str, JSON], Meta(description="Details of the run that only this suite has")]
     subject_transcript: Annotated[
         list[Message],
         Meta(
@@ -980,9 +1007,9 @@ class RunResult(TypedDict):
     evaluator_transcripts: Annotated[
         list[EvaluatorTranscript], Meta(description="The conversations with evaluators")
     ]
-    asker: NotRequired[Annotated[AskerResult, Meta(description="Who asked; absent where nobody did")]]
+    asker: NotRequired[Annotated[AskerResult, Meta(description="The cue about who asks; absent without one")]]
     names_asker: NotRequired[
-        Annotated[bool | None, Meta(description="Whether a reply repeats three words of who asks in a row")]
+        Annotated[bool | None, Meta(description="Whether a reply repeats three consecutive words of the cue")]
     ]
 
 
@@ -994,13 +1021,14 @@ class QuestionResult(TypedDict):
     area: Annotated[str, Meta(description="Topic area; empty where the suite has none")]
     question: Annotated[str, Meta(description="What a person must know to score a reply")]
     cluster: Annotated[
-        str, Meta(description="The question of which this is one form: the same in all languages")
+        str, Meta(description="Id of the question of which this is one form; the same in all languages")
     ]
     stratum: Annotated[
-        str, Meta(description="Which form: its language, or something finer; strata weigh alike")
+        str,
+        Meta(description="Which form this is: its language, or something finer; strata are weighted equally"),
     ]
-    labels: Annotated[dict[str, str], Meta(description="What metrics select by")]
-    details: Annotated[dict[str, JSON], Meta(description="What only this suite says of a question")]
+    labels: Annotated[dict[str, str], Meta(description="Labels by which metrics select questions")]
+    details: Annotated[dict[str, JSON], Meta(description="Details of the question that only this suite has")]
     runs: Annotated[list[RunResult], Meta(description="Its runs, in order")]
     mean_score: NotRequired[
         Annotated[
@@ -1008,7 +1036,7 @@ class QuestionResult(TypedDict):
         ]
     ]
     mean_score_percentage: NotRequired[
-        Annotated[float | None, Meta(description="The same in percent of the scale")]
+        Annotated[float | None, Meta(description="That mean in percent of the scale")]
     ]
     score_stddev: NotRequired[
         Annotated[float | None, Meta(description="The population SD of its scores; null for fewer than two")]
@@ -1024,7 +1052,7 @@ class LanguageResult(TypedDict):
         Annotated[float | None, Meta(description="The mean of the questions' unrounded means")]
     ]
     average_score_percentage: NotRequired[
-        Annotated[float | None, Meta(description="The same in percent of the scale")]
+        Annotated[float | None, Meta(description="That mean in percent of the scale")]
     ]
 
 
@@ -1036,22 +1064,24 @@ class RunError(TypedDict):
     question_index: Annotated[int | None, Meta(description="The number of its question in its language")]
     run_index: Annotated[int, Meta(description="Which repeat of the question, from 1")]
     question: Annotated[str | None, Meta(description="What a person must know to score a reply")]
-    outcome: Annotated[Outcome, Meta(description="How it ended")]
+    outcome: Annotated[Outcome, Meta(description="How the run ended")]
     message: Annotated[str | None, Meta(description="Why there is no score")]
     raw_evaluator_response: Annotated[str | None, Meta(description="The last invalid answer of an evaluator")]
-    raw_evaluator_responses: Annotated[list[str], Meta(description="All of them, in order")]
+    raw_evaluator_responses: Annotated[
+        list[str], Meta(description="All invalid answers of evaluators, in order")
+    ]
 
 
 class AskedResults(TypedDict):
-    """The runs of either side: no other figure is made of them."""
+    """The runs with a cue about who asks; only figures about askers use them."""
 
     status: Annotated[
         Literal["complete", "complete_with_unscored", "interrupted", "no_scores", "running"],
-        Meta(description="As that of the plain runs in the metadata"),
+        Meta(description="Status of these runs, as `status` in the metadata for plain runs"),
     ]
     runs_expected: Count
     runs_completed: Count
-    results: Annotated[dict[str, LanguageResult], Meta(description="By language, as all others")]
+    results: Annotated[dict[str, LanguageResult], Meta(description="Results by language, as for plain runs")]
     errors: Annotated[list[RunError], Meta(description="Every run without a score")]
 
 
@@ -1064,16 +1094,17 @@ class Document(TypedDict):
     summary: Annotated[Summary, Meta(description="The figures")]
     audit: NotRequired[
         Annotated[
-            dict[str, AuditFigures | None], Meta(description="By evaluator; null of one that was not audited")
+            dict[str, AuditFigures | None],
+            Meta(description="Audits by evaluator; null for one that was not audited"),
         ]
     ]
     results: Annotated[dict[str, LanguageResult], Meta(description="By language")]
     errors: Annotated[list[RunError], Meta(description="Every run without a score")]
     askers: NotRequired[
-        Annotated[AskedResults, Meta(description="Runs in which somebody asks, with --asker")]
+        Annotated[AskedResults, Meta(description="Runs with a cue about who asks, with --asker")]
     ]
     comparison: NotRequired[
-        Annotated[ComparisonFigures, Meta(description="What changed since the baseline, where there was one")]
+        Annotated[ComparisonFigures, Meta(description="Changes since the baseline, where there was one")]
     ]
     gate: NotRequired[
         Annotated[GateVerdict, Meta(description="The verdict of the gate, where there was one")]
