@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.comparison.gate.family import ALONE, failing, family_of
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats import fixed
@@ -192,7 +192,7 @@ def _released(name: str, truths: Sequence[float], number: int) -> str:
         chance = np.random.default_rng((5, trial))
         runs = {rule: _asked(chance, truth) for rule, truth in zip(rules, truths, strict=True)}
 
-        def verdict(rule: Rule, error: float = ALONE, runs: Runs = runs) -> str:
+        def verdict(rule: Rule, error: float = ALPHA_OF_ONE_RULE, runs: Runs = runs) -> str:
             return noninferiority(compared("these", *runs[rule], 1 - 2 * error), MARGIN)
 
         alone = {rule for rule in rules if verdict(rule) == "fail"}

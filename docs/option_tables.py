@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise import suites
-from equipoise.core.options import GROUPS, Option
+from equipoise.core.options import Option
+from equipoise.core.session_options import GROUPS
 
 
 def row(option: Option, of: Sequence[str] = ()) -> str:

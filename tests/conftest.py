@@ -22,8 +22,8 @@ import forked
 import schemas  # noqa: F401 - checks what tests write
 from equipoise import suites
 from equipoise.core.errors import UserError
-from equipoise.core.options import OPTIONS
 from equipoise.core.resolution import resolve
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.models import retry
 from loopback import JUDGE, SUBJECT, Loopback

@@ -417,7 +417,7 @@ def _json(text: str) -> None:
         with suppress(ValueError):
             json_io.loads(data)
     json_io.dumps({"text": text})
-    json_io.is_whole(text)
+    json_io.is_encodable(text)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from fake_client import Project
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.core.options import OPTIONS
+from equipoise.core.session_options import OPTIONS
 from equipoise.report.export import FORMATS
 from equipoise.report.export.table import COLUMNS
 from equipoise.results import document, schema

@@ -13,12 +13,12 @@ import click
 from equipoise.cli.output import say, show, tell
 from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import UserError
-from equipoise.core.options import GROUPS, OPTIONS
+from equipoise.core.session_options import GROUPS, OPTIONS
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings
 
-_OTHER_NAMES = (
+_OPTIONS_OF_OTHER_GROUPS = (
     "runs",
     "limit",
     "language",
@@ -34,7 +34,7 @@ _OTHER_NAMES = (
 _SESSION_OPTIONS = (
     *GROUPS["Models and endpoints"],
     *GROUPS["Generation"],
-    *(option for option in OPTIONS if option.name in _OTHER_NAMES),
+    *(option for option in OPTIONS if option.name in _OPTIONS_OF_OTHER_GROUPS),
 )
 """The options of a session that affect the calls of this command or the estimate of costs."""
 
@@ -58,21 +58,21 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
     """Ask the model and its evaluators a few short questions, and report what their endpoints support.
 
     Also report what that means for each SUITE (default all), with estimates of a session's cost and time.
-    Options are read from the same sources as a session's. Exits with 0 if every model answers, 1 if one does
-    not, 4 for a usage error.
+    Options are read from the same sources as a session's, but of ini files only from ./pytest.ini. Exits with
+    0 if every model answers, 1 if one does not, 4 for a usage error.
     """
     from equipoise.audit.session import SessionAudits
     from equipoise.core import json_io
     from equipoise.report import check as report
-    from equipoise.runner.check import announcement, probe_models, targets
+    from equipoise.runner.check import announcement, probe_models, targets_of
     from equipoise.runner.check_suites import checked_suites
 
     settings, suite_names = _settings(ctx, names, options)
-    models = targets(settings)
-    message = announcement(settings, models)
+    targets = targets_of(settings)
+    message = announcement(settings, targets)
     # With --json a program reads the output, so the message goes to standard error.
     tell(message) if is_json else say(message)
-    checked = probe_models(settings, models)
+    checked = probe_models(settings, targets)
     root = Path.cwd()
     suites, total = checked_suites(settings, root, suite_names, checked, SessionAudits(root))
     if is_json:
@@ -110,11 +110,14 @@ def _settings(
 
 
 def _ini() -> dict[str, str]:
-    """The values of session options in the project's pytest.ini, by name. Raises UserError."""
+    """The values of session options in ./pytest.ini, by name, empty if it cannot be opened. Raises UserError.
+
+    A session also reads the other ini files that pytest accepts, such as pyproject.toml and tox.ini.
+    """
     parser = configparser.ConfigParser(interpolation=None)
     try:
         parser.read("pytest.ini", encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError, OSError) as error:
+    except (configparser.Error, UnicodeDecodeError) as error:
         raise UserError(f"pytest.ini: cannot be read ({str(error).splitlines()[0]})") from None
     section = parser["pytest"] if parser.has_section("pytest") else {}
     return {option.name: section[option.ini] for option in OPTIONS if section.get(option.ini)}

@@ -11,7 +11,8 @@ from click.shell_completion import CompletionItem
 
 from equipoise import suites
 from equipoise.cli.help import PYTEST
-from equipoise.core.options import OPTIONS, Option
+from equipoise.core.options import Option
+from equipoise.core.session_options import OPTIONS
 from equipoise.suites.shared_options import DATASET
 
 ALL = "all"

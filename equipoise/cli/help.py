@@ -12,7 +12,8 @@ import click
 
 from equipoise import suites
 from equipoise.cli.output import width
-from equipoise.core.options import GROUPS, Option
+from equipoise.core.options import Option
+from equipoise.core.session_options import GROUPS
 from equipoise.runner import exit_status
 from equipoise.suites import AnySuite
 

@@ -11,7 +11,7 @@ import click
 from equipoise.cli.output import say
 from equipoise.cli.parameters import NAME
 from equipoise.core.env_file import EnvFile
-from equipoise.core.options import CONFIG
+from equipoise.core.session_options import CONFIG
 
 if TYPE_CHECKING:
     from equipoise.core.settings import Settings

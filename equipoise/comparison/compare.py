@@ -14,7 +14,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered
-from equipoise.results.summary import plain, reworded
+from equipoise.results.summary import reworded, to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, sides
 from equipoise.stats.paired import Difference, holm
@@ -121,7 +121,7 @@ class Comparison:
         is_asker = name in self.after.asking.metrics
         older, newer = common(*(side.asking.cells if is_asker else side.cells for side in sides))
         levels = _levels_of(self.before, self.after, confidence)
-        return measured(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
+        return change_in(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
 
     def by_people(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric after correction by people's labels, and the uncorrected difference.
@@ -149,7 +149,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data, as in the results JSON."""
-        data: dict[str, JSON] = plain(
+        data: dict[str, JSON] = to_plain_json(
             {
                 "baseline": self.before.about(),
                 "candidate": self.after.about(),
@@ -196,21 +196,23 @@ def compare(
     *,
     allows_mismatch: bool = False,
     is_study: bool = False,
-    most: float = MOST_UNSCORED,
+    most_unscored: float = MOST_UNSCORED,
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
-    In a study, options whose effect the suite can report may differ. Up to `most` percent of the baseline's
-    runs may lack a score. If the candidate ended as soon as its gate was decided (`--until gate`), the
-    intervals are corrected for repeated looks.
+    In a study, options whose effect the suite can report may differ. Up to `most_unscored` percent of the
+    baseline's runs may lack a score. If the candidate ended as soon as its gate was decided (`--until gate`),
+    the intervals are corrected for repeated looks.
     """
-    mismatches = refuse_unlike(before, after, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
+    mismatches = refuse_unlike(
+        before, after, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
+    )
     older, newer = common(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
     confidence = _levels_of(before, after)
     measured_changes = _adjusted(
         [
-            measured(metric, older, newer, after.suite.clusters, confidence)
+            change_in(metric, older, newer, after.suite.clusters, confidence)
             for metric in after.suite.metrics(newer)
         ]
     )
@@ -260,7 +262,7 @@ def _asker_changes(
     was, now = common(older.cells, newer.cells)
     metrics = replace(newer, cells=now).metrics.values()
     clusters = after.suite.clusters
-    return _adjusted([measured(metric, was, now, clusters, confidence) for metric in metrics]), []
+    return _adjusted([change_in(metric, was, now, clusters, confidence) for metric in metrics]), []
 
 
 def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
@@ -280,10 +282,10 @@ def refuse_unlike(
     *,
     allows_mismatch: bool,
     is_study: bool = False,
-    most: float = MOST_UNSCORED,
+    most_unscored: float = MOST_UNSCORED,
 ) -> list[str]:
     """The mismatches, if they are allowed. Raises UserError if they are not, or if the suites differ."""
-    mismatches = reasons(before, after, is_study=is_study, most=most)
+    mismatches = reasons(before, after, is_study=is_study, most_unscored=most_unscored)
     if mismatches and not allows_mismatch:
         raise UserError(
             f"{before.file} and {after.file} cannot be compared: {'; '.join(mismatches)}; "
@@ -301,9 +303,11 @@ def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> Confidenc
     return levels(until["runs"], until["runs_planned"], before.runs, confidence)
 
 
-def reasons(before: Side, after: Side, *, is_study: bool = False, most: float = MOST_UNSCORED) -> list[str]:
+def reasons(
+    before: Side, after: Side, *, is_study: bool = False, most_unscored: float = MOST_UNSCORED
+) -> list[str]:
     """Why the two are not comparable, a phrase for each reason."""
-    unfit = why_unfit(before, most)
+    unfit = why_unfit(before, most_unscored)
     return [
         *([unfit] if unfit else []),
         *mismatches(before.metadata, after.metadata, is_study=is_study),
@@ -329,7 +333,7 @@ def common(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], l
     return [known[cell.id] for cell in newer], newer
 
 
-def measured(
+def change_in(
     metric: Metric,
     before: Sequence[Cell],
     after: Sequence[Cell],

@@ -13,7 +13,7 @@ from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import lean
-from equipoise.results.summary import plain
+from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import Corrected
 from equipoise.stats.labelled import LabelledRuns, difference, estimate
 from equipoise.stats.labelled import figures as corrected
@@ -76,7 +76,7 @@ def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]
 
 def _figure(metric: Metric, figure: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
-    data: dict[str, JSON] = plain(
+    data: dict[str, JSON] = to_plain_json(
         {
             "judge": figure.judge,
             "value": scopes["these"].value,

@@ -42,7 +42,7 @@ def compare_files(
                 [*older, after],
                 allows_mismatch=allows_mismatch,
                 is_study=not rules,
-                most=most_unscored(release.rules),
+                most_unscored=most_unscored(release.rules),
             )
         results.append(compared)
     return results
@@ -66,7 +66,7 @@ def _sections(before: Side, after: Side, release: Release) -> dict[str, JSON]:
         after,
         allows_mismatch=release.allow_mismatch,
         is_study=not release.rules,
-        most=most_unscored(release.rules),
+        most_unscored=most_unscored(release.rules),
     )
     metrics = {name: change.metric for name, change in comparison.changes.items()}
     for rule in release.rules:

@@ -98,7 +98,9 @@ def conclude(
     candidate = replace(loaded(shown(path), data).side, doubt=doubt)
     if baseline is None:
         return parts(release, None, candidate)
-    comparison = compare(baseline, candidate, allows_mismatch=True, most=most_unscored(release.rules))
+    comparison = compare(
+        baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(release.rules)
+    )
     # Settings and cases were checked before any call. What an endpoint changed is known only now.
     late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
     return parts(release, comparison, candidate, doubts=late)

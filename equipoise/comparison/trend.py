@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from equipoise.comparison.compare import ConfidenceLevels, MetricChange, common, measured, refuse_unlike
+from equipoise.comparison.compare import ConfidenceLevels, MetricChange, change_in, common, refuse_unlike
 from equipoise.comparison.side import Side
+from equipoise.core.records import Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
-from equipoise.results.summary import plain
+from equipoise.results.summary import to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
 
@@ -20,20 +21,24 @@ def trend(
     *,
     allows_mismatch: bool = False,
     is_study: bool = False,
-    most: float = MOST_UNSCORED,
+    most_unscored: float = MOST_UNSCORED,
 ) -> dict[str, JSON]:
-    """The section `trend`: the headline figure of each release, oldest first, in both scopes.
+    """The section `trend`: the headline figure of each release, oldest first.
 
-    Each but the first has its change from the one before, on the cells that both have. Raises UserError, as
-    `compare` does, if two neighbours cannot be compared.
+    Each figure is for the population at top level, and for these questions under `these`. Each release but
+    the first has its change from the one before, on the cells that both have. In a study, options whose
+    effect the suite can report may differ. Up to `most_unscored` percent of a release's runs may lack a
+    score. Raises UserError, as `compare` does, if two neighbours cannot be compared.
     """
     for older, newer in pairwise(releases):
-        refuse_unlike(older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most=most)
+        refuse_unlike(
+            older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
+        )
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
-    data: dict[str, JSON] = plain(
+    data: dict[str, JSON] = to_plain_json(
         {
-            "metric": next(iter(releases[0].metrics)),
-            "unit": next(iter(releases[0].metrics.values())).unit,
+            "metric": _headline(releases[0]).name,
+            "unit": _headline(releases[0]).unit,
             "releases": [
                 {**_figure(side), "change": change} for side, change in zip(releases, changes, strict=True)
             ],
@@ -42,8 +47,12 @@ def trend(
     return data
 
 
+def _headline(side: Side) -> Metric:
+    return next(iter(side.metrics.values()))
+
+
 def _figure(side: Side) -> dict[str, JSON]:
-    metric = next(iter(side.metrics.values()))
+    metric = _headline(side)
     return {
         **side.about(),
         **asdict(measure(metric, side.cells)),
@@ -53,6 +62,7 @@ def _figure(side: Side) -> dict[str, JSON]:
 
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
     before, after = common(older.cells, newer.cells)
-    metric = next(iter(newer.metrics.values()))
-    change: MetricChange = measured(metric, before, after, newer.suite.clusters, ConfidenceLevels())
+    change: MetricChange = change_in(
+        _headline(newer), before, after, newer.suite.clusters, ConfidenceLevels()
+    )
     return {**asdict(change.difference), "these": asdict(change.these)}

@@ -22,12 +22,15 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(data, _call, option)
     except TypeError:
-        # A lone surrogate becomes its escape; everything else is written as it is.
+        # orjson refuses lone surrogates (and integers above 64 bits). Only a surrogate becomes an escape.
         return f"{_dumps_with_surrogates(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
-def is_whole(data: JSON) -> bool:
-    """Whether the data can be encoded as UTF-8, that is, have no lone surrogates."""
+def is_encodable(data: JSON) -> bool:
+    """Whether orjson encodes the data, so without lone surrogates.
+
+    It also refuses integers above 64 bits, and keys that are not strings.
+    """
     try:
         orjson.dumps(data)
     except TypeError:
@@ -36,6 +39,7 @@ def is_whole(data: JSON) -> bool:
 
 
 def _dumps_with_surrogates(data: JSON, *, indent: bool) -> str:
+    # NaN and infinity become null, as orjson writes them.
     finite = json.loads(json.dumps(data, default=_call), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")
     return json.dumps(finite, ensure_ascii=False, indent=2 if indent else None, separators=separators)
@@ -50,8 +54,8 @@ def _call(data: JSON) -> JSON:
 def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
-    Objects and arrays are split down to `depth`. The pieces, joined, are the output of `dumps` without its
-    final newline.
+    Objects and arrays are split down to `depth`. `margin` is the indentation of all lines but the first. The
+    pieces, joined, are the output of `dumps` without its final newline.
     """
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)

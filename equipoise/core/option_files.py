@@ -70,7 +70,7 @@ def text(where: str, option: Option, value: Any) -> Any:
         return value
     if isinstance(value, list) and option.many:
         return [str(item) for item in value]
-    if isinstance(value, bool) and option.words:
+    if isinstance(value, bool) and option.optional_words:
         return str(value)
     if isinstance(value, bool | list | dict):
         raise UserError(f"{where}: is one text or number")

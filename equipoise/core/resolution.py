@@ -16,15 +16,8 @@ from equipoise.core import option_files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.gates import inconclusive_in, rules_in
-from equipoise.core.options import (
-    CONFIG,
-    DEFAULT_BASE_URL,
-    DEFAULT_EVALUATOR,
-    OPTIONS,
-    Option,
-    parse_key,
-    parse_url,
-)
+from equipoise.core.options import Option, parse_key, parse_url
+from equipoise.core.session_options import CONFIG, DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
 from equipoise.core.settings import (
     LOCAL,
     NO_KEY,

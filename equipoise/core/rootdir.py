@@ -43,7 +43,7 @@ def _project_ini(folder: Path) -> Path | None:
 
 def _may_have_misled(arguments: Sequence[str]) -> bool:
     """Whether the arguments have options of Equipoise, and none that set pytest's configuration or root."""
-    from equipoise.core.options import OPTIONS
+    from equipoise.core.session_options import OPTIONS
 
     flags = {option.flag for option in OPTIONS}
     is_named = any(argument.startswith(("-c", "--config-file", "--rootdir")) for argument in arguments)

@@ -24,7 +24,7 @@ import openai
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed, printable
-from equipoise.core.options import DEFAULT_BASE_URL
+from equipoise.core.session_options import DEFAULT_BASE_URL
 from equipoise.core.settings import NO_KEY, Endpoint
 from equipoise.core.types import CONTINUES, JSON, Call, Message, Reply, Role
 from equipoise.models.connections import (

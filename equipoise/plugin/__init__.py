@@ -22,8 +22,9 @@ from equipoise.core import env_file
 from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped, UserError, printable
 from equipoise.core.files import require_posix
-from equipoise.core.options import OPTIONS, Option
+from equipoise.core.options import Option
 from equipoise.core.records import Record
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.core.types import Run
 from equipoise.models.redact import Secrets
@@ -95,7 +96,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     except UserError as error:
         raise pytest.UsageError(str(error)) from None
     for option in (*OPTIONS, *suite_options):
-        for word in option.words:
+        for word in option.optional_words:
             # A separate flag for each word: with an optional value, argparse would take a path that follows
             # the flag for that value.
             group.addoption(
@@ -114,7 +115,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def _argument(option: Option) -> dict[str, Any]:
     """The keyword arguments of argparse's `add_argument` that say which values an option takes."""
-    if option.words:
+    if option.optional_words:
         return {"action": "store_const", "const": "yes"}
     if option.switch:
         return {"action": "store_true"}

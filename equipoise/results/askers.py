@@ -133,7 +133,7 @@ def summarise(
             for name, metric in asker_cells.metrics.items()
         },
     }
-    named: dict[str, JSON] = summary.with_cluster_names(summary.plain(figures), suite.clusters)
+    named: dict[str, JSON] = summary.with_cluster_names(summary.to_plain_json(figures), suite.clusters)
     return named
 
 

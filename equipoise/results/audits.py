@@ -165,11 +165,11 @@ def concluded(
 
 
 def _check_figures(check: Check) -> CheckFigures:
-    from equipoise.results.summary import plain
+    from equipoise.results.summary import to_plain_json
 
     # Not rounded: a rounded probability could fall on the other side of its level.
     ruled = {"is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
-    return cast("CheckFigures", {**plain(asdict(check)), "p": check.p, "level": check.level, **ruled})
+    return cast("CheckFigures", {**to_plain_json(asdict(check)), "p": check.p, "level": check.level, **ruled})
 
 
 def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:

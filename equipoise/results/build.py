@@ -11,9 +11,9 @@ from functools import partial
 from operator import attrgetter
 
 from equipoise.core import json_io
-from equipoise.core.options import BATCH_DISCOUNT
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, outcomes
+from equipoise.core.session_options import BATCH_DISCOUNT
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale

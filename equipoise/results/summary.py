@@ -68,7 +68,7 @@ def summarise(
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
     if without and len(names) > 1:
         figures["panel"] = _panel(suite, cells, scale, names, without)
-    rounded: dict[str, JSON] = with_cluster_names(plain(figures), suite.clusters)
+    rounded: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.clusters)
     return rounded
 
 
@@ -116,13 +116,13 @@ def described(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, JS
     }
 
 
-def plain(data: Any) -> Any:
+def to_plain_json(data: Any) -> Any:
     """The data as JSON, with figures rounded to DECIMALS places."""
     if isinstance(data, float):
         return round(data, DECIMALS)
     if isinstance(data, Mapping):
-        return {name: plain(value) for name, value in data.items()}
-    return [plain(value) for value in data] if isinstance(data, list | tuple) else data
+        return {name: to_plain_json(value) for name, value in data.items()}
+    return [to_plain_json(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 def with_looks(

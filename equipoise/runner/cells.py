@@ -19,7 +19,8 @@ from equipoise import suites
 from equipoise.core import option_files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.options import OPTIONS, Option
+from equipoise.core.options import Option
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.results.store import Files, file_name
 from equipoise.runner.settings import settings_of

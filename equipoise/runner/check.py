@@ -42,7 +42,7 @@ class Target:
         return self.roles[0]
 
 
-def targets(settings: Settings) -> list[Target]:
+def targets_of(settings: Settings) -> list[Target]:
     """The models of a session, the subject first."""
     subject, *panel = settings.models
     is_shared = is_local(subject) or settings.subject_endpoint == settings.evaluator_endpoint

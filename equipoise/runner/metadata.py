@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from equipoise.core.options import OPTIONS, Option
+from equipoise.core.options import Option
 from equipoise.core.rules import Until
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import JSON, Role
 from equipoise.results.provenance import versions

@@ -9,7 +9,7 @@ from equipoise.comparison import of_session, release
 from equipoise.comparison.gate import refusals
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.options import OPTIONS
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import is_asked
 from equipoise.models import prices

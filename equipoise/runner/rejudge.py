@@ -18,7 +18,7 @@ from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import read_bytes, shown
-from equipoise.core.options import OPTIONS
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Mirror, Sampling, Settings
 from equipoise.core.types import JSON
 from equipoise.results import journal, store

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from equipoise.comparison.compare import common, levels, measured
-from equipoise.comparison.gate.family import ALONE, failing
+from equipoise.comparison.compare import change_in, common, levels
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing
 from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.release import Release
 from equipoise.comparison.side import Side
@@ -18,7 +18,7 @@ from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
 from equipoise.results import rows
 from equipoise.results.history import History
-from equipoise.results.summary import plain
+from equipoise.results.summary import to_plain_json
 from equipoise.runner import resume
 from equipoise.runner.plan import Plan
 from equipoise.stats import fixed
@@ -56,7 +56,7 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
     assert until.half_width is not None
     estimate = _interval(until, metric, cells, number, looks)
     half = None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
-    values: dict[str, JSON] = plain(
+    values: dict[str, JSON] = to_plain_json(
         {
             "rule": until.text,
             "metric": until.name,
@@ -91,11 +91,11 @@ def look_at_gate(
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     rules = [rule for rule in wanted.rules if rule.is_about_metric]
 
-    def decision(rule: Rule, alpha: float = ALONE) -> Decision:
+    def decision(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Decision:
         metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * alpha)
         if metric is None:
             return "inconclusive"
-        return decide(rule, measured(metric, older, newer, suite.clusters, confidence))
+        return decide(rule, change_in(metric, older, newer, suite.clusters, confidence))
 
     failed = failing(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
     verdicts = {rule.text: _in_family(decision(rule), rule in failed) for rule in rules}

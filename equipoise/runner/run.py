@@ -17,7 +17,8 @@ from equipoise import suites
 from equipoise.core import env_file
 from equipoise.core.errors import BatchWaiting, CannotSave, NotNeeded, SessionStopped, UserError
 from equipoise.core.files import require_posix
-from equipoise.core.options import OPTIONS, Option
+from equipoise.core.options import Option
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.report import header
 from equipoise.runner.batches import WAITING

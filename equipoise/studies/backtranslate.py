@@ -25,7 +25,7 @@ from equipoise.judge.rubric import Rubric, reading, take, template
 from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
 from equipoise.results import sections
-from equipoise.results.summary import plain
+from equipoise.results.summary import to_plain_json
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import parts
 from equipoise.stats.sampling import stratified
@@ -291,7 +291,7 @@ def _section(
 ) -> dict[str, JSON]:
     judged_texts = [*zip(sample.texts, results, strict=True)]
     why = Counter(item.failed for text, item in judged_texts if text.is_translated and item.failed)
-    section: dict[str, JSON] = plain(
+    section: dict[str, JSON] = to_plain_json(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "translator": settings.model,

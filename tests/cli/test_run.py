@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from conftest import ROOT
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.core.options import OPTIONS
+from equipoise.core.session_options import OPTIONS
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.comparison.compare import ConfidenceLevels, measured
+from equipoise.comparison.compare import ConfidenceLevels, change_in
 from equipoise.comparison.of_session import expected
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
@@ -112,8 +112,8 @@ def test_a_comparison_is_of_the_cases_that_both_have(name: str, subtests: pytest
     for metric, before, after in trials(name):
         with subtests.test(metric.name, kind=metric.kind):
             older, newer = restricted(metric, before, after), restricted(metric, after, before)
-            found = measured(metric, before, after, "cases", ConfidenceLevels())
-            same = measured(metric, older, newer, "cases", ConfidenceLevels())
+            found = change_in(metric, before, after, "cases", ConfidenceLevels())
+            same = change_in(metric, older, newer, "cases", ConfidenceLevels())
             was, now = figure(metric, older), figure(metric, newer)
             assert was is not None
             assert now is not None

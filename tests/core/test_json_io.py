@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from equipoise.core import json_io
-from equipoise.core.json_io import dumps, is_whole, loads, pieces
+from equipoise.core.json_io import dumps, is_encodable, loads, pieces
 from equipoise.core.types import Message
 
 VALUES: dict[str, Any] = {
@@ -54,7 +54,7 @@ def test_a_surrogate_changes_only_itself(indent: bool) -> None:
 
 def test_only_half_characters_make_data_less_than_whole() -> None:
     """Wherever they are, in texts or in keys."""
-    assert {name for name, value in VALUES.items() if not is_whole(value)} == {
+    assert {name for name, value in VALUES.items() if not is_encodable(value)} == {
         "surrogate",
         "surrogate-in-key",
     }

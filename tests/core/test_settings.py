@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import ALL_OPTIONS, ROOT, refusal, resolved
-from equipoise.core.options import OPTIONS
+from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import NO_KEY, Endpoint, Price, Sampling, Settings, is_local, public_url
 from equipoise.core.types import Shard
 

@@ -12,7 +12,7 @@ from fakes import FreeSlot
 
 from conftest import ROOT
 from equipoise.core.errors import CallFailed
-from equipoise.core.options import DEFAULT_BASE_URL
+from equipoise.core.session_options import DEFAULT_BASE_URL
 from equipoise.core.settings import NO_KEY, Endpoint
 from equipoise.core.types import Call, Message, Role
 from equipoise.models import retry

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import resolved
-from equipoise.core.options import DEFAULT_EVALUATOR
 from equipoise.core.resolution import resolve_suites
+from equipoise.core.session_options import DEFAULT_EVALUATOR
 from equipoise.core.settings import NO_KEY, Settings
 from equipoise.report.header import header, warnings
 

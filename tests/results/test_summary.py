@@ -23,7 +23,7 @@ from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
 from equipoise.results import summary as uncertainty
-from equipoise.results.summary import LARGEST_GAPS, plain, summarise, with_cluster_names, with_looks
+from equipoise.results.summary import LARGEST_GAPS, summarise, to_plain_json, with_cluster_names, with_looks
 from equipoise.stats.variance import Components, StudyDesign, smallest_difference
 from equipoise.suites import neutrality
 
@@ -340,7 +340,7 @@ def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str,
 def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
     """Six decimals; whole numbers, texts, truths and null are not touched, tuples become lists."""
     data = {"a": (1 / 3, [2, "1.23456789", None, True]), "b": {"c": np.float64(2 / 3), "d": ()}}
-    found = plain(data)
+    found = to_plain_json(data)
     assert found == {"a": [0.333333, [2, "1.23456789", None, True]], "b": {"c": 0.666667, "d": []}}
     assert found["a"][1][3] is True
     assert isinstance(found["a"][1][0], int)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import ROUNDING
-from equipoise.comparison.gate.family import ALONE
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
 from equipoise.comparison.gate.ruling import FEWEST, Ruling, inconclusive, interval, verdict, within
 from equipoise.core.rules import Rule
 from equipoise.stats.intervals import student
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures, CheckFigures
 
 
-def rule_on(rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALONE) -> Ruling:
+def rule_on(
+    rule: Rule, audits: Mapping[str, AuditFigures | None], alpha: float = ALPHA_OF_ONE_RULE
+) -> Ruling:
     """The ruling on a rule about audits, over all evaluators and all checks that the rule names.
 
     `alpha` is the one-sided error of a FAIL.
@@ -66,10 +68,10 @@ def _limits(check: CheckFigures, alpha: float) -> tuple[float | None, float | No
     value, low, high = check["value"], check["low"], check["high"]
     if low is None and value is not None and check["n"] >= FEWEST:
         return value, value
-    if value is None or low is None or high is None or alpha == ALONE:
+    if value is None or low is None or high is None or alpha == ALPHA_OF_ONE_RULE:
         return low, high
     degrees = max(check["n"] - 1, 1)
-    stretch = student(degrees, 1 - 2 * alpha) / student(degrees, 1 - 2 * ALONE)
+    stretch = student(degrees, 1 - 2 * alpha) / student(degrees, 1 - 2 * ALPHA_OF_ONE_RULE)
     return value - stretch * (value - low), value + stretch * (high - value)
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from equipoise.core.rules import Rule
 
-ALONE = 0.025
+ALPHA_OF_ONE_RULE = 0.025
 """One-sided error of one rule by itself."""
 TOGETHER = 0.05
 """Highest probability that any rule fails although the release is within all margins."""
@@ -33,8 +33,8 @@ class Family:
     def alpha(self, failed: int = 0) -> float:
         """The one-sided error for the next step of Holm's procedure, after `failed` rules of this suite."""
         if not self.own:
-            return ALONE
-        return min(ALONE, TOGETHER * self.own / self.rules / max(self.own - failed, 1))
+            return ALPHA_OF_ONE_RULE
+        return min(ALPHA_OF_ONE_RULE, TOGETHER * self.own / self.rules / max(self.own - failed, 1))
 
 
 NO_RULES = Family(rules=0, own=0)
@@ -60,4 +60,4 @@ def failing(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family:
     while new := {rule for rule in remaining if fails(rule, family.alpha(len(failed)))}:
         failed |= new
         remaining = [rule for rule in remaining if rule not in new]
-    return failed | {rule for rule in rules if rule not in tests(rules) and fails(rule, ALONE)}
+    return failed | {rule for rule in rules if rule not in tests(rules) and fails(rule, ALPHA_OF_ONE_RULE)}

@@ -9,15 +9,26 @@ from __future__ import annotations
 
 from equipoise.comparison.compare import ROUNDING, Comparison, MetricChange
 from equipoise.comparison.gate import needed
-from equipoise.comparison.gate.family import ALONE
-from equipoise.comparison.gate.ruling import FEWEST, Ruling, about, inconclusive, interval, is_constant
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
+from equipoise.comparison.gate.ruling import (
+    FEWEST,
+    Ruling,
+    describe_basis,
+    inconclusive,
+    interval,
+    is_constant,
+)
 from equipoise.core.rules import Rule
 from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
 from equipoise.stats.paired import Decision, Difference, noninferiority
 
 
 def rule_on(
-    rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
+    rule: Rule,
+    comparison: Comparison,
+    alpha: float = ALPHA_OF_ONE_RULE,
+    *,
+    planned_alpha: float | None = None,
 ) -> Ruling:
     """The ruling on a rule about a metric.
 
@@ -27,7 +38,7 @@ def rule_on(
     if rule.people:
         return _by_people(rule, comparison, alpha)
     change = comparison.changes.get(rule.name)
-    if change is not None and alpha != ALONE:
+    if change is not None and alpha != ALPHA_OF_ONE_RULE:
         change = comparison.at(rule.name, 1 - 2 * alpha)
     clusters = comparison.after.suite.clusters
     if change is None:
@@ -100,13 +111,13 @@ def _explanation(change: MetricChange, rule: Rule, margin: float, comparison: Co
     sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
     return (
         f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: {value:+.2f} {unit}, {limits}, "
-        f"margin {edge:+.2f}, {_about(rule, figure, comparison.after.suite.clusters)}"
+        f"margin {edge:+.2f}, {_describe_basis(rule, figure, comparison.after.suite.clusters)}"
     )
 
 
-def _about(rule: Rule, figure: Difference, noun: str) -> str:
+def _describe_basis(rule: Rule, figure: Difference, noun: str) -> str:
     """The scope of the interval in words, with the number of cases, questions or labels."""
     if rule.people:
         where = "on these replies" if rule.scope == "these" else f"for {noun} like these"
         return f"{where}, {figure.n} labels"
-    return about(rule, figure.n, noun)
+    return describe_basis(rule, figure.n, noun)

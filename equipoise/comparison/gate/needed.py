@@ -128,7 +128,7 @@ class _Test:
         )
 
 
-def to_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
+def to_decide_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
     """How many runs or questions would decide a rule that bounds a figure of the candidate alone.
 
     An interval narrows with the root of their number.

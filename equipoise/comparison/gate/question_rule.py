@@ -1,4 +1,4 @@
-"""The rule `question`: no single question may become worse by a number of points of the scale."""
+"""The rule `question`: no single case (a question in one language) may become worse by N points."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from equipoise.comparison.compare import ROUNDING, Comparison
 from equipoise.comparison.gate.ruling import Ruling, inconclusive
 from equipoise.core.rules import Rule
-from equipoise.stats import squares
+from equipoise.stats import squares as sum_of_squares
 from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid
 from equipoise.stats.paired import needed_repeats
@@ -19,15 +19,15 @@ from equipoise.stats.paired import needed_repeats
 class _Worsening:
     """By how much one case became worse.
 
-    `points` is in points of the suite's scale, `values` in the unit of `older` and `newer`, the values of its
-    runs in the two results.
+    `change_in_points` is in points of the suite's scale, `change` in the unit of `older_runs` and
+    `newer_runs`, the values of its runs in the two results.
     """
 
-    cell: str
-    points: float
-    values: float
-    older: Sequence[float]
-    newer: Sequence[float]
+    case_id: str
+    change_in_points: float
+    change: float
+    older_runs: Sequence[float]
+    newer_runs: Sequence[float]
 
 
 def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
@@ -43,17 +43,18 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
             f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it",
         )
     worse = sorted(
-        (case for case in cases if case.points >= rule.amount - ROUNDING), key=lambda case: -case.points
+        (case for case in cases if case.change_in_points >= rule.amount - ROUNDING),
+        key=lambda case: -case.change_in_points,
     )
     if not worse:
-        worst = max(cases, key=lambda case: case.points)
-        most = f"{worst.cell} {verb} most, by {worst.points:.2f} points"
-        why = f"of {len(cases)} {noun} {most if worst.points > 0 else f'none {verb}'}"
+        worst = max(cases, key=lambda case: case.change_in_points)
+        most = f"{worst.case_id} {verb} most, by {worst.change_in_points:.2f} points"
+        why = f"of {len(cases)} {noun} {most if worst.change_in_points > 0 else f'none {verb}'}"
         return Ruling(rule=rule.text, verdict="pass", why=why)
-    noise = _run_noise([runs for case in cases for runs in (case.older, case.newer)])
+    noise = _run_noise([runs for case in cases for runs in (case.older_runs, case.newer_runs)])
     # Bonferroni's correction: the rule is about all cases.
     significant = [case for case in worse if _is_significant(case, noise, alpha / len(cases))]
-    shown = ", ".join(f"{case.cell} by {case.points:.2f}" for case in (significant or worse)[:5])
+    shown = ", ".join(f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:5])
     needed = "" if significant else _needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
     doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
     why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {shown}{doubt}"
@@ -65,15 +66,30 @@ def _worsenings(comparison: Comparison, sign: int) -> list[_Worsening]:
     scale = comparison.after.scale
     headline = comparison.after.suite.metrics(comparison.after.cells)[0]
     name = headline.of
-    known = {cell.id: valid(cell.of(name)) for cell in comparison.before.cells}
-    pairs = {cell.id: (known.get(cell.id, []), valid(cell.of(name))) for cell in comparison.after.cells}
-    points = (scale.high - scale.low) * headline.percent / 100
+    baseline_runs = {cell.id: valid(cell.of(name)) for cell in comparison.before.cells}
+    pairs = {
+        cell.id: (baseline_runs.get(cell.id, []), valid(cell.of(name))) for cell in comparison.after.cells
+    }
+    # `headline.percent` converts a value to percent, and 100 % is the whole scale.
+    points_per_unit = (scale.high - scale.low) * headline.percent / 100
     return [
-        _Worsening(cell=cell, points=points * worse, values=worse, older=older, newer=newer)
-        for cell, (older, newer) in pairs.items()
+        _worsening(case_id, older, newer, sign, points_per_unit)
+        for case_id, (older, newer) in pairs.items()
         if older and newer
-        for worse in [sign * (_mean(newer) - _mean(older))]
     ]
+
+
+def _worsening(
+    case_id: str, older: Sequence[float], newer: Sequence[float], sign: int, points_per_unit: float
+) -> _Worsening:
+    change = sign * (_mean(newer) - _mean(older))
+    return _Worsening(
+        case_id=case_id,
+        change_in_points=points_per_unit * change,
+        change=change,
+        older_runs=older,
+        newer_runs=newer,
+    )
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -83,7 +99,7 @@ def _mean(values: Sequence[float]) -> float:
 def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
     """The variance of runs within cases, pooled over all."""
     degrees = sum(len(runs) - 1 for runs in groups)
-    variance = math.fsum(map(squares, groups)) / degrees if degrees else 0.0
+    variance = math.fsum(map(sum_of_squares, groups)) / degrees if degrees else 0.0
     return _Noise(variance=variance, degrees=degrees, groups=len(groups))
 
 
@@ -100,18 +116,24 @@ class _Noise:
 
         A few runs that happen to agree do not show that a case has no variance.
         """
-        degrees = len(case.older) + len(case.newer) - 2
-        variance = (squares(case.older) + squares(case.newer)) / degrees if degrees else 0.0
+        degrees = len(case.older_runs) + len(case.newer_runs) - 2
+        variance = (
+            (sum_of_squares(case.older_runs) + sum_of_squares(case.newer_runs)) / degrees if degrees else 0.0
+        )
         return _Noise(variance=variance, degrees=degrees, groups=2) if variance > self.variance else self
 
 
 def _is_significant(case: _Worsening, pooled: _Noise, alpha: float) -> bool:
-    """Whether a t test finds the case worse at one-sided error `alpha`."""
+    """Whether a t test finds the case worse at one-sided error `alpha`.
+
+    It tests against 0, not against the rule's amount, on purpose: the amount selects the cases whose observed
+    change matters, and the test only has to rule out that such a change is due to chance.
+    """
     if pooled.degrees < 1:
         return False
     noise = pooled.of(case)
-    se = math.sqrt(noise.variance * (1 / len(case.older) + 1 / len(case.newer)))
-    return case.values > student(noise.degrees, 1 - 2 * alpha) * se
+    se = math.sqrt(noise.variance * (1 / len(case.older_runs) + 1 / len(case.newer_runs)))
+    return case.change > student(noise.degrees, 1 - 2 * alpha) * se
 
 
 def _needed_repeats(worse: Sequence[_Worsening], pooled: _Noise, cases: int, confidence: float) -> str:
@@ -119,7 +141,7 @@ def _needed_repeats(worse: Sequence[_Worsening], pooled: _Noise, cases: int, con
     if pooled.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
-        needed_repeats(case.values, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
+        needed_repeats(case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
         for case, noise in ((case, pooled.of(case)) for case in worse)
     ]
     runs = min((number for number in numbers if number), default=None)

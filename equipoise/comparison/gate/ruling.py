@@ -67,6 +67,6 @@ def interval(low: float | None, high: float | None, reason: str | None, repeated
     return f"no interval: {reason}" if low is None else f"95 % interval{repeated} {low:+.2f} to {high:+.2f}"
 
 
-def about(rule: Rule, number: int, noun: str) -> str:
+def describe_basis(rule: Rule, number: int, noun: str) -> str:
     """The scope of an interval in words, with the number of cases or clusters."""
     return f"on these {number} cases" if rule.scope == "these" else f"for {noun} like these {number}"

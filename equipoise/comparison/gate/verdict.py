@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
-from equipoise.comparison.gate.family import ALONE, Family, failing, family_of
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing, family_of
 from equipoise.comparison.gate.ruling import Ruling, verdict
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
@@ -41,7 +41,7 @@ def rule_on_all(
     """
     whole = family or family_of(rules)
 
-    def ruled(rule: Rule, alpha: float = ALONE) -> Ruling:
+    def ruled(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
         if rule.is_about_audit:
             return audit_rules.rule_on(rule, audits, alpha)
         if rule.is_about_asker:
@@ -61,7 +61,11 @@ def rule_on_all(
 
 
 def rule_on(
-    rule: Rule, comparison: Comparison, alpha: float = ALONE, *, planned_alpha: float | None = None
+    rule: Rule,
+    comparison: Comparison,
+    alpha: float = ALPHA_OF_ONE_RULE,
+    *,
+    planned_alpha: float | None = None,
 ) -> Ruling:
     """The ruling on a rule that needs a baseline. The parameters are as in `metric_rules.rule_on`."""
     if rule.name == VERIFIED:

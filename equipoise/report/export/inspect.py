@@ -301,7 +301,7 @@ def _usage_of(
 
 def _clean(data: JSON) -> JSON:
     """The JSON without lone surrogates. It is copied only if it has any, which is rare."""
-    return data if json_io.is_whole(data) else _without_surrogates(data)
+    return data if json_io.is_encodable(data) else _without_surrogates(data)
 
 
 def _without_surrogates(data: JSON) -> JSON:

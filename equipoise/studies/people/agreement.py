@@ -13,7 +13,7 @@ from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
-from equipoise.results.summary import plain, with_cluster_names
+from equipoise.results.summary import to_plain_json, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
 from equipoise.studies.people import draws, form, sheets
 from equipoise.studies.people.form import FieldName, Levels
@@ -48,7 +48,7 @@ def _section(
     side: LoadedResults, filled: Sequence[Sheet], known: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     scale = form.levels(side)
-    section: dict[str, JSON] = plain(
+    section: dict[str, JSON] = to_plain_json(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "levels": scale.shown,
