@@ -139,7 +139,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--asker-share",
-            "share of the cases that are asked again, such as 0.2 (default 1)",
+            "share of cases asked again, such as 0.2 (default 1)",
             parse=parse_fraction,
             metavar="P",
             default=1.0,
@@ -229,7 +229,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--price-input",
-            "price of a million input tokens, for a model without a listed price",
+            "price of a million input tokens if none is listed",
             parse=parse_number,
             metavar="USD",
         ),
