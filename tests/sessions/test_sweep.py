@@ -154,7 +154,8 @@ def test_an_interrupted_sweep_goes_on(environment: Bench) -> None:
     process = start(bench, "--processes", "2")
     wait_for(lambda: len(bench.server.requests) >= 8)
     process.send_signal(signal.SIGINT)
-    time.sleep(1)
+    logs = [bench.folder / "results" / "sweep" / f"{cell}.neutrality.log" for cell in ("subject", "second")]
+    wait_for(lambda: all("which are paid for" in log.read_text(encoding="utf-8") for log in logs))
     bench.server.release()
     status, output = finish(process)
     assert status == 2, output
