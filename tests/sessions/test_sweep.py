@@ -58,9 +58,14 @@ def start(bench: Bench, *arguments: str, table: str = TABLE) -> subprocess.Popen
     """Begin a sweep."""
     (bench.folder / "sweep.toml").write_text(table, encoding="utf-8")
     command = [str(Path(PYTEST[0]).with_name("equipoise")), "sweep", "sweep.toml", *arguments]
-    return subprocess.Popen(
-        command, cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    # Whoever runs the tests in the background ignores SIGINT, which a child would inherit.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(
+            command, cwd=bench.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def finish(process: subprocess.Popen[str], timeout: float = 300.0) -> tuple[int, str]:
