@@ -64,7 +64,7 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 MOST_READ = 1000
-"""The limit on the characters of an error message that are searched: it begins with its subject."""
+"""The number of characters of an error message that are searched: messages begin with their subject."""
 _DESCRIBING = ("code", "type", "message", "status_msg", "innererror")
 """Fields of an error in which an endpoint describes the problem."""
 _NO_KEY = re.compile(
@@ -79,6 +79,7 @@ _REJECTS = re.compile(
     r"|(can ?not|can't|must not|may not|should not) (both |all )?be\b",
     re.IGNORECASE,
 )
+"""What messages say that reject a parameter or its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,8 @@ class Failure:
 
     `usage` holds the tokens that the endpoint reported nevertheless. `is_unreachable`: there was no
     connection, or it broke. `is_unsent`: no connection could be made, so nothing was sent. `is_insecure`: TLS
-    failed. `is_of_proxy`: the proxy failed. `is_copy`: the answer may be the copy of another call's.
+    failed. `is_of_proxy`: the proxy failed. `is_copy`: the answer may be the copy of another call's, since it
+    repeats one of the same connection.
     """
 
     message: str
@@ -104,6 +106,7 @@ class Failure:
     @property
     def is_transient(self) -> bool:
         """Whether the same request may succeed a little later."""
+        # The status is 200 if the answer was unusable.
         may_pass = self.status in (None, 200) or self.status in TRANSIENT_STATUS or self._is_server_error
         return may_pass and not self.is_out_of_balance
 
@@ -118,7 +121,7 @@ class Failure:
 
     @property
     def may_be_overload(self) -> bool:
-        """Whether it is another server error, which may be caused by overload or by anything else."""
+        """Whether the failure is a server error for which overload is only one of the possible causes."""
         return self._is_server_error and not self.is_overload and self.status not in UNSUPPORTED_STATUS
 
     @property
@@ -146,7 +149,7 @@ class Failure:
 
     @property
     def filter_code(self) -> str | None:
-        """The provider's code if its filter rejected the prompt."""
+        """The provider's code, or ours where it gives none, if its filter rejected the prompt; else None."""
         if self.status not in (200, 400, 403, 422, 451):
             return None
         if self.status == 200 and not isinstance(self.body, dict):
@@ -224,6 +227,7 @@ _REJECTS_VALUE = re.compile(
     r"|between\W+[\d.]+\W+and\b|\bbe (above|below|over|under)\b|\bfrom\W+[\d.]+\W+to\b",
     re.IGNORECASE,
 )
+"""What messages say that reject only the value of a parameter."""
 
 
 def complains_of_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> bool:
@@ -248,8 +252,9 @@ _NO_PREFILL = re.compile(
 def rejected_parameter(failure: Failure, parameters: Mapping[str, JSON]) -> ParameterChange | None:
     """The change with which a rejected call may succeed; None if no parameter was rejected.
 
-    Also None if the endpoint rejects only the value: a value that the user has set is never replaced. Only
-    `top_logprobs`, which no user sets, is lowered.
+    Also None if the endpoint rejects only the value: no other value is tried, except that `top_logprobs`,
+    which no user sets, is lowered. An unsupported parameter is dropped, even if the user has set it, but a
+    limit on tokens is at most renamed, and a `response_format` with a JSON schema becomes `json_object`.
     """
     if failure.status not in (400, 422) or failure.filter_code or failure.is_too_long:
         return None
@@ -295,6 +300,7 @@ _UNKNOWN = re.compile(
     r"|not (be )?(supported|recogni[sz]ed|permitted|allowed)|cannot find|extra",
     re.IGNORECASE,
 )
+"""What messages say of a parameter that the endpoint does not know."""
 
 
 def _may_be_renamed(message: str) -> bool:

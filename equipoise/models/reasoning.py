@@ -25,6 +25,7 @@ _FIRST = "<[◁"
 _FENCED = r"(?m:^)[ \t]*```(?s:.*?)\n[ \t]*```[^\n]*"
 _SPAN = r"`+[^`\n]*+`+"
 # In thoughts, a lone backtick must not hide their end: a span has no tags, or begins and ends with one.
+# `</think>` in backticks is a span; `a</think>b` is none, so that its tag counts.
 _TAG = rf"(?:{_OPENS}|{_CLOSES})"
 _STRICT_SPAN = rf"`+(?:(?!{_TAG})[^`\n])*+`+|`+{_TAG}(?:[^`\n]*{_TAG})?`+"
 _IN_ANSWER = re.compile(rf"(?P<code>{_FENCED}|{_SPAN})|(?P<opens>{_OPENS})|{_CLOSES}", re.IGNORECASE)
@@ -38,7 +39,7 @@ _BODY_ENDS = re.compile(r"<\|(?:end|return|call|start)\|>")
 _CONTROL = re.compile(r"<\|(?:start|channel)\|>[^<]*|<\|[a-z]+\|>")
 
 _BEFORE_OBJECT = re.compile(rf"(?:{_CLOSES}|{_FINAL})(?=\s*(?:```\w*\s*)?\{{\s*[\"}}])", re.IGNORECASE)
-# A hostile reply can hold any number of apparent starts of the last object.
+# A hostile reply can have many closing tags followed by `{`; each is tried by parsing to the end.
 _MOST_OBJECTS = 64
 
 _Piece = tuple[str, bool]
@@ -67,8 +68,8 @@ def split(content: str) -> tuple[str, str]:
     """Return the answer and the thoughts, which are "" if there are none.
 
     Content without tags is returned unchanged. The answer is empty if the thoughts do not end. Tags in
-    Markdown code are ignored, and so are tags in a JSON object that is the whole content, or all of it after
-    a closing tag. Takes linear time.
+    Markdown code are ignored. So are tags in a JSON object, if it is the whole content or all that follows a
+    closing tag. Takes linear time.
     """
     if not _may_hold_thoughts(content) or _is_object(content):
         return content, ""
@@ -151,7 +152,7 @@ def _messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Piece]:
         end = _BODY_ENDS.search(body)
         is_final = header["final"] is not None
         yield (body[: end.start()] if end else body) + "\n\n", not is_final
-        # Text outside of messages is the answer only if no message is.
+        # Text after the last message is part of the answer unless that message is final.
         outside = _CONTROL.sub("", body[end.start() :]) if end else ""
         yield outside, is_final or stop < len(content)
 

@@ -57,7 +57,7 @@ def of_records(
     """A row for each record, language by language and question by question.
 
     `without` names an evaluator to leave out, as if it had not been in the panel. `part` is the JSON pointer
-    to the rows in results. `indices` has the numbers that questions already have in other rows, by key.
+    to the rows in results. `indices` has the numbers of the same questions among the plain runs, by key.
     """
     languages: dict[str, dict[str, list[Record]]] = {}
     for record in records:
@@ -171,6 +171,7 @@ def _messages(transcript: Transcript) -> Sequence[Message]:
 
 
 def _opening(prompt: str) -> Callable[[Sequence[Message]], bool]:
+    # Any message, not the first: a system prompt may precede the prompt.
     return lambda messages: any(message["content"] == prompt for message in messages)
 
 
@@ -292,6 +293,7 @@ def of_json(
 def _of_question(
     language: str, data: Mapping[str, JSON], pointer: str, reader: ObjectReader | None
 ) -> Iterable[RunRow]:
+    # Results that were built in this process, not read from a file, still have their rows.
     if isinstance(data["runs"], _Runs):
         return data["runs"].rows
     question = QuestionRow(
@@ -351,7 +353,7 @@ def _cue(data: Mapping[str, JSON] | None, pointer: str) -> Cue | None:
 
 
 def _check(run: Mapping[str, JSON], pointer: str) -> None:
-    """Raise ValueError if a run has values for figures that no session can have written."""
+    """Raise ValueError if a run has an outcome, a number or a verdict that no session writes."""
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
     is_possible = (

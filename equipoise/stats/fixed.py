@@ -1,4 +1,4 @@
-"""Intervals on fixed questions and languages, where only the runs vary.
+"""Intervals on fixed questions and languages (the scope `these`), where only the runs vary.
 
 Each case, a question in a language, is a stratum of a stratified sample of runs (Cochran 1977, Sampling
 Techniques, chapter 5). In contrast, `stats.intervals` and `stats.paired` take the questions as a sample.
@@ -20,7 +20,7 @@ from equipoise.stats.shared import shared
 RunTerms = tuple[float | None, float | None]
 """One run's values of a metric's `of` and `per`, None if missing."""
 Weights = tuple[float, float]
-"""Weights of a case's means, or slopes, for the two parts of a figure: its `of` and its `per`."""
+"""Weights of a case's means, or slopes, which are derivatives, for a figure's two parts: `of` and `per`."""
 
 NOTHING_VARIED = "all runs of each case came out alike"
 """The reason for a missing interval: a width of zero would claim that a further run could not differ."""
@@ -33,7 +33,7 @@ class Spread:
 
     `cases` and `runs` are the numbers of both. `bounds` are the lowest and highest possible value of the
     figure; None if it is unbounded. `size` is the effective number of runs in Wilson's interval; None if
-    nothing varied. `reason` says why there is no interval.
+    it is not defined. `reason` says why there is no interval.
     """
 
     value: float | None
@@ -71,7 +71,10 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     Rates and ratios: the same, with half a run of only successes and half a run of only failures added to the
     variance (Franco, Little, Louis and Slud 2019), since R runs without an event do not prove that there are
     none. Ratios, gaps and lifts are linearised (Woodruff 1971, J. American Statistical Association 66,
-    411-414). There is no interval if a case has one run, or if no run differed.
+    411-414).
+
+    There is neither figure nor interval if a case has one run. If no run differed, only rates and ratios
+    within their bounds have an interval.
     """
     dispersion = spread(metric, cells)
     if dispersion.value is None or dispersion.reason:
@@ -115,7 +118,7 @@ def difference(
 
 
 def _is_one_sided(was: Spread, now: Spread) -> bool:
-    """Whether nothing varied in exactly one of the two, so that the interval rests on the other."""
+    """Whether exactly one of the two lacks an interval as nothing varied: the other one's is enough."""
     return sorted((was.reason or "", now.reason or "")) == ["", NOTHING_VARIED]
 
 
@@ -232,6 +235,7 @@ def weights_of(
         has = [tuple(any(run[side] is not None for run in runs) for side in (0, 1)) for _, runs in strata]
         sizes = [sum(known[side] for known in has) for side in (0, 1)]
         return [(above / max(sizes[0], 1), below / max(sizes[1], 1)) for above, below in has]
+    # Here a stratum is a language, as in `Cell`: languages weigh the same.
     counts = Counter(cell.stratum for cell, _ in strata)
     return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in strata]
 

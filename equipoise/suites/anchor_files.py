@@ -15,7 +15,7 @@ from equipoise.judge.rubric import Rubric
 
 
 def read(path: Path) -> dict[str, JSON]:
-    """The content of an anchor file. Raises UserError naming it."""
+    """The content of an anchor file. Raises OSError, or UserError that names the file if it is not TOML."""
     try:
         return tomllib.loads(read_bytes(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
