@@ -376,7 +376,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _skipped(items: Sequence[pytest.Item]) -> set[str]:
-    """The node ids of all items that a mark skips. Uses a private function, as pytest has no public API."""
+    """The node ids of items that are skipped by a mark. pytest has no public API for this."""
     return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
 

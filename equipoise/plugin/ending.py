@@ -69,7 +69,7 @@ def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
 
 
 def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
-    """The reports of a test that ended like this case. An error is a failed setup, as pytest has it."""
+    """The reports of a test that ended like this case. pytest reports an error as a failed setup."""
     file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
     test: dict[str, Any] = {
         "nodeid": f"{file}::{printable(case.name)}",

@@ -229,7 +229,7 @@ class Display:
         shown = badge(properties)
         if shown is None:
             return None
-        # Not "failed", as pytest would list each with its location; the summary has a line for each.
+        # pytest would list each "failed" test with its location; the summary has a line for each.
         category = UNSCORED if report.failed and "score" not in properties else report.outcome
         return (category, shown.letter, (shown.words, {shown.colour: True}))
 

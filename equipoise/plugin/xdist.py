@@ -70,7 +70,7 @@ class WorkerServer:
                 connection = self._listener.accept()
             except OSError:
                 return
-            except Exception:  # noqa: S112 - the client is no worker of ours, or has died
+            except Exception:  # noqa: S112 - not one of our workers, or a dead one
                 continue
             self._connections.append(connection)
             threading.Thread(
@@ -78,7 +78,7 @@ class WorkerServer:
             ).start()
 
     def _serve(self, connection: Connection[Any, Any]) -> None:
-        # If the worker has died or the session has ended, nobody waits for the response.
+        # The worker may have died, or the session ended, before the response is sent.
         with suppress(EOFError, OSError), connection:
             while True:
                 request = json_io.loads(connection.recv_bytes())

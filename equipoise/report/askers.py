@@ -70,7 +70,7 @@ def asked(summary: Mapping[str, JSON]) -> str:
     first, second = map(_side_name, summary["sides"])
     forms = " and ".join(FORMS[form] for form in summary["forms"])
     without = (
-        f"; {summary['cases_without']:,} others asked by nobody alone" if summary["cases_without"] else ""
+        f"; {summary['cases_without']:,} others asked without a cue only" if summary["cases_without"] else ""
     )
     cases = "1 case" if summary["cases"] == 1 else f"{summary['cases']:,} cases"
     return f"{cases} asked as from {first} and as from {second}, {forms}{without}"
@@ -116,8 +116,8 @@ def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iter
     yield _difference(asymmetry, sides, is_directed=scale.is_directed)
     if changed := known.get("asker.changed"):
         repeats = known.get("asker.changed.repeats")
-        compared = f"; when nobody does, {repeats['value']:.0f} %" if repeats else ""
-        yield f"When somebody asks, {changed['value']:.0f} % of answers come to something else{compared}."
+        compared = f", between repeats without a cue {repeats['value']:.0f} %" if repeats else ""
+        yield f"A cue about who asks changes {changed['value']:.0f} % of answers{compared}."
 
 
 def _side_name(side: str) -> str:
