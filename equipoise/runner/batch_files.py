@@ -57,7 +57,7 @@ class Answers:
             raise UserError(f"--batch-read: {shown(path)}: has no line with a custom_id and a response")
 
     def take(self, name: str) -> ResultLine | None:
-        """The answer to the call with this custom_id; None if there is none, or the second time."""
+        """The answer to the call with this custom_id; None without one, or if it was taken before."""
         if name in self._used or name not in self._offsets:
             return None
         self._used.add(name)
@@ -67,23 +67,25 @@ class Answers:
             return read_line(file.readline())
 
     def unknown(self, known: Collection[str]) -> int:
-        """The number of answers that belong to no call; `known` are the custom_ids of all earlier calls."""
+        """The number of answers to no call; `known` are the custom_ids of all calls, earlier ones too."""
         return sum(name not in self._used and name not in known for name in self._offsets)
 
 
-def write(path: Path, lines: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Path, str, int]]:
-    """Write the calls, given as lines by model, to `path`, or with several models to a file for each.
+def write(path: Path, requests: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Path, str, int]]:
+    """Write the requests of each model, one a line, to `path`, or with several models to a file for each.
 
     Yields each file with its model and number of calls. Raises UserError.
     """
-    for model, requests in lines.items():
-        target = path if len(lines) == 1 else path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
+    for model, request_lines in requests.items():
+        target = (
+            path if len(requests) == 1 else path.with_name(f"{path.stem}.{file_name(model)}{path.suffix}")
+        )
         try:
             with replacing(target) as file:
-                file.writelines(requests)
+                file.writelines(request_lines)
         except OSError as error:
             raise UserError(f"--batch-write: {shown(target)}: cannot be written ({error.strerror})") from None
-        yield target, model, len(requests)
+        yield target, model, len(request_lines)
 
 
 class FileBatches:
@@ -97,43 +99,43 @@ class FileBatches:
         self._client = client
         self._mask = mask
         self._answers = Answers(settings.batch_read)
-        self._written: list[str] = []
+        self._messages: list[str] = []
 
     def answer(self, waiting: Iterable[WaitingCall]) -> bool:
         """Answer calls from the files of --batch-read. Returns whether any were answered."""
-        is_any = False
+        has_answered = False
         for item in waiting:
-            while (line := self._answers.take(item.name)) is not None:
+            if (line := self._answers.take(item.name)) is not None:
                 answer: Reply | Failure = UNANSWERED
                 if line.status is not None:
                     answer = self._client.read_line(item.call, line.status, line.body, 0)
                 if isinstance(answer, Reply):
                     item.answer(answer)
-                    is_any = True
+                    has_answered = True
                 elif not (answer.is_transient or self._client.is_learned(item.call, answer)):
                     status = f"HTTP {answer.status}: {answer.message}"
                     message = self._mask(f"{item.call.role} {item.call.model!r}: {status}")
                     item.fail(CallFailed(message))
-                    is_any = True
-        return is_any
+                    has_answered = True
+        return has_answered
 
     def write(self, waiting: Iterable[WaitingCall]) -> None:
         """Write these calls to the file of --batch-write, or else only count them. Raises UserError."""
-        lines: defaultdict[str, list[bytes]] = defaultdict(list)
+        requests: defaultdict[str, list[bytes]] = defaultdict(list)
         for item in waiting:
-            lines[item.call.model].append(request_line(item.name, *self._client.line(item.call)))
+            requests[item.call.model].append(request_line(item.name, *self._client.line(item.call)))
         if self._settings.batch_write is None:
-            calls = sum(map(len, lines.values()))
-            self._written = [f"{calls:,} calls have no answer yet; `equipoise batch write` writes them"]
+            calls = sum(map(len, requests.values()))
+            self._messages = [f"{calls:,} calls have no answer yet; `equipoise batch write` writes them"]
             return
-        for path, model, number in write(self._settings.batch_write, lines):
-            self._written.append(
+        for path, model, number in write(self._settings.batch_write, requests):
+            self._messages.append(
                 f"{number:,} calls to {model} are in {shown(path)}; have them answered, then give the "
                 "answers to `equipoise batch read`"
             )
 
-    def lines(self, known: Collection[str]) -> list[str]:
-        """Messages about files written and answers ignored; `known` are the custom_ids of all calls."""
+    def messages(self, known: Collection[str]) -> list[str]:
+        """Messages about files written and answers ignored; `known` is as in Answers.unknown."""
         parts = {
             "with another id": self._answers.unknown(known),
             "doubled": self._answers.doubled,
@@ -141,4 +143,4 @@ class FileBatches:
         }
         counts = [f"{count:,} {what}" for what, count in parts.items() if count]
         ignored = [f"answers that were ignored: {', '.join(counts)}"] if counts else []
-        return [*map(printable, self._written), *ignored]
+        return [*map(printable, self._messages), *ignored]

@@ -255,7 +255,7 @@ class Batches:
         lines = [self._waiting_at(url, batches) for url, batches in by_url.items()]
         if self._files is not None:
             calls = {call for history in self._intents for call in history.batched}
-            lines += self._files.lines(calls | self._pending.keys())
+            lines += self._files.messages(calls | self._pending.keys())
         return lines
 
     def _waiting_at(self, url: str, batches: Sequence[tuple[Intent, int]]) -> str:

@@ -23,7 +23,7 @@ from equipoise.runner.estimate import (
     Range,
     SessionEstimate,
     of_session,
-    seconds,
+    seconds_of,
     together,
 )
 from equipoise.runner.extra_jobs import ExtraJobs
@@ -107,7 +107,7 @@ def _seconds(item: Item, latency: float | None, settings: Settings) -> Range | N
     """
     if latency is None:
         return None
-    return seconds(item.use.calls.value, item.use.output, latency) / _in_flight(settings, item.model)
+    return seconds_of(item.use.calls.value, item.use.output, latency) / _in_flight(settings, item.model)
 
 
 def _in_flight(settings: Settings, model: str) -> int:

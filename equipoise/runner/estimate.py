@@ -26,7 +26,10 @@ from equipoise.stats import mean
 Z = 1.96
 """The half-width of a 95 % interval of a normal distribution, in standard deviations."""
 BYTES_PER_TOKEN = (4.0, 5.0, 2.5)
-"""UTF-8 bytes per token of a prompt, in any language, for the likely, lowest and highest number of tokens."""
+"""UTF-8 bytes per token of a prompt, in any language, for the likely, lowest and highest number of tokens.
+
+More bytes a token make fewer tokens.
+"""
 ASSUMED_OUTPUT: Mapping[Role, tuple[int, int, int]] = {
     "subject": (800, 300, 2000),
     "evaluator": (250, 100, 600),
@@ -65,7 +68,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class ExpectedUse:
     """The expected calls, input and output tokens, and seconds of a model.
 
     The seconds are those of calls made one after the other. `basis` says what the estimate is based on.
@@ -77,7 +80,7 @@ class Use:
     seconds: Range
     basis: str
 
-    def of_other_models(self) -> Use:
+    def of_other_models(self) -> ExpectedUse:
         """The expected use of an unknown model, if this is the use of other models."""
         output, seconds = self.output.widened(OTHERS_LENGTH), self.seconds.widened(OTHERS_LENGTH)
         return replace(self, input=self.input.widened(OTHERS_PROMPT), output=output, seconds=seconds)
@@ -98,12 +101,12 @@ class Sample:
         for index, amount in enumerate((1, usage.input, usage.output, seconds)):
             amounts[index] += amount
 
-    def use(self, runs: int, basis: str) -> Use:
+    def expected_use(self, runs: int, basis: str) -> ExpectedUse:
         """The expected use of this many further runs, with 95 % prediction intervals."""
         calls, tokens_in, tokens_out, seconds = (
             _predict([amounts[index] for amounts in self.runs.values()], runs) for index in range(4)
         )
-        return Use(calls=calls, input=tokens_in, output=tokens_out, seconds=seconds, basis=basis)
+        return ExpectedUse(calls=calls, input=tokens_in, output=tokens_out, seconds=seconds, basis=basis)
 
 
 def _predict(amounts: Sequence[float], runs: int) -> Range:
@@ -123,7 +126,7 @@ def _predict(amounts: Sequence[float], runs: int) -> Range:
 def samples(
     paths: Iterable[Path], suite: str, *, ended_by: type[RecordLine] | type[AnchorLine] = RecordLine
 ) -> dict[tuple[Role, str], tuple[Sample, str]]:
-    """The use of each model in each role in the journals of a suite, with the name of its last journal.
+    """The sample of each model in each role in a suite's journals, with the name of its last journal.
 
     Only runs that a line of the kind `ended_by` has ended are included.
     """
@@ -136,19 +139,19 @@ def samples(
     return models
 
 
-def uses(
+def expected_uses(
     settings: Settings,
     runs: Sequence[Sequence[Foreseen]],
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
-) -> dict[int, Use]:
+) -> dict[int, ExpectedUse]:
     """The expected use of each model that a session of one suite calls, by index; the subject has index 0.
 
     `runs` are the foreseen calls of each run, `known` the samples of earlier sessions.
     """
-    # With --rejudge the subject is not called.
+    # Index 0 is the subject, which --rejudge does not call: then the first index is 1.
     first = len(settings.models) - len(settings.asked_models)
     expected = {
-        number: use(role(number), model, runs, known, limits(settings))
+        number: expected_use(role_of(number), model, runs, known, token_limits(settings))
         for number, model in enumerate(settings.asked_models, start=first)
     }
     if first or ("subject", settings.models[0]) in known:
@@ -159,54 +162,61 @@ def uses(
     }
 
 
-def _with_new_subject(use: Use) -> Use:
+def _with_new_subject(use: ExpectedUse) -> ExpectedUse:
     """The use of a known evaluator for a new subject, the length of whose replies in prompts is unknown."""
     basis = f"{use.basis}, of other subjects: from half to twice the prompts"
     return replace(use, input=use.input.widened(OTHERS_PROMPT), basis=basis)
 
 
-def role(number: int) -> Role:
+def role_of(number: int) -> Role:
     """The role of the model with this index."""
     return "evaluator" if number else "subject"
 
 
-def limits(settings: Settings) -> Limits:
+def token_limits(settings: Settings) -> Limits:
     """The user's limits on tokens per reply."""
     return {"subject": settings.subject.max_tokens, "evaluator": settings.evaluator.max_tokens}
 
 
-def use(
+def expected_use(
     role: Role,
     model: str,
     runs: Sequence[Sequence[Foreseen]],
     known: Mapping[tuple[Role, str], tuple[Sample, str]],
     limits: Limits = _NO_LIMITS,
-) -> Use:
+) -> ExpectedUse:
     """The expected use of a model in a role for these runs, each given as its foreseen calls.
 
     From the model's own sample, or else from those of other models, or else from assumptions.
     """
     if (role, model) in known:
         sample, name = known[role, model]
-        return sample.use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
+        return sample.expected_use(len(runs), f"as in {len(sample.runs)} runs of it, the last in {name}")
     # The built-in model's replies are short: an estimate from a demo would be several times too low.
     others = [
         sample
-        for (kind, name), (sample, _) in known.items()
-        if kind == role and is_local(name) == is_local(model)
+        for (other_role, other_model), (sample, _) in known.items()
+        if other_role == role and is_local(other_model) == is_local(model)
     ]
     if others:
         merged = Sample()
+        # Numbered, because one run in one journal has calls of several models.
         for number, sample in enumerate(others):
             merged.runs.update(
                 {(f"{number} {path}", run): amounts for (path, run), amounts in sample.runs.items()}
             )
-        names = sorted({name for kind, name in known if kind == role and is_local(name) == is_local(model)})
+        names = sorted(
+            {
+                other_model
+                for other_role, other_model in known
+                if other_role == role and is_local(other_model) == is_local(model)
+            }
+        )
         basis = (
             f"wide, as it is new here: from a third to three times the lengths in {len(merged.runs):,} "
             f"runs of other models ({_named(names)})"
         )
-        return merged.use(len(runs), basis).of_other_models()
+        return merged.expected_use(len(runs), basis).of_other_models()
     return _assumed(role, [call for run in runs for call in run if call.role == role], limits)
 
 
@@ -216,23 +226,23 @@ def _named(models: Sequence[str]) -> str:
     return ", ".join(models[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> Use:
+def _assumed(role: Role, calls: Sequence[Foreseen], limits: Limits) -> ExpectedUse:
     """The expected use by assumption, from the lengths of the foreseen prompts."""
     likely, low, high = (_tokens(role, calls, index, limits) for index in range(3))
     number = float(len(calls))
     lengths = [round(tokens[1] / max(number, 1)) for tokens in (likely, low, high)]
     shown = "{} tokens a reply ({} to {})".format(*lengths)
     each = "{:g} bytes of a prompt ({:g} to {:g})".format(*BYTES_PER_TOKEN)
-    return Use(
+    return ExpectedUse(
         calls=Range(value=number, low=number, high=number),
         input=Range(value=likely[0], low=low[0], high=high[0]),
         output=Range(value=likely[1], low=low[1], high=high[1]),
-        seconds=seconds(number, Range(value=likely[1], low=low[1], high=high[1])),
+        seconds=seconds_of(number, Range(value=likely[1], low=low[1], high=high[1])),
         basis=f"assumed: {shown}, a token for {each}",
     )
 
 
-def seconds(calls: float, output: Range, wait: float | None = None) -> Range:
+def seconds_of(calls: float, output: Range, wait: float | None = None) -> Range:
     """The seconds that calls with these output tokens in total take, one after the other.
 
     `wait` is the seconds until each reply begins; None assumes them. The speed of replies is always assumed
@@ -257,8 +267,8 @@ def _tokens(role: Role, calls: Sequence[Foreseen], index: int, limits: Limits) -
 def _length(role: Role, index: int, limits: Limits, foreseen: int | None = None) -> int:
     """Tokens of a reply, at most the user's limit; `index` selects the assumption: 0 likely, 1 low, 2 high.
 
-    A reply of `foreseen` length has that many tokens. In the highest case the model adds an explanation,
-    which is as long as a short reply.
+    A reply of `foreseen` length has that many tokens. In the highest case the model explains itself instead,
+    at the length of a short reply.
     """
     assumed = (
         ASSUMED_OUTPUT[role][index]
@@ -282,7 +292,7 @@ class Item:
 
     role: str
     model: str
-    use: Use
+    use: ExpectedUse
     cost: Range | None
     is_batched: bool = False
 
@@ -356,7 +366,7 @@ def together(estimates: Iterable[SessionEstimate]) -> SessionEstimate:
     )
 
 
-def price(use: Use, cost: TokenCost) -> Range | None:
+def price(use: ExpectedUse, cost: TokenCost) -> Range | None:
     """The cost of a use in USD; None without a price."""
     value, low, high = (
         cost(getattr(use.input, part), getattr(use.output, part)) for part in ("value", "low", "high")
@@ -379,30 +389,32 @@ def _dollars(range_: Range) -> str:
 # The estimate of a planned session.
 
 
-def of_session(plan: Plan, name: str, wanted: Collection[str]) -> SessionEstimate:
+def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstimate:
     """The estimate of these runs of a suite. Raises UserError if the session could not resume its journal.
 
     If only the endpoint of earlier runs differs, that is a note and no error: the cost is about the same.
     """
-    loaded = plan.load(name)
+    loaded = plan.load(suite)
     settings = loaded.settings
     past = History(loaded.files.journal) if settings.fresh else history.load(loaded.files.journal)
-    notes = [] if settings.fresh else _refuse_other_settings(plan, name, past)
-    done = set(filter(past.has_score, wanted))
-    runs = [run for run in plan.runs(name) if run.id in wanted and run.id not in done]
-    models = uses(settings, foreseen(loaded, runs), samples(_journals(plan, name), name))
-    items = [_item(settings, role(number), number, use) for number, use in models.items()]
+    notes = [] if settings.fresh else _notes_on_other_settings(plan, suite, past)
+    done = set(filter(past.has_score, run_ids))
+    runs = [run for run in plan.runs(suite) if run.id in run_ids and run.id not in done]
+    models = expected_uses(settings, foreseen(loaded, runs), samples(_journals(plan, suite), suite))
+    items = [_item(settings, role_of(number), number, use) for number, use in models.items()]
+    # The search begins behind index 0: the subject may be the same model as an evaluator.
     items += [
         _item(settings, AUDIT, settings.models.index(model, 1), use)
-        for model, use in _extra_uses(plan, name, past)
+        for model, use in _extra_uses(plan, suite, past)
     ]
     if cues := sum(run.asker is not None for run in runs):
         notes = [*notes, f"of these runs {cues:,} are of somebody who asks (--asker)"]
     return SessionEstimate(runs=len(runs), done=len(done), items=items, notes=notes)
 
 
-def _refuse_other_settings(plan: Plan, name: str, past: History) -> list[str]:
+def _notes_on_other_settings(plan: Plan, name: str, past: History) -> list[str]:
     """A note if the endpoint of earlier runs differs. Raises UserError if other settings differ."""
+    # First with the earlier endpoint, so that only a difference in other settings is an error.
     identity, loaded = metadata.identity(plan, name), plan.load(name)
     if not past.sessions or "endpoints" not in past.settings:
         resume.refuse(past, identity, loaded.files, loaded.data_files)
@@ -436,10 +448,10 @@ def _journals(plan: Plan, name: str) -> list[Path]:
     return sorted(paths, key=lambda path: path.stat().st_mtime)
 
 
-def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
+def _item(settings: Settings, part: str, number: int, use: ExpectedUse) -> Item:
     """The item of the model with this index; `part` is its role, or AUDIT."""
     model, base_url = settings.models[number], settings.base_url(number)
-    is_batched = role(number) in settings.batch
+    is_batched = role_of(number) in settings.batch
     user_price = settings.price_in_batches if is_batched else settings.price
 
     def cost(tokens_in: float, tokens_out: float) -> float | None:
@@ -449,10 +461,10 @@ def _item(settings: Settings, part: str, number: int, use: Use) -> Item:
     return Item(role=part, model=model, use=use, cost=price(use, cost), is_batched=is_batched)
 
 
-def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, Use]]:
-    """The evaluators with their expected use for the extra jobs that are left to do."""
+def _extra_uses(plan: Plan, name: str, past: History) -> Iterator[tuple[str, ExpectedUse]]:
+    """The evaluators with their expected use for the anchors that the audit has left."""
     loaded = plan.load(name)
     jobs = plan.extra_jobs.foreseen(loaded, past)
     known = samples(_journals(plan, name) if jobs else (), name, ended_by=AnchorLine)
     for model, calls in jobs.items():
-        yield model, use("evaluator", model, calls, known, limits(loaded.settings))
+        yield model, expected_use("evaluator", model, calls, known, token_limits(loaded.settings))

@@ -15,7 +15,7 @@ from equipoise.report.layout import align
 from equipoise.results import history
 from equipoise.runner import estimate, preflight
 from equipoise.runner.cells import Sweep, SweepCell
-from equipoise.runner.estimate import Sample, Use
+from equipoise.runner.estimate import ExpectedUse, Sample
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
@@ -63,19 +63,19 @@ class _Planned:
 
     foreseen: Mapping[str, Sequence[Foreseen]]
     known: Known
-    _whole: dict[object, Mapping[int, Use]] = field(default_factory=dict)
+    _whole: dict[object, Mapping[int, ExpectedUse]] = field(default_factory=dict)
 
-    def uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, Use]:
+    def expected_uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, ExpectedUse]:
         """The expected use of each model for the runs that are left, by the model's index."""
         if len(left) < len(self.foreseen):
-            return estimate.uses(settings, [self.foreseen[run] for run in left], self.known)
+            return estimate.expected_uses(settings, [self.foreseen[run] for run in left], self.known)
         # The estimate is the same for all models without a sample, so it is computed once for them.
         key = tuple(
-            model if (estimate.role(number), model) in self.known else is_local(model)
+            model if (estimate.role_of(number), model) in self.known else is_local(model)
             for number, model in enumerate(settings.models)
         )
         if key not in self._whole:
-            self._whole[key] = estimate.uses(settings, [*self.foreseen.values()], self.known)
+            self._whole[key] = estimate.expected_uses(settings, [*self.foreseen.values()], self.known)
         return self._whole[key]
 
 
@@ -95,7 +95,7 @@ def _expected(cell: SweepCell, planned: _Planned) -> Expected:
     past = history.load(cell.files.journal)
     left = [run for run in planned.foreseen if not past.has_score(run)]
     settings = cell.settings.of(cell.suite)
-    uses = planned.uses(settings, left)
+    uses = planned.expected_uses(settings, left)
     costs = [_cost(settings, number, use) for number, use in uses.items()]
     return Expected(
         runs=len(planned.foreseen),
@@ -106,7 +106,7 @@ def _expected(cell: SweepCell, planned: _Planned) -> Expected:
     )
 
 
-def _cost(settings: Settings, number: int, use: Use) -> float | None:
+def _cost(settings: Settings, number: int, use: ExpectedUse) -> float | None:
     tokens = {"input": round(use.input.value), "output": round(use.output.value)}
     return prices.cost(settings.models[number], settings.base_url(number), tokens, settings.price)
 

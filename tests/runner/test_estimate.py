@@ -15,7 +15,7 @@ from equipoise.core.types import Foreseen, Reply, Role, Usage
 from equipoise.models.budget import prompt_tokens
 from equipoise.results.journal import FORMAT, READABLE
 from equipoise.runner import estimate
-from equipoise.runner.estimate import Item, Range, Sample, SessionEstimate, Use
+from equipoise.runner.estimate import ExpectedUse, Item, Range, Sample, SessionEstimate
 
 Spent = tuple[Role, str, int, int]
 """One call: who, and how many tokens went in and came out."""
@@ -64,7 +64,7 @@ def used(found: dict[tuple[Role, str], tuple[Sample, str]]) -> dict[tuple[Role, 
 
 def test_a_prediction_by_hand() -> None:
     """Of 10 and 14: mean 12, s = sqrt 8; for 3 more 36, plus or minus 1.96 sqrt(8 (3 + 9/2)) = 15.18."""
-    use = sample(10, 14).use(3, "so")
+    use = sample(10, 14).expected_use(3, "so")
     margin = 1.96 * math.sqrt(8 * 7.5)
     assert margin == pytest.approx(15.182, abs=0.001)
     assert figures(use.output) == near(36, 36 - margin, 36 + margin)
@@ -78,20 +78,20 @@ def test_the_calls_of_one_run_are_added_up() -> None:
     for output in (1, 2, 3):
         found.add(("x", "a-run1"), Usage(input=5, output=output), 1.0)
     found.add(("x", "b-run1"), Usage(input=15, output=6), 3.0)
-    use = found.use(2, "")
+    use = found.expected_use(2, "")
     assert (use.input.value, use.output.value, use.calls.value, use.seconds.value) == (30, 12, 4, 6)
     assert figures(use.input) == near(30, 30, 30)
 
 
 def test_a_range_where_a_sample_says_little() -> None:
     """After one run half and double, never below nothing, and nothing for nothing."""
-    use = sample(20).use(5, "")
+    use = sample(20).expected_use(5, "")
     assert figures(use.output) == (100, 50, 200)
     assert figures(use.calls) == (5, 2.5, 10)
-    use = sample(0, 1000).use(2, "")
+    use = sample(0, 1000).expected_use(2, "")
     assert use.output.low == 0
     assert use.output.high > 2000
-    assert figures(sample(10, 14).use(0, "").output) == (0, 0, 0)
+    assert figures(sample(10, 14).expected_use(0, "").output) == (0, 0, 0)
 
 
 # From journals.
@@ -151,7 +151,7 @@ def test_what_is_known_of_the_model_itself_comes_first() -> None:
         ("subject", "n"): (sample(1000), "y.jsonl"),
         ("evaluator", "m"): (sample(1000), "y.jsonl"),
     }
-    use = estimate.use("subject", "m", RUNS, known)
+    use = estimate.expected_use("subject", "m", RUNS, known)
     assert use.output.value == 36
     assert use.basis == "as in 2 runs of it, the last in x.jsonl"
 
@@ -165,14 +165,14 @@ def test_else_other_models_in_the_same_role_tell() -> None:
         ("subject", "b"): (other, "y.jsonl"),
         ("evaluator", "m"): (sample(1000), "y.jsonl"),
     }
-    use = estimate.use("subject", "m", RUNS, known)
+    use = estimate.expected_use("subject", "m", RUNS, known)
     assert use.output.value == 60
     assert use.basis == (
         "wide, as it is new here: from a third to three times the lengths in 2 runs of other models (a, b)"
     )
     same = Sample()
     same.runs.update({**known["subject", "a"][0].runs, **other.runs})
-    narrow = same.use(3, "").output
+    narrow = same.expected_use(3, "").output
     assert figures(use.output) == (60, narrow.low / 3, narrow.high * 3)
 
 
@@ -180,25 +180,25 @@ def test_a_new_subject_makes_the_evaluators_prompts_uncertain() -> None:
     """They quote its replies: what is known of the evaluator is about those of others."""
     known: dict[tuple[Role, str], tuple[Sample, str]] = {("evaluator", "e"): (sample(10, 14), "x.jsonl")}
     settings = resolved({"model": "m", "evaluator_model": ["e"]})
-    new = estimate.uses(settings, RUNS, known)[1]
+    new = estimate.expected_uses(settings, RUNS, known)[1]
     assert figures(new.input) == near(30, 15, 60)
     assert new.basis == (
         "as in 2 runs of it, the last in x.jsonl, of other subjects: from half to twice the prompts"
     )
-    again = estimate.uses(settings, RUNS, {**known, ("subject", "m"): (sample(1), "x.jsonl")})[1]
+    again = estimate.expected_uses(settings, RUNS, {**known, ("subject", "m"): (sample(1), "x.jsonl")})[1]
     assert figures(again.input) == near(30, 30, 30)
 
 
 def test_the_built_in_model_tells_nothing_of_others() -> None:
     """Its replies are short: after a demo all other models would look cheap."""
-    use = estimate.use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
+    use = estimate.expected_use("subject", "m", RUNS, {("subject", "local"): (sample(10), "demo.jsonl")})
     assert use.basis.startswith("assumed")
 
 
 def test_else_it_is_assumed() -> None:
     """A token for four bytes of a prompt, more or less, replies of a likely, a low and a high length."""
     # Three prompts of 4 bytes; three of 16, each with one reply of the subject in it.
-    subject, evaluator = (estimate.use(role, "m", RUNS, {}) for role in ("subject", "evaluator"))
+    subject, evaluator = (estimate.expected_use(role, "m", RUNS, {}) for role in ("subject", "evaluator"))
     assert (figures(subject.calls), figures(evaluator.calls)) == ((3, 3, 3), (3, 3, 3))
     assert figures(subject.input) == pytest.approx((3, 2.4, 4.8))
     assert figures(subject.output) == (2400, 900, 6000)
@@ -213,7 +213,9 @@ def test_else_it_is_assumed() -> None:
 def test_no_reply_is_assumed_to_be_longer_than_it_may_be() -> None:
     """A limit bounds what the subject writes and what the evaluator reads of it."""
     limits: estimate.Limits = {"subject": 500, "evaluator": None}
-    subject, evaluator = (estimate.use(role, "m", RUNS, {}, limits) for role in ("subject", "evaluator"))
+    subject, evaluator = (
+        estimate.expected_use(role, "m", RUNS, {}, limits) for role in ("subject", "evaluator")
+    )
     assert figures(subject.output) == (1500, 900, 1500)
     assert figures(evaluator.input) == pytest.approx((12 + 1500, 9.6 + 900, 19.2 + 1500))
     assert subject.basis.startswith("assumed: 500 tokens a reply (300 to 500)")
@@ -227,7 +229,7 @@ def exactly(value: float) -> Range:
     return Range(value=value, low=value, high=value)
 
 
-USE = Use(
+USE = ExpectedUse(
     calls=exactly(1200),
     input=Range(value=2000, low=1000, high=4000),
     output=Range(value=200, low=100, high=400),

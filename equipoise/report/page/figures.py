@@ -14,7 +14,7 @@ from equipoise.report.page import shades
 from equipoise.suites.plots import COLUMNS, Plot, PlotKind
 
 Spec = dict[str, Any]
-INK, SOFT, LINE, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
+INK, SOFT, RULE_COLOUR, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
 """Colours that the page's style sheet replaces in dark mode."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
 """Colours for colour-blind readers (Okabe and Ito 2008); lines differ in dashes and marks, too."""
@@ -28,10 +28,15 @@ PARTS: Mapping[str, str] = {
     "error": "#3a3a3a",
     "unknown": "#dddddd",
 }
-_STEP, _LINE, _CHARACTER = 22, 14, 7
+"""The colours of outcomes in stacked bars; other parts take those of SERIES."""
+_ROW_HEIGHT, _LINE_HEIGHT, _CHARACTER_WIDTH = 22, 14, 7
 """Pixels: the height of a row and of a line, and about the width of a character."""
-_LINES = 3
+_MOST_LINES = 3
 """Maximum number of lines of a name; longer ones are cut."""
+_MATRIX_WIDTH, _LEAST_CELL_WIDTH, _MOST_CELL_WIDTH = 420, 38, 90
+"""Pixels: the width that the columns of a matrix share, and the least and greatest width of a column."""
+_SLANT = -40
+"""The angle in degrees of column labels that are wider than their column."""
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 _ARIA_OF_GROUPS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
 """ARIA attributes of groups within a figure, useless for screen readers without labels."""
@@ -44,37 +49,37 @@ class Layout:
 
     width: int
     characters: int
-    legend: int
+    legend_columns: int
     """Number of columns of a legend; 0 for one row."""
 
 
-WIDE = Layout(width=540, characters=36, legend=0)
-NARROW = Layout(width=348, characters=17, legend=3)
+WIDE = Layout(width=540, characters=36, legend_columns=0)
+NARROW = Layout(width=348, characters=17, legend_columns=3)
 """Layout for a phone: 390 pixels with the margins of the page."""
 
 
-def svg(figure: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
+def svg(plot: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
     """The figure as SVG with its title for screen readers; without scripts, styles and links."""
     import vl_convert
 
-    image: str = vl_convert.vegalite_to_svg(spec(figure, layout, background), vl_version="5.20")
-    label = escape(f"{figure.title}. The same figures are in the table that follows.")
+    image: str = vl_convert.vegalite_to_svg(spec(plot, layout, background), vl_version="5.20")
+    label = escape(f"{plot.title}. The same figures are in the table that follows.")
     image = _ARIA_OF_GROUPS.sub("", image)
     return image.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
-def png(figure: Plot) -> bytes:
+def png(plot: Plot) -> bytes:
     """The figure as a PNG for print, on white, at 300 dots per inch."""
     import vl_convert
 
-    return vl_convert.vegalite_to_png(spec(figure, background=PAPER), vl_version="5.20", scale=2, ppi=150)
+    return vl_convert.vegalite_to_png(spec(plot, background=PAPER), vl_version="5.20", scale=2, ppi=150)
 
 
-def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
+def spec(plot: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
     """The figure in Vega-Lite."""
-    rows = [_drawable(row) | {"place": index} for index, row in enumerate(figure.rows)]
-    for key in _LABELS & {*COLUMNS[figure.kind]}:
-        labels = _labels(_names(rows, key), layout)
+    rows = [_drawable(row) | {"place": index} for index, row in enumerate(plot.rows)]
+    for key in _LABEL_COLUMNS & {*COLUMNS[plot.kind]}:
+        labels = _wrapped_labels(_names(rows, key), layout)
         rows = [{**row, key: labels[row[key]]} for row in rows]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
@@ -82,11 +87,11 @@ def spec(figure: Plot, layout: Layout = WIDE, background: str | None = None) -> 
         "background": background,
         "padding": 4,
         "config": _CONFIG,
-        **_KINDS[figure.kind](replace(figure, rows=rows), layout),
+        **_KINDS[plot.kind](replace(plot, rows=rows), layout),
     }
 
 
-_LABELS = {"name", "row"}
+_LABEL_COLUMNS = {"name", "row"}
 """Columns whose values are labels, which may be wrapped."""
 
 
@@ -95,14 +100,16 @@ def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**row, **{key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}}
 
 
-def _labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
+def _wrapped_labels(names: Sequence[str], layout: Layout) -> dict[str, str]:
     """The label of each name, wrapped. Equal labels are made distinct with zero-width spaces."""
     labels: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
         # Cut first, because wrapping takes quadratic time.
-        start = name[: layout.characters * (_LINES + 1)]
-        label = "\n".join(textwrap.wrap(start, layout.characters, max_lines=_LINES, placeholder="\u2026"))
+        start = name[: layout.characters * (_MOST_LINES + 1)]
+        label = "\n".join(
+            textwrap.wrap(start, layout.characters, max_lines=_MOST_LINES, placeholder="\u2026")
+        )
         while label in taken:
             label += "\u200b"
         taken.add(label)
@@ -120,9 +127,9 @@ _CONFIG: Spec = {
         "titleFontWeight": "normal",
         "titleFontSize": 12,
         "labelFontSize": 12,
-        "gridColor": LINE,
-        "domainColor": LINE,
-        "tickColor": LINE,
+        "gridColor": RULE_COLOUR,
+        "domainColor": RULE_COLOUR,
+        "tickColor": RULE_COLOUR,
         "labelLimit": 260,
         "domain": False,
         "ticks": False,
@@ -136,9 +143,9 @@ _CONFIG: Spec = {
 # Kinds.
 
 
-def _intervals(figure: Plot, layout: Layout) -> Spec:
-    names = _names(figure.rows, "name")
-    shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
+def _intervals(plot: Plot, layout: Layout) -> Spec:
+    names = _names(plot.rows, "name")
+    shared = {"y": _rows_axis("name", names), "x": _value_axis(plot, "low")}
     layers: list[Spec] = [
         {
             "mark": {"type": "rule", "strokeWidth": 2, "color": ACCENT},
@@ -148,17 +155,17 @@ def _intervals(figure: Plot, layout: Layout) -> Spec:
         {
             "mark": {"type": "point", "filled": True, "size": 70, "color": ACCENT, "opacity": 1},
             "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**shared, "x": _value_axis(figure, "value")},
+            "encoding": {**shared, "x": _value_axis(plot, "value")},
         },
     ]
-    if figure.zero is not None:
-        even = {"mark": {"type": "rule", "color": SOFT, "strokeDash": [4, 3]}}
-        layers.insert(0, {**even, "encoding": {"x": {"datum": figure.zero}}})
+    if plot.zero is not None:
+        zero_line = {"mark": {"type": "rule", "color": SOFT, "strokeDash": [4, 3]}}
+        layers.insert(0, {**zero_line, "encoding": {"x": {"datum": plot.zero}}})
     return {**_fitted(layout), "height": {"step": _row_step(names)}, "layer": layers}
 
 
-def _stacked(figure: Plot, layout: Layout) -> Spec:
-    parts, names = _names(figure.rows, "part"), _names(figure.rows, "name")
+def _stacked(plot: Plot, layout: Layout) -> Spec:
+    parts, names = _names(plot.rows, "part"), _names(plot.rows, "name")
     colours = [PARTS.get(part, SERIES[index % len(SERIES)]) for index, part in enumerate(parts)]
     colour = {"field": "part", "type": "nominal", "scale": {"domain": parts, "range": colours}}
     return {
@@ -171,28 +178,30 @@ def _stacked(figure: Plot, layout: Layout) -> Spec:
                 "field": "value",
                 "type": "quantitative",
                 "stack": "normalize",
-                "title": f"share of {figure.unit}",
+                "title": f"share of {plot.unit}",
                 "axis": {"format": ".0%", "tickCount": 5, "labelFlush": False},
             },
             "order": {"field": "place", "type": "quantitative"},
-            "color": {**colour, "legend": {"symbolType": "square", "columns": layout.legend}},
+            "color": {**colour, "legend": {"symbolType": "square", "columns": layout.legend_columns}},
         },
     }
 
 
-def _matrix(figure: Plot, layout: Layout) -> Spec:
-    columns, rows = _names(figure.rows, "column"), _names(figure.rows, "row")
-    colours = shades.colours(is_tilt=figure.zero is not None)
-    papers = [
-        None if row["value"] is None else colours[shades.step(figure, row["value"])] for row in figure.rows
+def _matrix(plot: Plot, layout: Layout) -> Spec:
+    """The matrix as wide as its columns; `layout` is not used, since pages show a matrix as a table."""
+    columns, rows = _names(plot.rows, "column"), _names(plot.rows, "row")
+    colours = shades.colours(is_diverging=plot.zero is not None)
+    backgrounds = [
+        None if row["value"] is None else colours[shades.step(plot, row["value"])] for row in plot.rows
     ]
-    inks = [INK if paper is None else shades.ink(paper) for paper in papers]
+    text_colours = [INK if paper is None else shades.ink(paper) for paper in backgrounds]
     shaded = [
-        {**row, "paper": paper, "ink": ink} for row, paper, ink in zip(figure.rows, papers, inks, strict=True)
+        {**row, "paper": paper, "ink": ink}
+        for row, paper, ink in zip(plot.rows, backgrounds, text_colours, strict=True)
     ]
-    step = max(38, min(90, 420 // max(1, len(columns))))
-    is_tilted = _CHARACTER * max(map(len, columns), default=0) > step
-    axis = {"orient": "top", "labelAngle": -40 if is_tilted else 0}
+    step = max(_LEAST_CELL_WIDTH, min(_MOST_CELL_WIDTH, _MATRIX_WIDTH // max(1, len(columns))))
+    are_labels_slanted = _CHARACTER_WIDTH * max(map(len, columns), default=0) > step
+    axis = {"orient": "top", "labelAngle": _SLANT if are_labels_slanted else 0}
     shared = {
         "y": _rows_axis("row", rows),
         "x": {"field": "column", "type": "nominal", "sort": columns, "title": None, "axis": axis},
@@ -219,19 +228,19 @@ def _matrix(figure: Plot, layout: Layout) -> Spec:
     }
 
 
-def _lines(figure: Plot, layout: Layout) -> Spec:
-    series = _names(figure.rows, "series")
-    numbers = all(isinstance(row["x"], int | float) for row in figure.rows)
+def _lines(plot: Plot, layout: Layout) -> Spec:
+    series = _names(plot.rows, "series")
+    is_numeric = all(isinstance(row["x"], int | float) for row in plot.rows)
     axis = {"grid": False, "labelAngle": 0}
-    x: Spec = {"field": "x", "title": figure.x_title or None, "axis": axis}
-    x["type"] = "quantitative" if numbers else "ordinal"
-    if numbers:
+    x: Spec = {"field": "x", "title": plot.x_title or None, "axis": axis}
+    x["type"] = "quantitative" if is_numeric else "ordinal"
+    if is_numeric:
         x["scale"] = {"zero": False, "nice": False}
         x["axis"] = {**axis, "tickMinStep": 1}
     else:
-        x["sort"] = _names(figure.rows, "x")
+        x["sort"] = _names(plot.rows, "x")
     legend = _series(series, layout)
-    encoding = {"x": x, "y": _value_axis(figure, "value"), "color": legend}
+    encoding = {"x": x, "y": _value_axis(plot, "value"), "color": legend}
     different = {"shape": {**legend}, "strokeDash": {**legend}}
     for channel in different.values():
         channel["scale"] = {"domain": series}
@@ -247,17 +256,17 @@ def _lines(figure: Plot, layout: Layout) -> Spec:
             "encoding": {**encoding, "shape": different["shape"]},
         },
     ]
-    if figure.diagonal:
-        ends = [{"at": figure.low}, {"at": figure.high}]
+    if plot.diagonal:
+        ends = [{"at": plot.low}, {"at": plot.high}]
         line = {"type": "line", "color": SOFT, "strokeDash": [4, 3], "strokeWidth": 1}
         both = {"x": {"field": "at", "type": "quantitative"}, "y": {"field": "at", "type": "quantitative"}}
         layers.insert(0, {"data": {"values": ends}, "mark": line, "encoding": both})
     return {**_fitted(layout), "height": 240, "layer": layers}
 
 
-def _bars(figure: Plot, layout: Layout) -> Spec:
-    series, positions = _names(figure.rows, "series"), _names(figure.rows, "x")
-    x = {"field": "x", "type": "ordinal", "sort": positions, "title": figure.x_title or None}
+def _bars(plot: Plot, layout: Layout) -> Spec:
+    series, positions = _names(plot.rows, "series"), _names(plot.rows, "x")
+    x = {"field": "x", "type": "ordinal", "sort": positions, "title": plot.x_title or None}
     by_series = {
         "color": _series(series, layout),
         "xOffset": {"field": "series", "sort": series},
@@ -268,7 +277,7 @@ def _bars(figure: Plot, layout: Layout) -> Spec:
         "mark": {"type": "bar", "color": ACCENT},
         "encoding": {
             "x": {**x, "axis": {"labelAngle": 0}},
-            "y": {**_value_axis(figure, "value"), "axis": {"tickCount": 4}},
+            "y": {**_value_axis(plot, "value"), "axis": {"tickCount": 4}},
             **(by_series if len(series) > 1 else {}),
         },
     }
@@ -277,14 +286,15 @@ def _bars(figure: Plot, layout: Layout) -> Spec:
 def _series(series: Sequence[str], layout: Layout) -> Spec:
     """The colour of each series, and a legend if there are several."""
     scale = {"domain": [*series], "range": [*SERIES]}
-    legend = {"columns": 1 if layout.legend else 0} if len(series) > 1 else None
+    # The names of series can be long: a narrow legend has one on each line.
+    legend = {"columns": 1 if layout.legend_columns else 0} if len(series) > 1 else None
     return {"field": "series", "type": "nominal", "scale": scale, "legend": legend}
 
 
-def _checks(figure: Plot, layout: Layout) -> Spec:
+def _checks(plot: Plot, layout: Layout) -> Spec:
     """Checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
-    names = _names(figure.rows, "name")
-    shared = {"y": _rows_axis("name", names), "x": _value_axis(figure, "low")}
+    names = _names(plot.rows, "name")
+    shared = {"y": _rows_axis("name", names), "x": _value_axis(plot, "low")}
     rulings = ["no fault found", "fault or by chance"]
     shape = {
         "field": "ruling",
@@ -294,8 +304,8 @@ def _checks(figure: Plot, layout: Layout) -> Spec:
     fill = {"condition": {"test": "datum.ruling !== 'no fault found'", "value": PAPER}, "value": INK}
     layers: list[Spec] = [
         {
-            "mark": {"type": "bar", "color": LINE, "height": {"band": 0.8}},
-            "encoding": {**shared, "x": _value_axis(figure, "from"), "x2": {"field": "to"}},
+            "mark": {"type": "bar", "color": RULE_COLOUR, "height": {"band": 0.8}},
+            "encoding": {**shared, "x": _value_axis(plot, "from"), "x2": {"field": "to"}},
         },
         {"mark": {"type": "rule", "color": SOFT}, "encoding": {"x": {"datum": 0}}},
         {
@@ -306,12 +316,12 @@ def _checks(figure: Plot, layout: Layout) -> Spec:
         {
             "mark": {"type": "point", "size": 90, "opacity": 1, "stroke": INK, "strokeWidth": 1.5},
             "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**shared, "x": _value_axis(figure, "value"), "shape": shape, "fill": fill},
+            "encoding": {**shared, "x": _value_axis(plot, "value"), "shape": shape, "fill": fill},
         },
     ]
     header = {"labelAngle": 0, "labelAlign": "left", "labelOrient": "top", "labelAnchor": "start"}
     return {
-        "facet": {"row": {"field": "series", "sort": _names(figure.rows, "series"), "header": header}},
+        "facet": {"row": {"field": "series", "sort": _names(plot.rows, "series"), "header": header}},
         "spacing": 8,
         "spec": {"width": layout.width - 20, "height": {"step": _row_step(names)}, "layer": layers},
     }
@@ -333,19 +343,19 @@ def _fitted(layout: Layout) -> Spec:
 
 
 def _rows_axis(field: str, names: Sequence[str]) -> Spec:
-    axis = {"grid": False, "labelExpr": "split(datum.label, '\\n')", "labelLineHeight": _LINE}
+    axis = {"grid": False, "labelExpr": "split(datum.label, '\\n')", "labelLineHeight": _LINE_HEIGHT}
     return {"field": field, "type": "nominal", "sort": [*names], "title": None, "axis": axis}
 
 
 def _row_step(names: Sequence[str]) -> int:
     """The height of every row in pixels: that of the name with the most lines."""
-    return _STEP + _LINE * max((name.count("\n") for name in names), default=0)
+    return _ROW_HEIGHT + _LINE_HEIGHT * max((name.count("\n") for name in names), default=0)
 
 
-def _value_axis(figure: Plot, field: str) -> Spec:
-    ends = [figure.low, figure.high]
-    scale = {"domain": ends} if None not in ends else {"zero": figure.low == 0, "nice": True}
-    title = {"%": "percent", "pp": "percentage points"}.get(figure.unit, figure.unit)
+def _value_axis(plot: Plot, field: str) -> Spec:
+    ends = [plot.low, plot.high]
+    scale = {"domain": ends} if None not in ends else {"zero": plot.low == 0, "nice": True}
+    title = {"%": "percent", "pp": "percentage points"}.get(plot.unit, plot.unit)
     axis = {"tickCount": 6, "labelFlush": False}
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": axis}
 

@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
-from equipoise.report.page.transcripts import judged
+from equipoise.report.page.transcripts import mean_evaluator_score
 
 FORMAT, VERSION = "equipoise-reviews", 1
 
@@ -119,7 +119,7 @@ def _agreement(
     groups: dict[str, str] = {}
     for _, review, row in matches:
         right.setdefault(row.id, []).append(review.verdict == "right")
-        panel_score = judged(row)
+        panel_score = mean_evaluator_score(row)
         score = panel_score if review.score is None and review.verdict == "right" else review.score
         if panel_score is not None and score is not None:
             people[review.run] = _level(score, scale)

@@ -64,10 +64,10 @@ def ends(figure: Plot) -> tuple[float, float]:
     return (low, high) if high > low else (low, low + 1)
 
 
-def colours(*, is_tilt: bool) -> list[str]:
-    """The colour of each step. A tilt is pale in the middle and has a different hue at each end."""
+def colours(*, is_diverging: bool) -> list[str]:
+    """The colour of each step. Diverging colours are pale in the middle, with another hue at each end."""
     shares = [number / STEPS for number in range(STEPS + 1)]
-    if is_tilt:
+    if is_diverging:
         return [mix(PALE, OTHER, 1 - 2 * s) if s < 0.5 else mix(PALE, DEEP, 2 * s - 1) for s in shares]
     return [mix(PALE, DEEP, share) for share in shares]
 
@@ -77,7 +77,7 @@ def style() -> str:
     rules = [
         f".{kind}-{number} {{ background: {colour}; color: {ink(colour)}; }}"
         for kind in ("shade", "tilt")
-        for number, colour in enumerate(colours(is_tilt=kind == "tilt"))
+        for number, colour in enumerate(colours(is_diverging=kind == "tilt"))
     ]
     return "\n".join(rules) + "\n"
 

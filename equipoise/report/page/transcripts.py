@@ -19,7 +19,7 @@ _LEVEL = 3
 _TITLE = 160
 
 
-def judged(row: RunRow) -> float | None:
+def mean_evaluator_score(row: RunRow) -> float | None:
     """The mean score of the evaluators; None if there are no scores."""
     return mean(_scores(row))
 
@@ -59,6 +59,12 @@ _COLUMNS = (
     "line",
     "asker",
 )
+"""Columns of the index, which the page's script reads by these names.
+
+`result` is the index of the results, `id` the question's key. `score` is in percent, and `level` describes
+it. `judged` is the mean of the evaluators' scores, `apart` their range. `chunk` and `line` locate the
+transcript.
+"""
 
 
 @dataclass(slots=True)
@@ -71,19 +77,28 @@ class Pack:
     _open: list[bytes] = field(default_factory=list)
     _size: int = 0
 
-    def add(self, index: int, rows: Sequence[RunRow], level: Callable[[RunRow], str]) -> None:
-        """Add the runs of the result with this index. `level` returns a phrase on a run's score."""
+    def add(self, index: int, rows: Sequence[RunRow], describe_score: Callable[[RunRow], str]) -> None:
+        """Add the runs of the results with this index. `describe_score` returns a phrase on a run's score."""
         for row in rows:
-            about = question_json(row.question)
-            columns = (
-                *(index, row.question.key, row.number, row.language, row.area, row.outcome),
-                *(_rounded(row.percent), level(row), _rounded(judged(row)), _rounded(score_range(row))),
-                *(_title(row.question.text), len(self.chunks), len(self._open)),
-                row.asker.tag if row.asker else "",
-            )
-            for name, value in zip(_COLUMNS, columns, strict=True):
-                self.columns[name].append(value)
-            self._append(json_io.dumps({"about": about, "run": run_json(row)}))
+            entry: dict[str, JSON] = {
+                "result": index,
+                "id": row.question.key,
+                "run": row.number,
+                "language": row.language,
+                "area": row.area,
+                "outcome": row.outcome,
+                "score": _rounded(row.percent),
+                "level": describe_score(row),
+                "judged": _rounded(mean_evaluator_score(row)),
+                "apart": _rounded(score_range(row)),
+                "question": _title(row.question.text),
+                "chunk": len(self.chunks),
+                "line": len(self._open),
+                "asker": row.asker.tag if row.asker else "",
+            }
+            for name in _COLUMNS:
+                self.columns[name].append(entry[name])
+            self._append(json_io.dumps({"about": question_json(row.question), "run": run_json(row)}))
 
     @property
     def shown(self) -> dict[str, list[JSON]]:
