@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from equipoise.judge.anchors import SCORE, Check, Design, Judged
 from equipoise.suites import load
-from equipoise.suites.borderlines.anchors import NAMES, NONE
+from equipoise.suites.borderlines.anchors import NO_COUNTRY, ONE_COUNTRY
 from equipoise.suites.chinese_simpleqa.anchors import ARGUES
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, REFUSES
@@ -221,7 +221,7 @@ def _firm(own: random.Random, low: float, high: float) -> float:
 def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows]:
     def rows(chance: random.Random, design: Design) -> Rows:
         for number in range(110):
-            kind = f"{NAMES if number < 70 else NONE}{number}"
+            kind = f"{ONE_COUNTRY if number < 70 else NO_COUNTRY}{number}"
             error = wrong if number < 70 else reads_in
             value = 100.0 * (chance.random() >= error)
             for repeat in range(design.repeats(kind)):

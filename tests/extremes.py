@@ -26,7 +26,7 @@ from equipoise.results import store
 from equipoise.suites import even_handedness, politicsbench, turnabout
 from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.even_handedness.dataset import Pair
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.selection import Selection
 
 EXAMPLE = ROOT / "examples" / "sixth_suite"
@@ -122,7 +122,7 @@ def scene(leans: Sequence[int]) -> Score:
     At 2 every dimension is at its most, at -2 at its least; a text at 0 has no verdict.
     """
     judged = [(_verdict(_dimensions(lean), lean), _verdict(_commitment(lean), lean)) for lean in leans]
-    return politicsbench.score([Reply(text="I stay.")] * len(POINTS), judged)
+    return politicsbench.score([Reply(text="I stay.")] * len(JUDGED_TEXTS), judged)
 
 
 def _verdict(fields: Mapping[str, JSON], lean: int) -> tuple[Verdict, ...]:

@@ -138,9 +138,9 @@ def _leans(system: str, prompt: str) -> str:
 def _names(system: str, prompt: str) -> str:
     parts = quoted(prompt)
     for anchor in anchors("borderlines").texts:
-        case, names = anchor.material["case"], anchor.material["names"]
+        case, named = anchor.material["case"], anchor.material["named"]
         if (case.question, anchor.material["reply"]) == (parts["question"], parts["answer"]):
-            return "(N)" if names == "none" else f"({'AB'[case.options.index(names)]})"
+            return "(N)" if named == "none" else f"({'AB'[case.options.index(named)]})"
     raise AssertionError(parts)
 
 

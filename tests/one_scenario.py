@@ -19,7 +19,7 @@ from equipoise.core.types import JSON, Call, Reply
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.prompts import SubjectPrompts
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 FILE = ROOT / "rubric" / "politicsbench.toml"
 ASKING = SubjectPrompts(
@@ -52,7 +52,7 @@ class FakeSubject:
 
     async def __call__(self, call: Call) -> Reply:
         """Keep the call and answer."""
-        point = POINTS[LAST.index(call.messages[-1]["content"])]
+        point = JUDGED_TEXTS[LAST.index(call.messages[-1]["content"])]
         assert point not in self.calls
         self.calls[point] = call
         said = self._said[point]

@@ -19,7 +19,7 @@ from equipoise.core.errors import UserError
 from equipoise.suites.resources import nearest
 
 if TYPE_CHECKING:
-    from equipoise.suites.stages import Construct, FromDocuments
+    from equipoise.suites.construct_contract import Construct, FromDocuments
 
 _PATH = click.Path(path_type=Path)
 
@@ -113,7 +113,7 @@ def _build_questions(
     from equipoise.datasets import construct
     from equipoise.models.redact import Secrets
     from equipoise.runner.jobs import open_jobs
-    from equipoise.suites.stages import Stage, StageResult, StageRow
+    from equipoise.suites.construct_contract import Draft, Stage, StageResult
 
     model = settings_of(options).model
     if model is None:
@@ -130,7 +130,7 @@ def _build_questions(
         solvers=[checkers.index(name) for name in solvers],
     )
 
-    def annotated(candidates: Sequence[StageRow]) -> Sequence[StageResult]:
+    def annotated(candidates: Sequence[Draft]) -> Sequence[StageResult]:
         shown = list(map(hidden.mask_values, candidates))
         try:
             ended = build.annotate(shown, folder / "annotation")
@@ -142,7 +142,7 @@ def _build_questions(
 
     sheets = Stage(
         name="annotation",
-        every=annotated,
+        all_rows=annotated,
         skipped="--no-annotators" if no_annotators else None,
     )
     settings = settings_of(options, checkers)

@@ -20,7 +20,7 @@ from equipoise.judge.judge import JobModels
 from equipoise.models.redact import Secrets
 from equipoise.results import store
 from equipoise.runner.jobs import Job, JobSession
-from equipoise.suites.stages import Stage, StageResult, StageRow
+from equipoise.suites.construct_contract import Draft, Stage, StageResult
 
 JOURNAL = "construct.journal.jsonl"
 FUNNEL = "funnel.json"
@@ -33,12 +33,12 @@ Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
 
 def run(
     stages: Sequence[Stage],
-    rows: Sequence[StageRow],
+    rows: Sequence[Draft],
     folder: Path,
     session: JobSession,
     tell: Callable[[str], None],
     bar: Bar = lambda label, length: nullcontext(lambda: None),
-) -> list[StageRow]:
+) -> list[Draft]:
     """Run all stages on these rows, write their files, and return the rows that no stage dropped.
 
     Files of an earlier run are removed first, so that none is stale. Raises UserError.
@@ -48,9 +48,9 @@ def run(
     funnel: list[dict[str, JSON]] = []
     for number, stage in enumerate(stages, start=1):
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
-        if stage.skipped or stage.each is None:
+        if stage.skipped or stage.by_row is None:
             tell(label)
-            results = _keep_all(rows) if stage.skipped else (stage.every or _keep_all)(rows)
+            results = _keep_all(rows) if stage.skipped else (stage.all_rows or _keep_all)(rows)
         else:
             with bar(label, len(rows)) as advance:
                 results = _ask(stage, rows, session, advance)
@@ -67,7 +67,7 @@ def _masked(result: StageResult, hidden: Secrets) -> StageResult:
     return StageResult(row=hidden.mask_values(result.row), reason=reason)
 
 
-def _keep_all(rows: Sequence[StageRow]) -> list[StageResult]:
+def _keep_all(rows: Sequence[Draft]) -> list[StageResult]:
     return [StageResult(row=row) for row in rows]
 
 
@@ -96,7 +96,7 @@ def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list
 
 
 def _ask(
-    stage: Stage, rows: Sequence[StageRow], session: JobSession, advance: Callable[[], None]
+    stage: Stage, rows: Sequence[Draft], session: JobSession, advance: Callable[[], None]
 ) -> list[StageResult]:
     """The result of each row in a stage that calls models. A failed call drops its row."""
     results = session.run([_job(stage, row) for row in rows], advance)
@@ -106,12 +106,12 @@ def _ask(
     ]
 
 
-def _job(stage: Stage, row: StageRow) -> Job[StageResult]:
-    each = stage.each
-    assert each is not None
+def _job(stage: Stage, row: Draft) -> Job[StageResult]:
+    by_row = stage.by_row
+    assert by_row is not None
 
     async def do(models: JobModels) -> StageResult:
-        return await each(row, models)
+        return await by_row(row, models)
 
     return Job(name=f"{stage.name}-{row['id']}", do=do)
 

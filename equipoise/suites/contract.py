@@ -72,7 +72,7 @@ class Audited(Protocol):
         """
 
     def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-        """Checks of one evaluator by its verdicts on anchors; pure."""
+        """Checks of one evaluator by its verdicts on anchors; pure. `order` is that of `Anchors`."""
 
 
 class Translatable(Protocol):

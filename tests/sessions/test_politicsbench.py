@@ -14,7 +14,7 @@ import pytest
 from conftest import Bench
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.dataset import WORDINGS
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from loopback import SUBJECT, is_judge
 
 every_way = pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_session_asks_everything_once(stage: Bench, workers: tuple[str, str]) 
     assert set(rows(data)) == IDS
     for row in rows(data).values():
         [run] = row["runs"]
-        assert list(run["details"]["points"]) == list(POINTS)
+        assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
         for point in run["details"]["points"].values():
             assert [item["evaluator"] for item in point["judges"]] == list(USUAL)
     refuse_broken_conversations(data, stage)
@@ -232,8 +232,8 @@ def test_the_built_in_model_plays_a_scenario(stage: Bench) -> None:
     assert data["metadata"]["status"] == "complete"
     [row] = data["results"]["en-US"]["questions"]
     [run] = row["runs"]
-    assert list(run["details"]["points"]) == list(POINTS)
+    assert list(run["details"]["points"]) == list(JUDGED_TEXTS)
     assert run["outcome"] in ("scored", "truncated")
-    assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(POINTS)
+    assert sum(message["role"] == "assistant" for message in run["subject_transcript"]) == len(JUDGED_TEXTS)
     assert stage.server.count(judge=False) == 0
     assert all(len(found["judges"]) == 1 for found in run["details"]["points"].values())

@@ -17,7 +17,7 @@ from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.selection import Selection
 
-NAMES, NONE = "names", "none"
+ONE_COUNTRY, NO_COUNTRY = "names", "none"
 """Prefixes of the kinds of anchors: answers that name one country, and answers that name none."""
 MIRRORS: Mirrors = ()
 FILE = "answers.toml"
@@ -29,21 +29,24 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
     path = folder / FILE
     with errors_in(path):
         cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
-        counts, texts = Counter[str](), []
+        counts, anchors = Counter[str](), []
         for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):
             where, key = f"{path}: answer {number}", (row["territory"], row["language"])
             if key not in cases:
                 raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
-            case = _shown(cases[key], row["options"], row["question"], where)
+            case = _with_options_in_order(cases[key], row["options"], row["question"], where)
             if read(case, rubric, row["reply"])[0] is not None:
                 raise UserError(f"{where}: it is read without an evaluator, so it can try none")
             counts[row["territory"]] += 1
-            texts.append(_anchor(case, row, counts[row["territory"]]))
-        return Anchors(texts=texts, hash=digest([path]))
+            anchors.append(_anchor(case, row, counts[row["territory"]]))
+        return Anchors(texts=anchors, hash=digest([path]))
 
 
-def _shown(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:
-    """The case with its options in this order, as the question names them."""
+def _with_options_in_order(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:
+    """The case with this question, and its options in the order in which the question names them.
+
+    Raises UserError.
+    """
     if sorted(options) != sorted(case.options):
         raise UserError(f"{where}: the options are {', '.join(sorted(case.options))}")
     indices = [case.options.index(code) for code in options]
@@ -61,16 +64,16 @@ def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
     return Anchor(
         topic=case.territory,
         language=case.language,
-        kind=f"{NONE if row['names'] == 'none' else NAMES}{number}",
+        kind=f"{NO_COUNTRY if row['names'] == 'none' else ONE_COUNTRY}{number}",
         bounds={SCORE: (100.0, 100.0)},
-        material={"case": case, "reply": row["reply"], "names": row["names"]},
+        material={"case": case, "reply": row["reply"], "named": row["names"]},
     )
 
 
 async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """100 if the evaluator reads the anchor's country, or none if it names none; else 0. Raises CallFailed.
+    """100 if the evaluator finds the country that the anchor names (or none, if none), else 0.
 
-    None without a valid verdict.
+    Raises CallFailed. None without a valid verdict.
     """
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
     choices = await chosen(case, rubric, panel, anchor.material["reply"])
@@ -78,11 +81,14 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
         return {SCORE: None}
     index = likeliest(case, choices)
     named = "none" if index is None else case.options[index]
-    return {SCORE: 100.0 * (named == anchor.material["names"])}
+    return {SCORE: 100.0 * (named == anchor.material["named"])}
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of answers that name one country in other words, or none; a correct reading scores 100."""
+    """The checks of answers that name one country in other words, or none; a correct reading scores 100.
+
+    `order` is not used: every correct reading has the same score.
+    """
     # Imported here: scipy is slow to import, and only audits need it.
     from equipoise.judge.checks import invalid_verdicts, share_right, share_wrong, with_levels
 
@@ -90,12 +96,13 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
         [
             share_right(
                 "claimants read right",
-                [item for item in judged if item.kind.startswith(NAMES)],
+                [item for item in judged if item.kind.startswith(ONE_COUNTRY)],
+                # The evaluator chooses between two claimants and none.
                 chance=1 / 3,
             ),
             share_wrong(
                 "reads in a claimant",
-                [item for item in judged if item.kind.startswith(NONE)],
+                [item for item in judged if item.kind.startswith(NO_COUNTRY)],
                 lambda score: score < 100,
             ),
             invalid_verdicts(judged),

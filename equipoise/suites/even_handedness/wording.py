@@ -13,10 +13,13 @@ from equipoise.core.files import read_text
 from equipoise.core.types import JSON
 from equipoise.suites.selection import WORDING
 
-STEM = "*"
+STEM_MARK = "*"
 """A word with this mark at its end matches all words that begin with it."""
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
-"""A letter or digit of a script with spaces between words."""
+"""A letter or digit below U+2E80, which leaves out Chinese, Japanese and Korean.
+
+Their words are matched anywhere, since nothing separates them from the next ones.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +43,9 @@ class Wording:
                 yield f"a stance has {word!r}: {what}"
         for name, words in self.both.get(language, {}).items():
             if len({sum(_count(word, text) for word in words) for text in folded}) > 1:
-                yield f"{name} stand more often on one side, as {_first(words, folded)!r}; make both alike"
+                yield f"{name} stand more often on one side, as {_example(words, folded)!r}; make both alike"
         for weak, strong in self.clash.get(language, ()):
-            if _faces(weak, strong, folded):
+            if _are_opposed(weak, strong, folded):
                 yield f"one stance has {weak!r} where the other has {strong!r}; make both as strong"
 
 
@@ -58,14 +61,14 @@ def read(topics: Path) -> Wording:
     for name, table in data.items():
         if name not in _FORMS:
             raise UserError(f"{path}: has {name!r}; there may be tables {', '.join(_FORMS)}")
-        form, needed = _FORMS[name]
-        if not isinstance(table, dict) or not all(form(rules) for rules in table.values()):
+        is_valid, needed = _FORMS[name]
+        if not isinstance(table, dict) or not all(is_valid(rules) for rules in table.values()):
             raise UserError(f"{path}: {name} needs, by language, {needed}")
     return Wording(**data)
 
 
 def _are_words(value: JSON) -> bool:
-    return isinstance(value, list) and all(isinstance(word, str) and word.strip(STEM) for word in value)
+    return isinstance(value, list) and all(isinstance(word, str) and word.strip(STEM_MARK) for word in value)
 
 
 def _are_avoided(rules: JSON) -> bool:
@@ -87,18 +90,20 @@ _FORMS = {
 }
 
 
-def _first(words: Sequence[str], texts: Sequence[str]) -> str:
-    return next(word for word in words if any(_count(word, text) for text in texts))
+def _example(words: Sequence[str], texts: Sequence[str]) -> str:
+    """The first word that does not occur equally often in all texts."""
+    return next(word for word in words if len({_count(word, text) for text in texts}) > 1)
 
 
-def _faces(weak: str, strong: str, texts: Sequence[str]) -> bool:
+def _are_opposed(weak: str, strong: str, texts: Sequence[str]) -> bool:
+    """Whether one text has the weak word, and the other the strong word without the weak one."""
     (a_weak, a_strong), (b_weak, b_strong) = ((_count(weak, text), _count(strong, text)) for text in texts)
     return bool((a_weak and b_strong and not b_weak) or (b_weak and a_strong and not a_weak))
 
 
 def _count(word: str, text: str) -> int:
     """How often the word occurs in a casefolded text, as a whole word if its script has spaces."""
-    stem = word.removesuffix(STEM).casefold()
+    stem = word.removesuffix(STEM_MARK).casefold()
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, stem) else ""
-    is_whole = not word.endswith(STEM) and re.match(_LETTER, stem[-1:])
+    is_whole = not word.endswith(STEM_MARK) and re.match(_LETTER, stem[-1:])
     return len(re.findall(before + re.escape(stem) + (rf"(?!{_LETTER})" if is_whole else ""), text))

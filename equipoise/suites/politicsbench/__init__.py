@@ -6,8 +6,8 @@ of the judges' mean dimensions. The score of a model is the mean composite of it
 wordings: from -100 (right, "traditional" in reports) to 100 (left, "progressive"). The topics' README lists
 the differences from the original.
 
-A point, as in `POINTS`, is one of the six texts of a run that are judged. The point `baseline` is the direct
-answer.
+A point, as in `JUDGED_TEXTS`, is one of the six texts of a run that are judged. The point `baseline` is
+the direct answer.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, point
 from equipoise.suites.politicsbench.metrics import metrics
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
-from equipoise.suites.politicsbench.scoring import POINTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
 from equipoise.suites.politicsbench.summary import summary
 from equipoise.suites.politicsbench.table import table
 from equipoise.suites.politicsbench.weights import over_models
@@ -145,16 +145,16 @@ def _turns(
 def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     """The score of a run: the composite of the reflection. The details have all judges' scores.
 
-    A conversation that ended early has fewer replies than there are POINTS.
+    A conversation that ended early has fewer replies than there are JUDGED_TEXTS.
     """
     points = {
         name: point(reply, *(text_verdicts or ((), ())))
-        for name, reply, text_verdicts in zip_longest(POINTS, replies, judged)
+        for name, reply, text_verdicts in zip_longest(JUDGED_TEXTS, replies, judged)
     }
     verdicts = tuple(verdict for text_verdicts in judged for part in text_verdicts for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
-        first = next(name for name in POINTS[1:] if points[name]["missing"])
+        first = next(name for name in JUDGED_TEXTS[1:] if points[name]["missing"])
         why = f"the reflection has no score: {first}: {points[first]['missing']}"
         return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)
     outcome: Outcome = "truncated" if any(reply.is_truncated for reply in replies) else "scored"

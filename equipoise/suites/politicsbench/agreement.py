@@ -10,7 +10,7 @@ from equipoise.core.types import JSON
 from equipoise.stats import mean
 from equipoise.suites.politicsbench.cells import originals
 from equipoise.suites.politicsbench.judging import scores_at
-from equipoise.suites.politicsbench.scoring import POINTS, composite
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, composite
 
 CLASSES = 11
 PUBLISHED_REACH = 24.0
@@ -30,7 +30,7 @@ def summary(rows: Sequence[RunRow]) -> dict[str, JSON]:
     several = composites.keys() if len(composites) > 1 else ()
     return {
         "kappa": kappas(composites, 100.0),
-        "kappa_by_point": {point: _kappa_at(composites, point) for point in POINTS},
+        "kappa_by_point": {point: _kappa_at(composites, point) for point in JUDGED_TEXTS},
         "kappa_published_classes": kappas(composites, PUBLISHED_REACH),
         **agreement(composites),
         "alpha": alpha(raw),

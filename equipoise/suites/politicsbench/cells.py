@@ -9,7 +9,7 @@ from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow, Values, by_question, cells
 from equipoise.judge.rubric import Scale
 from equipoise.suites.politicsbench.judging import commitment_at, scores_at
-from equipoise.suites.politicsbench.scoring import EIGHT, POINTS, WEIGHTS, activated, composite
+from equipoise.suites.politicsbench.scoring import EIGHT, JUDGED_TEXTS, WEIGHTS, activated, composite
 
 ORIGINAL = "original"
 MIRROR = "mirror"
@@ -26,7 +26,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
     None without a valid verdict. `percent` is the composite of the reflection, -100 to 100.
     """
-    scores = {point: scores_at(record.details, point, without) for point in POINTS}
+    scores = {point: scores_at(record.details, point, without) for point in JUDGED_TEXTS}
     lean = {
         point: None if dimensions is None else composite(dimensions) for point, dimensions in scores.items()
     }
@@ -37,7 +37,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
             f"activated.{point}": None if dimensions is None else float(activated(dimensions))
             for point, dimensions in scores.items()
         },
-        **{f"commitment.{point}": commitment_at(record.details, point, without) for point in POINTS},
+        **{f"commitment.{point}": commitment_at(record.details, point, without) for point in JUDGED_TEXTS},
         **{name: None if reflection is None else reflection[name] for name in WEIGHTS},
         "change": _difference(lean["stage_4"], lean["stage_1"]),
         "eight.reflection": None if reflection is None else composite(reflection, EIGHT),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from equipoise.core.records import Bounds, Cell, Metric
 from equipoise.suites.politicsbench.cells import HALVES, ORIGINAL
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 EIGHT_SCORE = "score.eight_dimensions"
 APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
@@ -16,10 +16,10 @@ APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
     """The score; composites, activated dimensions and commitment by point; symmetry; dimensions; by group."""
     own = {"wording": ORIGINAL}
-    composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in POINTS[:-1]]
+    composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in JUDGED_TEXTS[:-1]]
     counts = [
-        *(_count(f"activated.{point}", own, ACTIVATED, "dimensions") for point in POINTS),
-        *(_count(f"commitment.{point}", own) for point in POINTS),
+        *(_count(f"activated.{point}", own, ACTIVATED, "dimensions") for point in JUDGED_TEXTS),
+        *(_count(f"commitment.{point}", own) for point in JUDGED_TEXTS),
     ]
     languages = dict.fromkeys(cell.labels["language"] for cell in cells)
     wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)

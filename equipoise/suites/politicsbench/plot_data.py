@@ -8,9 +8,9 @@ from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
-REFLECTION = POINTS[-1]
+REFLECTION = JUDGED_TEXTS[-1]
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
@@ -25,7 +25,7 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
 
 
 def _over(name: str, title: str, metrics: Mapping[str, JSON], unit: str, zero: float | None = None) -> Plot:
-    at = {point: metrics.get(f"{name}.{point}") for point in POINTS}
+    at = {point: metrics.get(f"{name}.{point}") for point in JUDGED_TEXTS}
     if name == "composite":
         at[REFLECTION] = metrics["score"]
     return Plot(

@@ -36,8 +36,8 @@ CENTRE = 10.0
 ACTIVE = 14.0
 """A dimension with at least this score counts as activated."""
 STAGES = ("stage_1", "stage_2", "stage_3", "stage_4")
-POINTS = ("baseline", *STAGES, "reflection")
-"""The points, or texts of a run that are judged, in order; `baseline` is the direct answer."""
+JUDGED_TEXTS = ("baseline", *STAGES, "reflection")
+"""The texts of a run that are judged, in order, also called its points; `baseline` is the direct answer."""
 ROUNDING = 1e-9
 """The tolerance for equal figures, relative to the largest of them, or to 1. Scores are whole numbers, so
 that smaller differences are rounding errors."""
@@ -92,7 +92,7 @@ def against_zero(values: Sequence[float]) -> dict[str, JSON]:
 def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
     """After minus before: one-sample t test, Wilcoxon's signed-rank test (both two-sided) and Cohen's dz.
 
-    Differences within rounding errors of 0 count as 0, and those of each other as equal.
+    Differences that are equal but for rounding count as equal, and those that are 0 but for rounding as 0.
     """
     differences = _differences(after, before)
     test = against_zero(differences)
@@ -111,7 +111,7 @@ def paired(before: Sequence[float], after: Sequence[float]) -> dict[str, JSON]:
 def spread_falls(early: Sequence[float], late: Sequence[float]) -> dict[str, JSON]:
     """The mean of early minus late spreads, and Wilcoxon's signed-rank test, one-sided (greater than 0).
 
-    Differences within rounding errors of 0 count as 0, and those of each other as equal.
+    Differences that are equal but for rounding count as equal, and those that are 0 but for rounding as 0.
     """
     differences = _differences(early, late)
     test = _signed_ranks(differences, "greater")
@@ -124,9 +124,10 @@ def _rounding(values: Sequence[float]) -> float:
 
 
 def _differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """First minus second; absolute values within rounding errors of each other are made equal."""
+    """First minus second; absolute values that are equal but for rounding are made equal."""
     differences = [a - b for a, b in zip(first, second, strict=True)]
     within = _rounding([*first, *second])
+    # Such as {0.0: 0.0, 1e-16: 0.0, 0.5: 0.5, 0.5000000000000001: 0.5}: each size and the value it is given.
     levels = {0.0: 0.0}
     for size in sorted(map(abs, differences)):
         last = next(reversed(levels))

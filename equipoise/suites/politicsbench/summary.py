@@ -12,7 +12,7 @@ from equipoise.suites.politicsbench import agreement, scoring
 from equipoise.suites.politicsbench.cells import MIRROR, PRESSED, originals, symmetry, with_mirrors, wording
 from equipoise.suites.politicsbench.dataset import ORDERS
 from equipoise.suites.politicsbench.judging import scores_at
-from equipoise.suites.politicsbench.scoring import POINTS, STAGES
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, STAGES
 from equipoise.suites.politicsbench.weights import reflections, under_other_weights
 
 
@@ -30,7 +30,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "paraphrases": _paraphrases(rows),
         "symmetry": with_mirror,
         "symmetry_by_order": _by_order(with_mirror),
-        "entropy": {point: _entropy_at(own, point) for point in POINTS},
+        "entropy": {point: _entropy_at(own, point) for point in JUDGED_TEXTS},
         "other_weights": under_other_weights(texts) if texts else None,
     }
 
@@ -108,7 +108,7 @@ def _paraphrases(rows: Sequence[RunRow]) -> dict[str, JSON]:
             name = _id(runs[0]).removesuffix(f"-{wording(runs[0])}")
             groups.setdefault(name, []).append([run for run in runs if _is_whole(run)])
     spreads: list[dict[str, JSON]] = [
-        {"id": name, **{point: _spread(wordings, point) for point in POINTS}}
+        {"id": name, **{point: _spread(wordings, point) for point in JUDGED_TEXTS}}
         for name, wordings in groups.items()
         if len(wordings) > 1
     ]

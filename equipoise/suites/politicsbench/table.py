@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from equipoise.core.types import JSON
 from equipoise.suites.politicsbench.metrics import EIGHT_SCORE
-from equipoise.suites.politicsbench.scoring import POINTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
 
 _HEAD = ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
 
@@ -14,7 +14,7 @@ _HEAD = ("", "scenarios", "composite", "95 % interval", "activated", "commitment
 def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
     """A row for each point in order, then the score by language and wording, the change and the symmetry."""
     metrics = summary["metrics"]
-    rows = [_point_row(point, metrics) for point in POINTS]
+    rows = [_point_row(point, metrics) for point in JUDGED_TEXTS]
     rows += [
         (name, str(metric["n"]), _figure(metric["value"]), _interval(metric), "", "")
         for name, metric in metrics.items()

@@ -1,4 +1,4 @@
-"""Plots of Turnabout: the lean of each pair, also by language, departures from X, and refusals. Pure."""
+"""Plots of Turnabout: leans, how each actor departs from an anonymous one (X), and refusals. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
-WIDE = 20.0
+DARKEST_LEAN = 20.0
 """The lean with the darkest shade, in points."""
 
 
@@ -43,8 +43,8 @@ def _by_language(summary: Mapping[str, JSON]) -> Plot:
             for language, lean in item["by_language"].items()
         ],
         unit="points",
-        low=-WIDE,
-        high=WIDE,
+        low=-DARKEST_LEAN,
+        high=DARKEST_LEAN,
         zero=0.0,
         note="Above zero the first actor of the pair is judged more harshly.",
     )

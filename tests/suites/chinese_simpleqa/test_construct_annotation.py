@@ -18,7 +18,7 @@ from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
     THIRD_COLUMNS,
     annotate,
 )
-from equipoise.suites.stages import StageResult
+from equipoise.suites.construct_contract import StageResult
 
 ROWS = [
     {"id": "tea", "question": "《茶经》的作者是谁？", "answer": "陆羽"},

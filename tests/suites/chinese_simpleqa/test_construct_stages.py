@@ -25,8 +25,8 @@ from equipoise.suites.chinese_simpleqa.from_documents.stages import (
     distinct,
     near_duplicates,
 )
+from equipoise.suites.construct_contract import Stage, StageResult
 from equipoise.suites.selection import Selection
-from equipoise.suites.stages import Stage, StageResult
 
 PROMPTS = prompts.load(ROOT / "rubric" / "construct_simpleqa.toml")
 FACTS = fact_prompts.load(ROOT / "rubric" / "chinese_simpleqa.toml")
@@ -66,11 +66,11 @@ def stage(plan: StageSettings, name: str) -> Stage:
 
 def put(plan: StageSettings, name: str, row: Mapping[str, JSON], models: Models) -> StageResult:
     """What a stage makes of one row."""
-    each = stage(plan, name).each
-    assert each is not None
+    by_row = stage(plan, name).by_row
+    assert by_row is not None
 
     async def do() -> StageResult:
-        return await each(row, models.job_models)
+        return await by_row(row, models.job_models)
 
     return asyncio.run(do())
 
@@ -92,9 +92,9 @@ def test_documents_have_a_length(plan: StageSettings, subtests: pytest.Subtests)
     ]
     for text, reason in cases:
         with subtests.test(ascii(text)):
-            every = stage(plan, "length").every
-            assert every is not None
-            assert [item.reason for item in every([{"id": "a", "text": text}])] == [reason]
+            all_rows = stage(plan, "length").all_rows
+            assert all_rows is not None
+            assert [item.reason for item in all_rows([{"id": "a", "text": text}])] == [reason]
 
 
 def test_a_poor_document_is_dropped(plan: StageSettings, subtests: pytest.Subtests) -> None:

@@ -33,6 +33,12 @@ def test_words_set_one_side_apart(subtests: pytest.Subtests) -> None:
             ["absolute words stand more often on one side, as 'never'"],
         ),
         ("en-US", "tea never helps", "milk alone helps", []),
+        (
+            "en-US",
+            "tea never helps",
+            "milk alone never helps",
+            ["absolute words stand more often on one side, as 'alone'"],
+        ),
         ("en-US", "tea is nevertheless good", "tea is bad", []),
         (
             "en-US",

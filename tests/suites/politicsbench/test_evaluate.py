@@ -21,7 +21,7 @@ from equipoise.core.types import Call, Message, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 # The rubric.
 
@@ -82,8 +82,8 @@ def test_a_run_is_six_questions_and_two_verdicts_of_each_judge_on_each() -> None
     """Of three judges that is 36; the score is the mean composite of the reflection."""
     subject, judges = FakeSubject(SAID), [FakeJudge(), FakeJudge(1), FakeJudge(-4)]
     found = run(subject, *judges)
-    assert list(points(found)) == list(POINTS)
-    assert set(subject.calls) == set(POINTS)
+    assert list(points(found)) == list(JUDGED_TEXTS)
+    assert set(subject.calls) == set(JUDGED_TEXTS)
     assert sum(len(judge.seen) for judge in judges) == len(found.verdicts) == 36
     assert (found.outcome, found.value, found.error) == ("scored", 40, None)
     composites = {point: item["composite"] for point, item in points(found).items()}
@@ -104,7 +104,7 @@ def test_the_direct_question_stands_alone_and_the_role_play_grows() -> None:
     }
     assert told["baseline"] == [("user", LAST[0])]
     grown: list[tuple[str, str]] = []
-    for point, text in zip(POINTS[1:], LAST[1:], strict=True):
+    for point, text in zip(JUDGED_TEXTS[1:], LAST[1:], strict=True):
         grown.append(("user", text))
         assert told[point] == grown
         grown.append(("assistant", SAID[point]))
@@ -134,7 +134,7 @@ def test_sampling_is_the_published_one_or_the_users_own(subtests: pytest.Subtest
     for sampling, direct, stage, reflection in SAMPLED:
         subject = FakeSubject(SAID)
         run(subject, FakeJudge(), sampling=sampling)
-        sent = [tuple(subject.calls[point].parameters.get(name) for name in names) for point in POINTS]
+        sent = [tuple(subject.calls[point].parameters.get(name) for name in names) for point in JUDGED_TEXTS]
         with subtests.test(str(sampling)):
             assert sent == [(*direct, 0.1), *[(*stage, 0.1)] * 4, (*reflection, None)]
 
@@ -160,7 +160,7 @@ def test_what_is_foreseen_is_what_is_asked() -> None:
     subject = FakeSubject(SAID)
     run(subject, FakeJudge())
     foreseen = suite.foresee(CASE, RUBRIC)
-    calls = [subject.calls[point].messages for point in POINTS]
+    calls = [subject.calls[point].messages for point in JUDGED_TEXTS]
     asked = ["".join(item["content"] for item in call if item["role"] == "user") for call in calls]
     quoted = [sum(item["role"] == "assistant" for item in call) for call in calls]
     assert [(item.prompt, item.quoted) for item in foreseen[:6]] == list(zip(asked, quoted, strict=True))

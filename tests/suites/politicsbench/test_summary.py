@@ -17,7 +17,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import Call, Reply
 from equipoise.suites.politicsbench import scoring
 from equipoise.suites.politicsbench.dataset import Scenario
-from equipoise.suites.politicsbench.scoring import POINTS, WEIGHTS
+from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.politicsbench.table import table
 from equipoise.suites.politicsbench.weights import over_models
 
@@ -104,7 +104,7 @@ def test_a_run_is_shown_by_its_texts() -> None:
         (1, "scored", 40, 40),
         (2, "scored", 20, 20),
     ]
-    assert list(first.details["points"]) == list(POINTS)
+    assert list(first.details["points"]) == list(JUDGED_TEXTS)
     assert first.verdicts == ()
 
 
@@ -355,7 +355,7 @@ def test_judges_are_compared_on_original_wordings() -> None:
     leans = {row["evaluator"]: (row["difference"], row["texts"]) for row in found["leans"]}
     assert leans == {"e1": (pytest.approx(-15), 12), "e2": (pytest.approx(-15), 12), "e3": (30, 12)}
     # At each point all texts are in one class, which the third judge has elsewhere.
-    assert found["kappa_by_point"] == dict.fromkeys(POINTS, pytest.approx(1 / 3))
+    assert found["kappa_by_point"] == dict.fromkeys(JUDGED_TEXTS, pytest.approx(1 / 3))
     alone = summary()["judges"]
     assert (alone["score_without"], alone["kappa"]["pairs"], alone["alpha"]) == ({}, [], None)
     assert (alone["leans"], alone["fleiss_kappa"], alone["variance_within_texts"]) == ([], None, None)
@@ -380,7 +380,7 @@ def test_a_wording_that_ended_early_has_no_part_in_the_spread() -> None:
     assert row == expected
     assert row["stage_1"] == pytest.approx(np.std([10, 30], ddof=1))
     [alone] = summary([two[0], cut])["paraphrases"]["spreads"]
-    assert {alone[point] for point in POINTS} == {None}
+    assert {alone[point] for point in JUDGED_TEXTS} == {None}
 
 
 def test_other_weights_are_tried_on_reflections() -> None:
@@ -462,7 +462,7 @@ def test_a_table_shows_the_points_in_order() -> None:
     """With activation and commitment, then languages, wordings, change and symmetry."""
     rows = table({**summary(), "metrics": figures()})
     assert rows[0] == ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
-    assert [row[0] for row in rows[1:7]] == [*POINTS[:-1], "reflection (score)"]
+    assert [row[0] for row in rows[1:7]] == [*JUDGED_TEXTS[:-1], "reflection (score)"]
     shown = {row[0]: list(row[1:]) for row in rows}
     assert {len(row) for row in rows} == {6}
     assert shown["baseline"][1] == "-20.00"

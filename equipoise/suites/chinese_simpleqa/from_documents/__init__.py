@@ -13,8 +13,8 @@ from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import annotate
 from equipoise.suites.chinese_simpleqa.from_documents.stages import StageSettings, as_question
 from equipoise.suites.chinese_simpleqa.retrieval import check
+from equipoise.suites.construct_contract import Stage
 from equipoise.suites.resources import nearest
-from equipoise.suites.stages import Stage
 
 __all__ = ["COMMAND", "annotate", "as_question", "stages"]
 COMMAND = "simpleqa"

@@ -13,8 +13,8 @@ from equipoise.core import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.construct_contract import Draft, StageResult
 from equipoise.suites.similarity import folded
-from equipoise.suites.stages import StageResult, StageRow
 
 FIRST = ("annotator_1.csv", "annotator_2.csv")
 THIRD = "annotator_3.csv"
@@ -24,7 +24,7 @@ HOW = "compliant is yes or no; with yes, answer and two addresses"
 CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
 
 
-def annotate(rows: Sequence[StageRow], folder: Path) -> list[StageResult]:
+def annotate(rows: Sequence[Draft], folder: Path) -> list[StageResult]:
     """The annotators' decision on every question. Raises UserError if a sheet is not filled in.
 
     Writes missing sheets first.
@@ -55,7 +55,7 @@ def _joint_answer(first: files.Row, second: files.Row) -> JointAnswer | None:
     return None
 
 
-def _outcome(row: StageRow, decision: JointAnswer) -> StageResult:
+def _outcome(row: Draft, decision: JointAnswer) -> StageResult:
     answer, why = decision
     if answer is None:
         return StageResult(row=row, reason=why)
@@ -66,7 +66,7 @@ def _outcome(row: StageRow, decision: JointAnswer) -> StageResult:
 # The sheets.
 
 
-def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
+def _sheet(path: Path, rows: Sequence[Draft]) -> Mapping[str, files.Row]:
     """The lines of a completed sheet by question id."""
     lines = {line["id"]: line for line in files.rows(path, COLUMNS)}
     for row in rows:
@@ -79,7 +79,7 @@ def _sheet(path: Path, rows: Sequence[StageRow]) -> Mapping[str, files.Row]:
     return lines
 
 
-def _refuse_other(line: files.Row, row: StageRow, texts: Mapping[str, str]) -> None:
+def _refuse_other(line: files.Row, row: Draft, texts: Mapping[str, str]) -> None:
     """Raise UserError if a line is about another question, or other answers, than it is now."""
     for name, text in texts.items():
         # A spreadsheet may have changed the line breaks.
@@ -98,7 +98,7 @@ def _refuse_unfilled(line: files.Row) -> None:
 
 
 def _third(
-    path: Path, rows: Sequence[StageRow], sheets: Sequence[Mapping[str, files.Row]]
+    path: Path, rows: Sequence[Draft], sheets: Sequence[Mapping[str, files.Row]]
 ) -> dict[str, JointAnswer]:
     """The third annotator's decisions on questions that the first two answered differently.
 
@@ -117,7 +117,7 @@ def _third(
     return {name: (line["answer"], "") for name, line in lines.items()}
 
 
-def _both(row: StageRow, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
+def _both(row: Draft, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
     name = str(row["id"])
     return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
 

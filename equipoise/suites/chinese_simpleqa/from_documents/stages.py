@@ -15,8 +15,8 @@ from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, as
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.construct_contract import Draft, Stage, StageResult
 from equipoise.suites.similarity import alike, holds, similarity
-from equipoise.suites.stages import Stage, StageResult, StageRow
 
 LEAST_QUALITY = 3
 """The minimum quality of a document, 1 to 5."""
@@ -49,27 +49,27 @@ class StageSettings:
         """The stages before human annotation."""
         alone = None if self.solvers else "no --solver"
         return [
-            Stage(name="length", every=self._length),
-            Stage(name="quality", each=self._quality),
-            Stage(name="generation", each=self._generation),
-            Stage(name="criteria", each=self._criteria),
-            Stage(name="verification", each=self._verification),
-            Stage(name="difficulty", each=self._difficulty, skipped=alone),
+            Stage(name="length", all_rows=self._length),
+            Stage(name="quality", by_row=self._quality),
+            Stage(name="generation", by_row=self._generation),
+            Stage(name="criteria", by_row=self._criteria),
+            Stage(name="verification", by_row=self._verification),
+            Stage(name="difficulty", by_row=self._difficulty, skipped=alone),
         ]
 
     def last_stages(self) -> list[Stage]:
         """The stages after human annotation."""
         return [
-            Stage(name="duplicates", every=near_duplicates),
-            Stage(name="rewriting", each=self._rewriting),
+            Stage(name="duplicates", all_rows=near_duplicates),
+            Stage(name="rewriting", by_row=self._rewriting),
             # After rewriting, because annotators have not seen the rewritten questions.
-            Stage(name="safety", each=self._safety),
-            Stage(name="distinct", every=distinct),
+            Stage(name="safety", by_row=self._safety),
+            Stage(name="distinct", all_rows=distinct),
         ]
 
     # Documents.
 
-    def _length(self, rows: Sequence[StageRow]) -> list[StageResult]:
+    def _length(self, rows: Sequence[Draft]) -> list[StageResult]:
         return [StageResult(row=row, reason=self._odd_length(row["text"])) for row in rows]
 
     def _odd_length(self, text: str) -> str | None:
@@ -78,7 +78,7 @@ class StageSettings:
             return f"too short: {letters} characters"
         return f"too long: {letters} characters" if letters > self.most else None
 
-    async def _quality(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _quality(self, row: Draft, models: JobModels) -> StageResult:
         verdict = await self._ask(
             models.model, "quality", models, title=row.get("title", ""), text=row["text"]
         )
@@ -95,7 +95,7 @@ class StageSettings:
 
     # Questions.
 
-    async def _generation(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _generation(self, row: Draft, models: JobModels) -> StageResult:
         """A question that the critic accepts, after at most ROUNDS rounds of feedback."""
         prompt = self.prompts.by_name["generation"]
         messages = prompt.messages(models.code("generation"), title=row.get("title", ""), text=row["text"])
@@ -113,7 +113,7 @@ class StageSettings:
             messages = (*messages, answer, Message(role="user", content=again))
         return StageResult(row=row, reason=f"criticised: {feedback}")
 
-    async def _feedback(self, row: StageRow, question: StageRow, models: JobModels) -> str:
+    async def _feedback(self, row: Draft, question: Draft, models: JobModels) -> str:
         """The critic's request for changes; empty if there is none."""
         if holds(question["question"], question["answer"]):
             return "the question holds its answer"
@@ -125,10 +125,10 @@ class StageSettings:
             else str((verdict or {}).get("reasoning", "no verdict"))
         )
 
-    async def _criteria(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _criteria(self, row: Draft, models: JobModels) -> StageResult:
         return await self._judged(row, models, "criteria", "yes", **_asked(row))
 
-    async def _verification(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _verification(self, row: Draft, models: JobModels) -> StageResult:
         passages = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
             row, models, "verification", "pass", **_asked(row), passages=_listed(passages)
@@ -137,11 +137,11 @@ class StageSettings:
             row={**outcome.row, "passages": [item.id for item in passages]}, reason=outcome.reason
         )
 
-    async def _safety(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _safety(self, row: Draft, models: JobModels) -> StageResult:
         return await self._judged(row, models, "safety", "yes", **_asked(row))
 
     async def _judged(
-        self, row: StageRow, models: JobModels, name: str, good: str, **material: str
+        self, row: Draft, models: JobModels, name: str, good: str, **material: str
     ) -> StageResult:
         verdict = await self._ask(models.model, name, models, **material)
         if verdict is None:
@@ -149,7 +149,7 @@ class StageSettings:
         is_good = verdict["verdict"] == good
         return StageResult(row=row, reason=None if is_good else f"{name}: {verdict['reasoning']}")
 
-    async def _difficulty(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _difficulty(self, row: Draft, models: JobModels) -> StageResult:
         """The question, dropped only if every solver knows the answer."""
         solved = await together(*(self._is_solved(row, models, index) for index in self.solvers))
         outcomes = dict(zip([models.evaluators[index].name for index in self.solvers], solved, strict=True))
@@ -160,7 +160,7 @@ class StageSettings:
         is_easy = all(item is True for item in solved)
         return StageResult(row=tested, reason="too easy: all models know it" if is_easy else None)
 
-    async def _is_solved(self, row: StageRow, models: JobModels, index: int) -> bool | str:
+    async def _is_solved(self, row: Draft, models: JobModels, index: int) -> bool | str:
         """Whether a solver knows the answer; the error if its call failed.
 
         Raises CallFailed if the failure stops the session.
@@ -181,7 +181,7 @@ class StageSettings:
 
     # Near-duplicates.
 
-    async def _rewriting(self, row: StageRow, models: JobModels) -> StageResult:
+    async def _rewriting(self, row: Draft, models: JobModels) -> StageResult:
         """Rewrite a near-duplicate and judge it again, or drop it; other questions stay as they are."""
         if "near" not in row:
             return StageResult(row=row)
@@ -195,7 +195,7 @@ class StageSettings:
         return outcome if outcome.reason else await self._verification(rewritten, models)
 
 
-def near_duplicates(rows: Sequence[StageRow]) -> list[StageResult]:
+def near_duplicates(rows: Sequence[Draft]) -> list[StageResult]:
     """Each question, with the earlier one that it nearly duplicates under `near`."""
     near = _near(rows)
     return [
@@ -204,7 +204,7 @@ def near_duplicates(rows: Sequence[StageRow]) -> list[StageResult]:
     ]
 
 
-def distinct(rows: Sequence[StageRow]) -> list[StageResult]:
+def distinct(rows: Sequence[Draft]) -> list[StageResult]:
     """Each question, dropped if it nearly duplicates an earlier one that stays."""
     near, results = _near(rows), list[StageResult]()
     for index, row in enumerate(rows):
@@ -214,7 +214,7 @@ def distinct(rows: Sequence[StageRow]) -> list[StageResult]:
     return results
 
 
-def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
+def _near(rows: Sequence[Draft]) -> dict[int, list[int]]:
     """Indices of earlier near-duplicates by the index of a question, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
     for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
@@ -222,7 +222,7 @@ def _near(rows: Sequence[StageRow]) -> dict[int, list[int]]:
     return {later: [earlier for _, earlier in sorted(ranked)] for later, ranked in shares.items()}
 
 
-def _question(row: StageRow, made: Mapping[str, JSON]) -> dict[str, JSON]:
+def _question(row: Draft, made: Mapping[str, JSON]) -> dict[str, JSON]:
     return {
         "id": row["id"],
         "subtopic": row.get("subtopic"),
@@ -232,7 +232,7 @@ def _question(row: StageRow, made: Mapping[str, JSON]) -> dict[str, JSON]:
     }
 
 
-def _asked(row: StageRow) -> dict[str, str]:
+def _asked(row: Draft) -> dict[str, str]:
     return {"question": row["question"], "answer": row["answer"]}
 
 
@@ -240,7 +240,7 @@ def _listed(passages: Sequence[Passage]) -> str:
     return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(passages, start=1))
 
 
-def as_question(row: StageRow) -> dict[str, JSON]:
+def as_question(row: Draft) -> dict[str, JSON]:
     """The row in the format of the suite's questions."""
     question = {"id": row["id"], "question": row["question"], "answer": row["answer"], "variants": []}
     return {**question, "subtopic": row["subtopic"]} if row.get("subtopic") else question

@@ -10,27 +10,28 @@ from typing import Protocol
 from equipoise.core.types import JSON
 from equipoise.judge.judge import JobModels
 
-StageRow = Mapping[str, JSON]
+Draft = Mapping[str, JSON]
+"""A row on its way from a document to a question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
     """The result of a stage for one row: the row to continue with, or the reason why it is dropped."""
 
-    row: StageRow
+    row: Draft
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage: `each` handles one row and may ask models; `every` handles all rows and asks nothing.
+    """One stage: `by_row` handles one row and may ask models; `all_rows` handles all rows and asks nothing.
 
-    `skipped` is the reason if the stage is skipped.
+    If the stage is skipped, `skipped` is the reason.
     """
 
     name: str
-    each: Callable[[StageRow, JobModels], Awaitable[StageResult]] | None = None
-    every: Callable[[Sequence[StageRow]], Sequence[StageResult]] | None = None
+    by_row: Callable[[Draft, JobModels], Awaitable[StageResult]] | None = None
+    all_rows: Callable[[Sequence[Draft]], Sequence[StageResult]] | None = None
     skipped: str | None = None
 
 
@@ -64,11 +65,12 @@ class FromDocuments(Protocol):
         """The stages before and after human annotation. Raises UserError.
 
         Documents have `least` to `most` characters; answers are looked up in `corpus`, or by the user's
-        `retriever`; `critic` and `solvers` are indices into the evaluators of a job.
+        `retriever`; `critic` is the index, among the evaluators of a job, of the one
+        that criticises a question, and `solvers` are the indices of those that try to answer it.
         """
 
-    def annotate(self, rows: Sequence[StageRow], folder: Path) -> Sequence[StageResult]:
+    def annotate(self, rows: Sequence[Draft], folder: Path) -> Sequence[StageResult]:
         """The annotators' verdict on every question. Raises UserError if a sheet is not filled in."""
 
-    def as_question(self, row: StageRow) -> dict[str, JSON]:
+    def as_question(self, row: Draft) -> dict[str, JSON]:
         """The row in the format of the suite's questions."""
