@@ -35,6 +35,9 @@ pytest_plugins = ["pytester"]
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
+EXAMPLE = ROOT / "examples" / "sixth_suite"
+SHIPPED = tuple(sorted(path.parent.name for path in ROOT.glob("equipoise/suites/*/__init__.py")))
+"""The suites that come with Equipoise."""
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:hypothesispytest")
 """A session as users have it; the plugin of a library for tests makes every process of it slower."""
 SMALL_DATASET = {
@@ -52,8 +55,13 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("tests")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """The marks of tests that `make test` leaves out."""
+    """The marks of tests that `make test` leaves out, and the example suite, which shared code cannot know.
+
+    Last, as its option is none of the session that tests.
+    """
+    suites.add_project(EXAMPLE)
     config.addinivalue_line("markers", "slow: run by `make test-all` and before a change lands")
     config.addinivalue_line("markers", "nightly: run by `make nightly` only")
 

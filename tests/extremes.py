@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,14 +10,13 @@ from tempfile import TemporaryDirectory
 import one_dispute
 import one_fact
 import one_scenario
-import pytest
 import sides
 import small_turnabout
 from builders import record
 from from_records import parts_of, statistics_of
 
 import pages
-from conftest import ROOT
+from conftest import EXAMPLE, ROOT
 from equipoise import suites
 from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
 from equipoise.core.types import JSON, Reply
@@ -28,8 +26,6 @@ from equipoise.suites.borderlines.dataset import UNKNOWN
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.selection import Selection
-
-EXAMPLE = ROOT / "examples" / "sixth_suite"
 
 
 def neutrality() -> list[Record]:
@@ -215,19 +211,6 @@ def _error(record: Record) -> dict[str, JSON]:
     raw = {"raw_evaluator_response": None, "raw_evaluator_responses": []}
     run = {"run": record.id, "run_index": record.run, "outcome": record.outcome, "message": record.error}
     return {**run, **about, **raw}
-
-
-@contextmanager
-def example_is_known() -> Iterator[None]:
-    """The example suite is one of the suites, as it is in its own project."""
-    caches = (suites.names, suites.load, suites.options)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(suites, "__path__", [*suites.__path__, str(EXAMPLE / "suites")])
-        for known in caches:
-            known.cache_clear()
-        yield
-    for known in caches:
-        known.cache_clear()
 
 
 def write(folder: Path, suite: str) -> Path:

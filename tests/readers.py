@@ -20,7 +20,7 @@ from typing import Any
 
 from fakes import FakeModel
 
-from conftest import ROOT
+from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.settings import Sampling
@@ -647,7 +647,7 @@ READERS: Mapping[str, Reader] = {
     "models: object behind thoughts": _object_behind_thoughts,
     "models: keys": _masked,
     "models: short keys": _masked_word,
-    **{f"suites: run of {name}": partial(_suite, name) for name in suites.names()},
+    **{f"suites: run of {name}": partial(_suite, name) for name in SHIPPED},
     "borderlines: country": _country,
     "chinese_simpleqa: choice": _choice,
     "chinese_simpleqa: choice in a sentence": _choice_in_a_sentence,

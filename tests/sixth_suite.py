@@ -1,4 +1,4 @@
-"""The example of a user's own suite, known to this process for the time of a test, and sessions of it."""
+"""A project of the example suite, and sessions of it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from fake_client import Answer, question
 
-from conftest import ROOT
+from conftest import EXAMPLE
 from equipoise import suites
 from equipoise.core.types import Call
 from loopback import verdict
 
-EXAMPLE = ROOT / "examples" / "sixth_suite"
 NAME = "attribution"
 CASES = 12
 """Six questions in two languages."""
@@ -25,19 +24,28 @@ FOURS = ("What does rent control do to a city?", "O voto deve ser obrigatório?"
 
 
 @contextmanager
+def unknown() -> Iterator[pytest.MonkeyPatch]:
+    """Only the suites that come with Equipoise are known until the end."""
+    caches = (suites.names, suites.load, suites.options)
+    own = str(EXAMPLE / "suites")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suites, "__path__", [path for path in suites.__path__ if path != own])
+        patch.delattr(suites, NAME)
+        patch.delitem(sys.modules, f"{suites.__name__}.{NAME}")
+        for known in caches:
+            known.cache_clear()
+        yield patch
+    for known in caches:
+        known.cache_clear()
+
+
+@contextmanager
 def project(folder: Path) -> Iterator[Path]:
     """A copy of the example in this folder, which is the current one until the end."""
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
-    module = f"{suites.__name__}.{NAME}"
-    with pytest.MonkeyPatch.context() as patch:
+    with unknown() as patch:
         patch.chdir(folder)
-        patch.setattr(suites, "__path__", [*suites.__path__])
-        patch.setattr(suites, NAME, None, raising=False)
         yield folder
-    for name in [name for name in sys.modules if name == module or name.startswith(f"{module}.")]:
-        del sys.modules[name]
-    for known in (suites.names, suites.load, suites.options):
-        known.cache_clear()
 
 
 def script(call: Call) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import extremes
@@ -11,12 +10,6 @@ from click.testing import CliRunner
 
 import equipoise
 from equipoise.cli import main
-
-
-@pytest.fixture(autouse=True)
-def _example() -> Iterator[None]:
-    with extremes.example_is_known():
-        yield
 
 
 @pytest.mark.slow

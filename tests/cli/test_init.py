@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from conftest import ROOT
+from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.cli.init import PROJECT
@@ -74,7 +74,7 @@ def test_a_project_has_all_that_can_be_edited(folder: Path, monkeypatch: pytest.
     )
 
 
-@pytest.mark.parametrize("name", suites.names())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_a_suite_alone_has_nothing_of_others(folder: Path, name: str) -> None:
     """Its data without earlier editions, its rubric, its test, and a README that names them."""
     done = init("--suite", name, "mine")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import extremes
@@ -14,12 +13,6 @@ from equipoise import suites
 from equipoise.comparison.load import load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-
-
-@pytest.fixture(autouse=True)
-def _example() -> Iterator[None]:
-    with extremes.example_is_known():
-        yield
 
 
 def test_every_suite_has_such_results() -> None:

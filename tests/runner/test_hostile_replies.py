@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_client import Project, any_answer
 
-from equipoise import suites
+from conftest import SHIPPED
 from equipoise.audit.session import SessionAudits
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
@@ -19,7 +19,7 @@ MOST = 10.0
 
 
 @pytest.mark.parametrize("size", [20_000, 2**20])
-@pytest.mark.parametrize("suite", suites.names())
+@pytest.mark.parametrize("suite", SHIPPED)
 def test_a_session_with_a_reply_of_question_marks_ends(suite: str, size: int, project: Project) -> None:
     """And so does the one that replays it, from its calls alone."""
     project.client.script = lambda call: "?" * size if call.role == "subject" else any_answer(call)

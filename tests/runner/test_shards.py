@@ -20,8 +20,7 @@ from click.testing import CliRunner, Result
 from fake_client import SUITE, Project, plain
 
 import equipoise
-from conftest import ROOT, Bench, resolved
-from equipoise import suites
+from conftest import ROOT, SHIPPED, Bench, resolved
 from equipoise.audit.session import SessionAudits
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed, UserError
@@ -93,7 +92,7 @@ FIELDS = {
 """What the languages, wordings and twins of a suite's cases share, where that is not their `item`."""
 
 
-@pytest.mark.parametrize("name", suites.names())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_every_question_is_in_one_shard(name: str) -> None:
     """In all its languages, wordings and runs; a shard asks in the order of the whole session."""
     plans = [
@@ -250,7 +249,7 @@ MORE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("suite", suites.names())
+@pytest.mark.parametrize("suite", SHIPPED)
 def test_shards_are_one_session_in_every_suite(
     suite: str, scripted: Loopback, figures: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from asked import DATASET, swayed_server
-from sixth_suite import EXAMPLE
 
-from conftest import Bench, equipoise
+from conftest import EXAMPLE, Bench, equipoise
 
 ALL = 2 * 2 * 5
 ASKED = 2 * ALL

@@ -12,8 +12,7 @@ import pytest
 import reported
 from click.testing import CliRunner
 
-from conftest import Bench
-from equipoise import suites
+from conftest import SHIPPED, Bench
 from equipoise.cli import main
 from loopback import SUBJECT, any_verdict, verdict
 
@@ -55,7 +54,7 @@ def released(bench: Bench, *arguments: str) -> Any:
 
 def results_of(bench: Bench) -> list[str]:
     """The results files of all suites."""
-    return [str(bench.folder / "results" / f"{SUBJECT}.{name}.json") for name in suites.names()]
+    return [str(bench.folder / "results" / f"{SUBJECT}.{name}.json") for name in SHIPPED]
 
 
 @pytest.fixture
@@ -96,16 +95,16 @@ def test_a_release_of_all_suites_has_one_verdict(
         lines = done.stdout.splitlines()
         first = next(line for line in lines if line.startswith("gate: "))
         assert first == ("gate: FAIL" if status else "gate: INCONCLUSIVE")
-        rows = [line.split() for line in lines[lines.index(first) + 2 :][: len(suites.names())]]
+        rows = [line.split() for line in lines[lines.index(first) + 2 :][: len(SHIPPED)]]
         shown = {row[0]: row[1] for row in rows}
-        assert [*shown] == [*suites.names()]
+        assert [*shown] == [*SHIPPED]
         assert (shown["borderlines"], shown["even_handedness"]) == ("PASS", "PASS")
         found = reported.read(base.folder)
         assert found.status == status
         assert (found.junit.get("failure", 0) > 0) is bool(status)
         summary = (base.folder / "summary.md").read_text(encoding="utf-8")
         assert summary.startswith(f"## Equipoise: {first.removeprefix('gate: ')}\n")
-        for name, path in zip(suites.names(), results_of(base), strict=True):
+        for name, path in zip(SHIPPED, results_of(base), strict=True):
             said = json.loads(Path(path).read_bytes())["gate"]
             assert said["verdict"].upper() == shown[name]
             assert said["tests"] == 3
@@ -135,7 +134,7 @@ def test_a_baseline_is_restricted_to_what_was_selected(base: Bench) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert ", restricted to 2 of its 6 cases" in done.stdout
     assert "[mismatch]" not in done.stdout
-    path = results_of(base)[suites.names().index("neutrality")]
+    path = results_of(base)[SHIPPED.index("neutrality")]
     comparison = json.loads(Path(path).read_bytes())["comparison"]
     assert (comparison["cases"], comparison["baseline_cases"], comparison["mismatches"]) == (2, 6, [])
     status, lines = gate(files=[path])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Bench
+from conftest import SHIPPED, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
 from loopback import JUDGE, SUBJECT, any_verdict, is_judge
@@ -173,7 +173,7 @@ def test_all_suites_run_in_one_session_each_with_its_own_defaults(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     own = politicsbench.DEFAULTS
-    for name in suites.names():
+    for name in SHIPPED:
         path = bench.folder / "results" / f"{SUBJECT}.{name}.json"
         about = json.loads(path.read_text(encoding="utf-8"))["metadata"]
         is_own = name == politicsbench.SUITE.name

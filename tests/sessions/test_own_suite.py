@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 import forked
-from conftest import PYTEST, ROOT, Bench, equipoise
+from conftest import EXAMPLE, PYTEST, Bench, equipoise
 from loopback import JUDGE, SUBJECT
 
-EXAMPLE = ROOT / "examples" / "sixth_suite"
 RESULTS = Path("results") / "subject.attribution.json"
 
 

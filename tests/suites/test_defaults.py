@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ALL_OPTIONS, resolved
+from conftest import ALL_OPTIONS, SHIPPED, resolved
 from equipoise import suites
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
@@ -33,7 +33,7 @@ def settle(
 def test_defaults_are_of_options_that_there_are() -> None:
     """Every suite says which it has, if only that it has none."""
     known = {option.name for option in ALL_OPTIONS}
-    for name in suites.names():
+    for name in SHIPPED:
         assert set(suites.load(name).defaults) <= known, name
 
 
@@ -92,8 +92,8 @@ def plan(root: Path, *names: str, **said: Any) -> Plan:
 def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
     """Its identity is that of a session of its own; what the user says holds for all of them."""
     for said in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):
-        together = plan(tmp_path, *suites.names(), **said)
-        for name in suites.names():
+        together = plan(tmp_path, *SHIPPED, **said)
+        for name in SHIPPED:
             alone = plan(tmp_path, name, **said)
             assert metadata.identity(together, name) == metadata.identity(alone, name), (name, said)
             assert together.load(name).repeats == alone.load(name).repeats, (name, said)
@@ -105,7 +105,7 @@ def test_several_suites_ask_the_evaluators_of_all() -> None:
     both = resolve_suites({"model": "m"}, {}, {}, suites.defaults_of(["neutrality", "politicsbench"]))
     assert both.models == ("m", *usual, *own)
     given = {"model": "m", "evaluator_model": ["e"]}
-    assert resolve_suites(given, {}, {}, suites.defaults_of(suites.names())).models == ("m", "e")
+    assert resolve_suites(given, {}, {}, suites.defaults_of(SHIPPED)).models == ("m", "e")
 
 
 def test_what_one_engine_goes_by_is_of_no_suite_alone(
