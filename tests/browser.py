@@ -50,6 +50,18 @@ class Opened:
         """Follow a link inside the page."""
         self.page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
+    def second_window(self) -> Page:
+        """The same page in another window of the same person: what the first has kept is there, now or soon.
+
+        A reload is no test of that: Chromium may forget what was stored just before one.
+        """
+        page = self.page.context.new_page()
+        page.set_default_timeout(LONG)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(self.page.url)
+        page.locator("html.ready").wait_for(state="attached")
+        return page
+
     @property
     def left(self) -> list[str]:
         """Requests for anything but the page itself, or for what it made itself."""

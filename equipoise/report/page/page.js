@@ -577,6 +577,7 @@
   }
 
   function recall() {
+    reviews = {};
     take(index.reviews);
     try {
       take(JSON.parse(localStorage.getItem(KEPT) ?? "[]"));
@@ -738,6 +739,8 @@
     byId("run").addEventListener("keydown", keys);
     byId("close-keys").addEventListener("click", () => byId("keys").close());
     addEventListener("hashchange", show);
+    // What another window has kept is taken over: otherwise the next mark here would undo it.
+    addEventListener("storage", (event) => { if (event.key === KEPT) { recall(); showReviews(); } });
     await show();
     document.documentElement.classList.add("ready");
   }

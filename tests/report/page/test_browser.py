@@ -422,7 +422,7 @@ def test_tables_are_sorted_by_keyboard(browser: Browser, three: Path) -> None:
 
 @pytest.mark.slow
 def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_path: Path) -> None:
-    """A mark outlives a reload, is saved as a file that the command reads, and is loaded elsewhere."""
+    """A mark is in every window of the page, in a file that the command reads, and is loaded elsewhere."""
     saved = tmp_path / "reviews.json"
     with opened(browser, three, "#transcripts") as found:
         seen = found.page
@@ -432,8 +432,15 @@ def test_reviews_are_kept_saved_and_loaded(browser: Browser, three: Path, tmp_pa
             seen.get_by_label("Note").fill("<b>a note</b>")
             seen.get_by_role("button", name=f"{verdict.title()} ({verdict[0]})").click()
             expect(seen.locator("#status")).to_have_text(f"Kept in this browser: {verdict}")
-        found.goto("#review")
-        expect(seen.locator("#reviews")).to_contain_text("2 reviews: 1 verdicts right, 1 wrong.")
+        found.see("#review")
+        second = found.second_window()
+        expect(second.locator("#reviews")).to_contain_text("2 reviews: 1 verdicts right, 1 wrong.")
+        seen.go_back()
+        seen.get_by_role("button", name="Remove my mark").click()
+        expect(second.locator("#reviews")).to_contain_text("1 reviews: 1 verdicts right, 0 wrong.")
+        seen.get_by_label("Note").fill("<b>a note</b>")
+        seen.get_by_role("button", name="Wrong (w)").click()
+        found.see("#review")
         seen.fill("#reviewer", "Ada")
         with seen.expect_download() as download:
             seen.get_by_role("button", name="Save as a file").click()

@@ -192,6 +192,13 @@ at("next").addEventListener("click", () => move(1));
 at("blank").addEventListener("click", blank);
 at("clear").addEventListener("click", clear);
 
+// What another window with the same sheet has kept is taken over: otherwise the next label here would undo it.
+addEventListener("storage", (event) => {
+  if (event.key !== storage || !event.newValue) return;
+  take(JSON.parse(event.newValue));
+  show();
+});
+
 fields();
 at("person").value = data.person;
 at("person").readOnly = Boolean(data.person);
