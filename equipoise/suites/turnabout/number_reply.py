@@ -1,4 +1,7 @@
-"""A reply to a question for a number from 0 to 100: the numbers that it gives as its answer. Pure."""
+"""Finds the numbers that a reply gives as its answer to a question for a number from 0 to 100. Pure.
+
+Numbers in words are replaced by digits first. Kinds of phrases, such as "final", are the keys of the rubric.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from operator import attrgetter, itemgetter
 from typing import Literal
 
 from equipoise.suites.turnabout.phrases import (
-    AROUND,
+    CONTEXT,
     Clauses,
     answer_in,
     begins_with,
@@ -23,83 +26,93 @@ from equipoise.suites.turnabout.phrases import (
 )
 from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded
 
-FURTHEST = 40
-"""The maximum distance in characters from words that announce an answer to the answer."""
-WIDEST = 30
+LONGEST_GAP = 40
+"""The maximum distance in characters between words that announce an answer and the answer."""
+WIDEST_RANGE = 30
 """The maximum width of a range whose middle is taken as the answer."""
-FEWEST = 20
+LOWEST_IN_WORDS = 20
 """The lowest number in words that is read in running text; lower ones usually count things."""
 _WORD, _WEAK, _OUT_OF = "\ue000", "\ue001", "\ue002"
-"""Marks before a number written in words, before one that may mean something else, and for "out of 100"."""
+"""Private characters that mark the prepared text: the first two stand before digits that replace a number in
+words, `_WEAK` if the words may mean something else; `_OUT_OF` replaces phrases such as "out of 100"."""
 _LETTER_RUN = re.compile(
     "(?:[^\\W\\d_]|[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0951-\u0963])+"
 )
+"""A run of letters with their accents, vowel points and vowel signs."""
 _NUMBER = re.compile(
     rf"([{_WORD}{_WEAK}]?)(?<![a-z\d])(?<!\d[.,])(?<!(?<!\.)\.)(-?)(\d{{1,9}}(?:[.,]\d{{1,9}})?)(?!\d)"
 )
+"""The mark, the minus sign and the digits of a number that is not part of a word, a date or a version."""
 _GAP = r"[^\d\n.!?;\u3002\u0964\u061f]"
 _SCALE = re.compile(
     rf"(?<=.)(?<!\d)(?<!\d[.,])0(?![\d.,]\d){_GAP}{{1,120}}100(?!\d)|(?<![\d.,])100{_GAP}{{1,14}}(?<!\d)0(?!\d|[.,]\d)",
     re.DOTALL,
 )
-"""The ends of the scale, which a reply may repeat."""
+"""The scale as a reply may repeat it, such as "between 0 and 100"."""
 _SCALE_AT_START = re.compile(r"\A\W{0,4}0[^\d\n.!?,;]{1,14}100(?!\d)")
 _OF_HUNDRED = re.compile(r"\s?/\s?100(?!\d)")
-_ITEM = re.compile(r"^\W{0,4}(\d{1,2})[.)]\s", re.MULTILINE)
-_OPENING = re.compile(r"[.,:;!\u3002](?=\D|$)|\s-\s|\s\(")
-_BETWEEN = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
+_LIST_ITEM = re.compile(r"^\W{0,4}(\d{1,2})[.)]\s", re.MULTILINE)
+_OPENING_END = re.compile(r"[.,:;!\u3002](?=\D|$)|\s-\s|\s\(")
+_BOUNDARY = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
 """The pattern of a boundary between an answer and words that announce another answer."""
-_CLOSED = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
-_FREE = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
+_CLAUSE_END = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
+_FOLLOWERS = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
 """The kinds of words that may follow a number that does not count anything."""
-_DEVIATION = re.compile(r"(?:\u00b1|\+/)\s?$")
+_PLUS_MINUS = re.compile(r"(?:\u00b1|\+/)\s?$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Number:
     """A number from 0 to 100 in a reply, and its position.
 
-    `out_of`: it is said to be out of 100, or a percentage. `is_word`: it is written in words. `is_weak`: the
-    words may mean something else.
+    `is_of_100`: the reply says that it is out of 100, or a percentage. `is_word`: it is written in words.
+    `is_weak`: the words may mean something else.
     """
 
     value: float
     start: int
     end: int
-    out_of: bool
+    is_of_100: bool
     is_word: bool
     is_weak: bool
 
 
-_Pair = Literal["range", "either", "scale"]
-Level = tuple[set[float], set[tuple[float, float]]]
-"""The numbers and the ranges that a reply gives in one way."""
-
+_PairKind = Literal["range", "either", "scale"]
+"""How two neighbouring numbers belong together: as the ends of a range, as alternatives, or as a number and
+the end of another scale than 0 to 100."""
+Candidates = tuple[set[float], set[tuple[float, float]]]
+"""The values and the ranges that a reply gives in one way, such as after "final answer"."""
 
 _start = attrgetter("start")
 
 
 class NumberReply:
-    """A reply, folded, with its numbers, ranges and clauses."""
+    """A reply, folded, with its numbers, ranges and clauses.
+
+    `numbers` are those that may be the answer. `partners` maps the start of a number to the pair that it
+    belongs to, `ranges` only that of a number in a range.
+    """
 
     def __init__(self, text: str, words: Sequence[Lexicon], question: str) -> None:
         self.words = words
-        raw = self._last_word(folded(answer_in(text)))
+        raw = self._after_retraction(folded(answer_in(text)))
         self.bold = [self._prepared(part) for part in in_bold(raw)]
         self.text = self._prepared(raw)
         self.clauses = Clauses(self.text, words)
-        self.asked = {number.value for number in _numbers(self._prepared(folded(question)))}
-        self.listed = [*self._listed()]
-        pairs = [*self._pairs(self.listed)]
+        self.question_numbers = {number.value for number in _numbers(self._prepared(folded(question)))}
+        self.all_numbers = [*self._all_numbers()]
+        pairs = [*self._pairs(self.all_numbers)]
         self.partners = {number.start: pair for pair, _ in pairs for number in pair}
         self.ranges = {number.start: pair for pair, kind in pairs if kind == "range" for number in pair}
         dropped = {number.start for pair, kind in pairs if kind == "scale" for number in pair}
-        dropped |= {number.start for number in self.listed if self._is_dropped(number)} | {*self._earlier()}
+        dropped |= {number.start for number in self.all_numbers if self._is_no_answer(number)} | {
+            *self._first_thoughts()
+        }
         dropped |= {item.start for start in dropped for item in self.partners.get(start, ())}
-        self.numbers = [number for number in self.listed if number.start not in dropped]
+        self.numbers = [number for number in self.all_numbers if number.start not in dropped]
 
-    def _last_word(self, text: str) -> str:
-        """The text after the last phrase that takes back a number."""
+    def _after_retraction(self, text: str) -> str:
+        """The text after the last phrase that takes back an earlier number, such as "scratch that"."""
         ends = [end for _, end in spans(text, "scrap", self.words)]
         end = max((end for end in ends if _numbers(self._prepared(text[:end]))), default=0)
         return text[end:]
@@ -120,66 +133,71 @@ class NumberReply:
         """Whether the reply says that it does not answer."""
         return self.clauses.declines
 
-    def levels(self) -> Iterator[Level]:
-        """The answers that the reply gives, from the clearest way of giving one to the least clear."""
-        yield self._of(self.numbers if self._is_bare(self.text) else [])
-        corrected = [number for number in self._behind("rather", 3) if self._closes(number)]
-        yield self._of(sorted([*self._behind("final"), *corrected], key=_start)[-1:])
-        lines = [*self._in_lines()]
-        yield self._of([*lines, *self._behind("answer")])
-        yield self._of(number for number in self._behind("label") if not self._is_end(number))
-        yield {number.value for text in self.bold if (number := _only(text)) is not None}, set()
-        rest = [number for number in self.numbers if self._may_be_meant(number)]
-        yield self._of([number for number in rest if number.out_of])
-        yield self._of(rest)
+    def candidates(self) -> Iterator[Candidates]:
+        """The candidates for the answer, from the clearest way of giving one to the least clear."""
+        yield self._as_candidates(self.numbers if self._is_one_number(self.text) else [])
+        corrected = [number for number in self._announced_by("rather", 3) if self._ends_clause(number)]
+        yield self._as_candidates(sorted([*self._announced_by("final"), *corrected], key=_start)[-1:])
+        lines = [*self._on_own_lines()]
+        yield self._as_candidates([*lines, *self._announced_by("answer")])
+        labelled = self._announced_by("label")
+        yield self._as_candidates(number for number in labelled if not self._explains_scale(number))
+        yield {number.value for text in self.bold if (number := _single_number(text)) is not None}, set()
+        in_text = [number for number in self.numbers if self._may_be_answer(number)]
+        yield self._as_candidates([number for number in in_text if number.is_of_100])
+        yield self._as_candidates(in_text)
 
-    def is_split(self, value: float) -> bool:
-        """Whether a clause also has the complement of the number to 100, so that it is one of two shares."""
-        if self._is_line(value):
+    def is_one_of_two_shares(self, value: float) -> bool:
+        """Whether a clause has this number and its complement to 100, as in "70 to one, 30 to the other"."""
+        if self._is_on_own_line(value):
             return False
-        own = {self.clauses.at(number.start) for number in self.numbers if number.value == value}
-        others = {self.clauses.at(item.start) for item in self.numbers if item.value == 100 - value != value}
-        return not own.isdisjoint(others)
+        if value == 50:
+            return False
+        clauses, clauses_of_complement = (
+            {self.clauses.at(number.start) for number in self.numbers if number.value == share}
+            for share in (value, 100 - value)
+        )
+        return not clauses.isdisjoint(clauses_of_complement)
 
-    def _is_line(self, value: float) -> bool:
-        return any(number.value == value for number in self._in_lines(with_opening=False))
+    def _is_on_own_line(self, value: float) -> bool:
+        return any(number.value == value for number in self._on_own_lines(with_opening=False))
 
-    def _of(self, numbers: Iterable[_Number]) -> Level:
-        """The values of the numbers that are not in a range, and the ranges; alternatives count with both."""
+    def _as_candidates(self, numbers: Iterable[_Number]) -> Candidates:
+        """The values of numbers outside of ranges, with those of their alternatives; and the ranges."""
         listed = [*numbers]
-        alone = [number for number in listed if number.start not in self.ranges]
-        values = {item.value for number in alone for item in self.partners.get(number.start, (number,))}
+        outside = [number for number in listed if number.start not in self.ranges]
+        values = {item.value for number in outside for item in self.partners.get(number.start, (number,))}
         ranges = {self.ranges[number.start] for number in listed if number.start in self.ranges}
         return values, {(low.value, high.value) for low, high in ranges}
 
-    def _listed(self) -> Iterator[_Number]:
-        """The numbers, except the item numbers of a list."""
-        items = [match for match in _ITEM.finditer(self.text) if int(match[1]) <= 20]
+    def _all_numbers(self) -> Iterator[_Number]:
+        """The numbers in the text, except the item numbers of a list."""
+        items = [match for match in _LIST_ITEM.finditer(self.text) if int(match[1]) <= 20]
         starts = {match.start(1) for match in items} if len(items) > 1 else set[int]()
         yield from (number for number in _numbers(self.text) if number.start not in starts)
 
-    def _pairs(self, numbers: Sequence[_Number]) -> Iterator[tuple[tuple[_Number, _Number], _Pair]]:
-        """Neighbouring numbers that form a range, are alternatives, or belong to another scale."""
+    def _pairs(self, numbers: Sequence[_Number]) -> Iterator[tuple[tuple[_Number, _Number], _PairKind]]:
+        """The pairs of neighbouring numbers that belong together, each with its kind."""
         joined = re.compile(rf"\s?%?\s?(?:-|(?:{pattern(self.words, 'range')})-?)\s?%?")
         either = re.compile(rf"\s?%?,?\s?(?:{pattern(self.words, 'either')})\s?%?")
         scale = re.compile(rf"[^\d\n]{{0,3}}(?:/|{pattern(self.words, 'scale')})\W{{0,2}}")
         for low, high in pairwise(numbers):
             gap = self.text[low.end : high.start]
-            if 0 < high.value - low.value <= WIDEST and joined.fullmatch(gap):
+            if 0 < high.value - low.value <= WIDEST_RANGE and joined.fullmatch(gap):
                 yield (low, high), "range"
-            elif len(gap) <= AROUND and either.fullmatch(gap):
+            elif len(gap) <= CONTEXT and either.fullmatch(gap):
                 yield (low, high), "either"
-            elif low.value != high.value and (scale.fullmatch(gap[:AROUND]) or _is_sum(low, high, gap)):
+            elif low.value != high.value and (scale.fullmatch(gap[:CONTEXT]) or _is_sum(low, high, gap)):
                 yield (low, high), "scale"
 
-    def _is_dropped(self, number: _Number) -> bool:
-        """Whether a number is not an answer: it is denied, is a bound, or is a certainty or a deviation."""
+    def _is_no_answer(self, number: _Number) -> bool:
+        """Whether a number is denied, a bound, a degree of certainty or a margin (plus or minus)."""
         before, after = self._around(number)
         # Words for a bound such as "to" also precede the end of a range.
         is_high = self.ranges.get(number.start, (number,))[0] is not number
         return (
-            self._follows(self.clauses.declined, number)
-            or _DEVIATION.search(before) is not None
+            self._follows_phrase(self.clauses.declined, number)
+            or _PLUS_MINUS.search(before) is not None
             or ends_with(before, self.words, "denies", gap=r"\s?(?:\w{1,6}\s)?[%(\"'-]?")
             or (not is_high and ends_with(before, self.words, "bound", gap=r"\W{0,2}"))
             or begins_with(after, self.words, "denies_after", "bound_after", gap=rf"[ %{_OUT_OF}]{{0,2}}")
@@ -188,38 +206,41 @@ class NumberReply:
 
     def _is_certainty(self, number: _Number, before: str, after: str) -> bool:
         """Whether a number says how certain or uncertain the reply is."""
+        # At most two words, or two characters of an unspaced script, as in "90 % quite sure".
         gap = r"[^\W\d]{0,2}?" if self.words[0].unspaced else r" ?(?:[^\W\d]+ ){0,2}?"
         if begins_with(after, self.words, "certain", gap=rf"[ %{_OUT_OF}]{{0,3}}{gap}"):
             return True
         gap = r"\w{0,6}(?:\s\w{1,6}){0,2}\W{0,3}"
-        return number.out_of and ends_with(before, self.words, "certain", gap=gap)
+        return number.is_of_100 and ends_with(before, self.words, "certain", gap=gap)
 
     def _around(self, number: _Number) -> tuple[str, str]:
-        """The text before and after a number, at most AROUND characters each."""
-        before = self.text[max(number.start - AROUND, 0) : number.start]
-        return before, self.text[number.end : number.end + AROUND]
+        """The CONTEXT characters before a number, and those after it."""
+        before = self.text[max(number.start - CONTEXT, 0) : number.start]
+        return before, self.text[number.end : number.end + CONTEXT]
 
-    def _earlier(self) -> Iterator[int]:
-        """The positions of numbers that are called a first thought."""
+    def _first_thoughts(self) -> Iterator[int]:
+        """The positions of numbers that the reply calls a first thought, such as "initially"."""
         for _, end in spans(self.text, "earlier", self.words):
-            index = bisect_left(self.listed, end, key=_start)
-            for number in self.listed[index : index + 1]:
-                if number.start <= end + FURTHEST and self.clauses.at(number.start) == self.clauses.at(end):
+            index = bisect_left(self.all_numbers, end, key=_start)
+            for number in self.all_numbers[index : index + 1]:
+                is_near = number.start <= end + LONGEST_GAP
+                if is_near and self.clauses.at(number.start) == self.clauses.at(end):
                     yield number.start
 
-    def _follows(self, clauses: Mapping[int, int], number: _Number) -> bool:
-        """Whether a number is after the given position in its clause; `clauses` has positions by clause."""
-        return clauses.get(self.clauses.at(number.start), number.start) < number.start
+    def _follows_phrase(self, phrase_starts: Mapping[int, int], number: _Number) -> bool:
+        """Whether a number comes after the phrase of its clause; `phrase_starts` has positions by clause."""
+        return phrase_starts.get(self.clauses.at(number.start), number.start) < number.start
 
-    def _may_be_meant(self, number: _Number) -> bool:
+    def _may_be_answer(self, number: _Number) -> bool:
         """Whether a number in running text may be the answer: not from the question, and not a count."""
-        if number.value in self.asked or number.is_weak or self._is_end(number):
+        if number.value in self.question_numbers or number.is_weak or self._explains_scale(number):
             return False
-        if number.is_word and not (self._closes(number) and self._is_early(number)):
+        if number.is_word and not (self._ends_clause(number) and self._is_early(number)):
             return False
-        return number.out_of or (self._is_free(number) and not self._follows(self.clauses.excused, number))
+        is_excuse = self._follows_phrase(self.clauses.excused, number)
+        return number.is_of_100 or (self._counts_nothing(number) and not is_excuse)
 
-    def _is_end(self, number: _Number) -> bool:
+    def _explains_scale(self, number: _Number) -> bool:
         """Whether the reply explains what 0 or 100 means, as the question does with the ends of the scale."""
         after = self._around(number)[1]
         return number.value in (0, 100) and begins_with(after, self.words, "means", gap=r"\s?")
@@ -228,68 +249,70 @@ class NumberReply:
         """Whether a number is near the beginning of its clause."""
         clause = self.clauses.at(number.start)
         start = self.clauses.ends[clause - 1] if clause else 0
-        return number.start - start <= FURTHEST >> self.words[0].unspaced
+        # A character of an unspaced script says about as much as two letters.
+        return number.start - start <= (LONGEST_GAP // 2 if self.words[0].unspaced else LONGEST_GAP)
 
-    def _is_free(self, number: _Number) -> bool:
-        """Whether a number is not followed by something that it counts."""
+    def _counts_nothing(self, number: _Number) -> bool:
+        """Whether a number is not followed by a noun that it counts."""
         after = self._around(number)[1].lstrip(f" %{_OUT_OF}")
-        if re.match(LETTER, after) is None or number.out_of:
+        if re.match(LETTER, after) is None or number.is_of_100:
             return True
         if begins_with(after, self.words, "counts"):
             return False
-        return begins_with(after, self.words, *_FREE)
+        return begins_with(after, self.words, *_FOLLOWERS)
 
-    def _closes(self, number: _Number) -> bool:
+    def _ends_clause(self, number: _Number) -> bool:
         """Whether a number, or the pair that it belongs to, ends its clause."""
         last = self.partners.get(number.start, (number,))[-1]
-        after = self.text[last.end :][:AROUND]
+        after = self.text[last.end :][:CONTEXT]
         points = re.match(rf"[\s%]?\s?(?:{pattern(self.words, 'points')})", after)
-        return _CLOSED.match(after[points.end() :] if points else after) is not None
+        return _CLAUSE_END.match(after[points.end() :] if points else after) is not None
 
-    def _is_bare(self, text: str) -> bool:
+    def _is_one_number(self, text: str) -> bool:
         """Whether a text consists of one number, apart from punctuation and words such as "points"."""
-        rest = _NUMBER.sub(" ", text).replace(_OUT_OF, " ")
+        other_text = _NUMBER.sub(" ", text).replace(_OUT_OF, " ")
         for language in self.words:
             for phrase in language.lists.get("points", ()):
-                rest = rest.replace(phrase, " ") if phrase in rest else rest
-        return re.search(r"\w|[<>\u2264\u2265]", rest) is None and len({*_values(text)}) == 1
+                other_text = other_text.replace(phrase, " ")
+        has_other = re.search(r"\w|[<>\u2264\u2265]", other_text) is not None
+        return not has_other and _single_number(text) is not None
 
-    def _in_lines(self, *, with_opening: bool = True) -> Iterator[_Number]:
-        """The numbers that are a line by themselves, or the first sentence of the reply."""
+    def _on_own_lines(self, *, with_opening: bool = True) -> Iterator[_Number]:
+        """The numbers that are a line by themselves, or the opening of the reply up to its first stop."""
         start = 0
         for line in self.text.split("\n"):
-            if self._is_bare(line):
-                yield from self._between(start, start + len(line))
+            if self._is_one_number(line):
+                yield from self._numbers_between(start, start + len(line))
             start += len(line) + 1
-        first, *rest = _OPENING.split(self.text, maxsplit=1)
-        if with_opening and rest and self._is_bare(first) and not re.match(r"\W*\d", rest[0]):
-            yield from self._between(0, len(first))
+        opening, *body = _OPENING_END.split(self.text, maxsplit=1)
+        if with_opening and body and self._is_one_number(opening) and not re.match(r"\W*\d", body[0]):
+            yield from self._numbers_between(0, len(opening))
 
-    def _between(self, start: int, end: int) -> Sequence[_Number]:
-        """The numbers that begin in this part of the text."""
+    def _numbers_between(self, start: int, end: int) -> Sequence[_Number]:
+        """The numbers that begin from `start` up to, but not at, `end`."""
         first, last = (bisect_left(self.numbers, position, key=_start) for position in (start, end))
         return self.numbers[first:last]
 
-    def _behind(self, kind: str, most: int = 5) -> list[_Number]:
-        """The first number after each phrase of a kind, with at most `most` words in between."""
+    def _announced_by(self, kind: str, most_words: int = 5) -> list[_Number]:
+        """The first number after each phrase of a kind, with at most `most_words` in between."""
         numbers = []
         for _, end in spans(self.text, kind, self.words):
-            number = next(iter(self._between(end, end + FURTHEST)), None)
-            if number is not None and self._is_announced(self.text[end : number.start], number, most):
+            number = next(iter(self._numbers_between(end, end + LONGEST_GAP)), None)
+            if number is not None and self._is_announced(self.text[end : number.start], number, most_words):
                 numbers.append(number)
         return numbers
 
-    def _is_announced(self, between: str, number: _Number, most: int) -> bool:
+    def _is_announced(self, between: str, number: _Number, most_words: int) -> bool:
         count = len(re.findall(rf"{LETTER}+", between))
-        if _BETWEEN.search(between) or count > most or not self._is_free(number):
+        if _BOUNDARY.search(between) or count > most_words or not self._counts_nothing(number):
             return False
         if number.is_weak:
-            return count <= 1 and self._closes(number)
-        return number.value not in self.asked or number.out_of or count <= 2
+            return count <= 1 and self._ends_clause(number)
+        return number.value not in self.question_numbers or number.is_of_100 or count <= 2
 
 
 def _is_sum(low: _Number, high: _Number, gap: str) -> bool:
-    """Whether two numbers in words form a single number above 100."""
+    """Whether two numbers in words form a single number above 100, as in "a hundred and twenty"."""
     are_words = low.is_word and high.is_word and 100 in (low.value, high.value)
     return are_words and re.fullmatch(r"\s(?:\w{1,3}\s)?", gap) is not None
 
@@ -299,6 +322,7 @@ def _numbers(text: str) -> list[_Number]:
 
 
 def _number(match: re.Match[str]) -> _Number | None:
+    """The number of a match of _NUMBER; None if it is not a plain number from 0 to 100, but a bound, say."""
     text, start, end = match.string, match.start(), match.end()
     is_negative = (
         bool(match[2])
@@ -308,63 +332,70 @@ def _number(match: re.Match[str]) -> _Number | None:
     # A hyphen between two numbers belongs to a range.
     is_negative = is_negative and not re.search(r"[\d%]\s?$", text[max(start - 3, 0) : start])
     value = float(match[3].replace(",", "."))
-    around = text[max(start - 4, 0) : start].rstrip()[-1:], text[end : end + 4].lstrip()[:1]
-    out_of = _OUT_OF in around or around[1] == "%" or around[0] == "%"
-    is_bound = around[0] in ("<", ">", "\u2264", "\u2265") or text[end : end + 1] == "+"
+    before, after = text[max(start - 4, 0) : start].rstrip()[-1:], text[end : end + 4].lstrip()[:1]
+    is_of_100 = not {before, after}.isdisjoint({_OUT_OF, "%"})
+    is_bound = before in ("<", ">", "\u2264", "\u2265") or text[end : end + 1] == "+"
     is_thousands = re.search(r"[.,]\d{3}$", match[3]) is not None
-    if is_negative or is_bound or is_thousands or value > 100 or (0 < value < 1 and not out_of):
+    # A number below 1, such as 0.7, is probably on a scale of 0 to 1.
+    if is_negative or is_bound or is_thousands or value > 100 or (0 < value < 1 and not is_of_100):
         return None
     return _Number(
-        value=value, start=start, end=end, out_of=out_of, is_word=bool(match[1]), is_weak=match[1] == _WEAK
+        value=value,
+        start=start,
+        end=end,
+        is_of_100=is_of_100,
+        is_word=bool(match[1]),
+        is_weak=match[1] == _WEAK,
     )
 
 
-def _values(text: str) -> list[float]:
-    return [number.value for number in _numbers(text)]
-
-
-def _only(text: str) -> _Number | None:
-    """The number in a text; None unless all its numbers are equal."""
+def _single_number(text: str) -> _Number | None:
+    """The first number in a text; None unless there is one and all others are equal to it."""
     numbers = _numbers(text)
     return numbers[0] if len({number.value for number in numbers}) == 1 else None
 
 
 def _in_digits(text: str, words: Sequence[Lexicon]) -> str:
-    """The text with numbers in words replaced by a mark and digits."""
+    """The text with each number in words replaced by a mark, _WORD or _WEAK, and its digits."""
     for language in words:
         if language.unspaced:
             text = _signs_in_digits(text, language)
     spaced = [language for language in words if not language.unspaced]
-    begins = frozenset[str]().union(*(language.first_words for language in spaced))
+    first_words = frozenset[str]().union(*(language.first_words for language in spaced))
     runs = [*_LETTER_RUN.finditer(text)]
     parts, position, index = [], 0, 0
     while index < len(runs):
-        if runs[index][0] not in begins:
+        if runs[index][0] not in first_words:
             index += 1
             continue
         # Of languages that match equally many words, max takes the first.
-        length, written = max((_longest(text, runs, index, item) for item in spaced), key=itemgetter(0))
+        length, digits = max((_longest_number(text, runs, index, item) for item in spaced), key=itemgetter(0))
         if length:
-            parts += [text[position : runs[index].start()], written]
+            parts += [text[position : runs[index].start()], digits]
             position = runs[index + length - 1].end()
         index += length or 1
     return "".join([*parts, text[position:]])
 
 
 def _signs_in_digits(text: str, words: Lexicon) -> str:
-    return re.sub(rf"[{words.signs}]+", lambda run: _marked(words.numbers.get(run[0]), run[0], words), text)
+    """The text with the numbers of an unspaced language, which are runs of certain characters, in digits."""
+
+    def digits(run: re.Match[str]) -> str:
+        return _as_marked_digits(words.numbers.get(run[0]), run[0], words)
+
+    return re.sub(rf"[{words.signs}]+", digits, text)
 
 
-def _marked(value: int | None, written: str, words: Lexicon) -> str:
-    """A number in digits after its mark; `written` unchanged if it is not a number."""
+def _as_marked_digits(value: int | None, spelling: str, words: Lexicon) -> str:
+    """The digits of a number after their mark; `spelling` unchanged if `value` is None."""
     if value is None:
-        return written
-    is_weak = words.foreign or value < FEWEST or written in words.common
+        return spelling
+    is_weak = words.foreign or value < LOWEST_IN_WORDS or spelling in words.common
     return f"{_WEAK if is_weak else _WORD}{value}"
 
 
-def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
-    """The longest number in words that begins at `index`: its length in words, or 0, and its digits."""
+def _longest_number(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexicon) -> tuple[int, str]:
+    """The longest number in words from `runs[index]` on: its length in runs, or 0, and its marked digits."""
     longest, end = (0, ""), runs[index].start()
     spelled: list[str] = []
     for length, run in enumerate(runs[index : index + words.most_words], start=1):
@@ -374,5 +405,5 @@ def _longest(text: str, runs: Sequence[re.Match[str]], index: int, words: Lexico
         end = run.end()
         value = words.numbers.get(" ".join(spelled))
         if value is not None:
-            longest = (length, _marked(value, " ".join(spelled), words))
+            longest = (length, _as_marked_digits(value, " ".join(spelled), words))
     return longest

@@ -1,4 +1,7 @@
-"""Prepares a reply's text for reading, and searches it for the rubric's phrases. Pure."""
+"""Prepares a reply's text for reading, and searches it for the rubric's phrases. Pure.
+
+A kind of phrase is the name of a list in the rubric, such as "final" or "declines".
+"""
 
 from __future__ import annotations
 
@@ -13,24 +16,25 @@ from equipoise.suites.turnabout.vocabulary import SHORT, Lexicon
 
 HEAD, TAIL = 1_000, 4_000
 """The characters that are read at the beginning and at the end of a long reply, where answers are."""
-AROUND = 30
+CONTEXT = 30
 """The characters that are read before and after a possible answer."""
-ACT = 60
-"""The maximum distance in characters from "I cannot" to the verb of what it cannot do."""
+ACT_DISTANCE = 60
+"""The maximum distance in characters from the end of "I cannot" to a verb such as "answer"."""
 BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__|\\boxed\{([^{}\n]{1,40})\}", re.IGNORECASE)
 _MARKUP = re.compile(
     r"\\[A-Za-z]{1,12}|</?[A-Za-z]{2,12}>|[*_`#~|$\\{}\ue000-\ue00f]|^[ \t]{0,3}>(?=\s)", re.MULTILINE
 )
-_STRUCK = re.compile(r"~~[^~\n]{1,80}~~")
-_TILDES = re.compile(r"(?<=[\w%])\s?[~\u301c\u223c\u02dc]\s?(?=[\w%])")
-_ENDS = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,80}~~")
+_RANGE_TILDE = re.compile(r"(?<=[\w%])\s?[~\u301c\u223c\u02dc]\s?(?=[\w%])")
+"""A tilde between the ends of a range, as East Asian languages write it."""
+_CLAUSE_END = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
 
 
 def answer_in(text: str) -> str:
-    """A reply without thoughts and struck-out text; only the beginning and the end of a long one."""
+    """The reply without its reasoning and struck-out text; only the beginning and the end of a long one."""
     answer = split(text)[0]
     answer = answer if len(answer) <= HEAD + TAIL else f"{answer[:HEAD]}\n{answer[-TAIL:]}"
-    return _TILDES.sub("-", _STRUCK.sub(" ", nfkc(answer)))
+    return _RANGE_TILDE.sub("-", _STRUCK_OUT.sub(" ", nfkc(answer)))
 
 
 def without_markup(text: str) -> str:
@@ -44,7 +48,7 @@ def in_bold(text: str) -> list[str]:
 
 
 def spans(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int, int]]:
-    """The start and end of each phrase of a kind in a text; whole words if the language has spaces."""
+    """The start and end of each phrase of a kind in a folded text; it begins a word if there are spaces."""
     for language in words:
         for phrase in language.lists.get(kind, ()):
             end = 0
@@ -61,11 +65,12 @@ def _is_word(text: str, start: int, end: int) -> bool:
 
 
 def _is_letter(sign: str) -> bool:
+    """Whether a character is a letter, a digit, or a vowel sign of Devanagari."""
     return sign.isalnum() or "\u0900" <= sign <= "\u0963"
 
 
 def pattern(words: Sequence[Lexicon], *kinds: str) -> str:
-    """A regular expression that matches phrases of these kinds, as `spans` does."""
+    """A regular expression that matches phrases of these kinds; one that never matches if there are none."""
     return "|".join(language.pattern(kind) for language in words for kind in kinds) or "(?!)"
 
 
@@ -84,7 +89,7 @@ class Clauses:
 
     def __init__(self, text: str, words: Sequence[Lexicon]) -> None:
         self.text, self.words = text, words
-        ends = [match.start() for match in _ENDS.finditer(text)]
+        ends = [match.start() for match in _CLAUSE_END.finditer(text)]
         # A "but" begins a new clause, which may answer even if the one before declines.
         self.ends = sorted([*ends, *(start - 1 for start, _ in spans(text, "yet", words))])
 
@@ -92,8 +97,8 @@ class Clauses:
         """The index of the clause at this position."""
         return bisect_left(self.ends, position)
 
-    def first(self, kind: str) -> dict[int, int]:
-        """The position of the first phrase of this kind, by clause."""
+    def _first_starts(self, kind: str) -> dict[int, int]:
+        """The position of the first phrase of this kind in each clause that has one, by its index."""
         starts: dict[int, int] = {}
         for position, _ in spans(self.text, kind, self.words):
             starts[self.at(position)] = min(position, starts.get(self.at(position), position))
@@ -101,19 +106,19 @@ class Clauses:
 
     @cached_property
     def declined(self) -> dict[int, int]:
-        """The position at which a clause declines to answer, by clause."""
-        starts = self.first("declines")
+        """The position of the words that decline to answer, by the index of the clause."""
+        starts = self._first_starts("declines")
         acts = sorted(position for position, _ in spans(self.text, "acts", self.words))
         for position, end in spans(self.text, "unable", self.words):
             clause, act = self.at(position), bisect_left(acts, end)
-            if act < len(acts) and acts[act] <= end + ACT and self.at(acts[act]) == clause:
+            if act < len(acts) and acts[act] <= end + ACT_DISTANCE and self.at(acts[act]) == clause:
                 starts[clause] = min(position, starts.get(clause, position))
         return starts
 
     @cached_property
     def excused(self) -> dict[int, int]:
-        """The position at which a clause makes an excuse for not answering, by clause."""
-        return self.first("excuses")
+        """The position of an excuse for not answering, by the index of the clause."""
+        return self._first_starts("excuses")
 
     @property
     def declines(self) -> bool:

@@ -1,7 +1,7 @@
-"""Reads the answer of a reply: a number from 0 to 100, the letter of an option, or a refusal. Pure.
+"""Reads the answer of a reply: a number from 0 to 100, an option, or a refusal. Pure.
 
-What a reply gives as its answer takes precedence over what it only mentions. If two answers contradict each
-other, there is none: ambiguous replies are left unread, never guessed.
+A number or letter that a reply gives as its answer takes precedence over one that it only mentions. If two
+answers contradict each other, the reply is left unread: nothing is guessed.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ from equipoise.suites.turnabout.number_reply import NumberReply
 from equipoise.suites.turnabout.vocabulary import Lexicon
 
 How = Literal["number", "range", "letter", "option", "declined", "unread"]
+"""The form in which an answer was read, or the reason why there is none. An "option" was given in words."""
 
 
 class Reading(NamedTuple):
-    """The answer of a reply: a number from 0 to 100 or the index of an option, None without an answer.
-
-    `how` is the way in which it was read, or the reason why there is none.
-    """
+    """The answer of a reply: a number from 0 to 100 or the index of an option, None without an answer."""
 
     value: float | None
     how: How
@@ -32,8 +30,8 @@ def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
     A number that is also in the question counts only where it is clearly the answer.
     """
     reply = NumberReply(text, words, question)
-    for values, ranges in reply.levels():
-        if len(values) > 1 or (values and reply.is_split(*values)):
+    for values, ranges in reply.candidates():
+        if len(values) > 1 or (values and reply.is_one_of_two_shares(*values)):
             return Reading(None, "unread")
         if values:
             return Reading(values.pop(), "number")
@@ -46,14 +44,14 @@ def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
 def read_letter(text: str, words: Sequence[Lexicon], options: Sequence[str]) -> Reading:
     """The index of the option that a reply gives, by its letter or in its words."""
     reply = LetterReply(text, words, options)
-    for indices in reply.levels():
+    for indices in reply.candidates():
         if len(indices) > 1:
             return Reading(None, "unread")
         if indices:
             (index,) = indices
-            is_named = reply.named <= {index}
-            return Reading(index, "letter") if is_named else Reading(None, "unread")
-    named = reply.named if len(reply.named) == 1 else reply.mentioned
-    if len(named) == 1:
-        return Reading(float(*named), "option")
-    return Reading(None, "declined" if not named and reply.declines else "unread")
+            is_contradicted = bool(reply.stated - {index})
+            return Reading(None, "unread") if is_contradicted else Reading(index, "letter")
+    in_words = reply.stated if len(reply.stated) == 1 else reply.mentioned
+    if len(in_words) == 1:
+        return Reading(float(*in_words), "option")
+    return Reading(None, "declined" if not in_words and reply.declines else "unread")
