@@ -1,9 +1,11 @@
-"""Askers about an incident: a person of one of the two sides of its pair. Answers favour one of them."""
+"""Askers about an incident, each of whom belongs to one of its two actors; and whom answers favour."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
+from equipoise.core.files import Row
 from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import Form
 from equipoise.stats.askers import AskerScale
@@ -19,44 +21,47 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
-    """The cues of the cases about a pair, whose first side is actor `a`; cases without names have no cues.
+    """The cues of the cases about a pair, whose first side is actor `a`; cases about X and Y have no cues.
 
     Raises UserError naming file and line.
     """
     path = cues.find(selection, "turnabout")
-    texts = [
-        (row["language"], row["set"], row["form"], int(row["number"]), row)
-        for row in cues.read(path, COLUMNS)
-    ]
-    actors = dataset.read(selection.topics).actors
+    rows, actors = cues.read(path, COLUMNS), dataset.read(selection.topics).actors
     twins = {}
     for case in cases:
-        # `case` is a default argument, so that each function keeps the case of its own iteration.
-        def written(form: Form, side: str, case: Incident = case) -> dict[int, str]:
-            named = {"side": actors[case.language, case.actor_set, side]}
-            return {
-                number: dataset.filled(row["text"], named, row.where)
-                for language, actor_set, text_form, number, row in texts
-                if (language, actor_set, text_form) == (case.language, case.actor_set, form)
-            }
-
-        if case.pair and (pairs := cues.cue_pairs(sides(case), written)):
+        if case.pair and (pairs := cues.cue_pairs(sides(case), partial(_texts, rows, actors, case))):
             twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(path), twins=twins)
 
 
+def _texts(
+    rows: Sequence[Row],
+    actors: Mapping[tuple[str, str, str], Mapping[str, str]],
+    case: Incident,
+    form: Form,
+    actor: str,
+) -> dict[int, str]:
+    """The texts of a form by number, for an asker who belongs to this actor."""
+    key, slots = (case.language, case.actor_set, form), {"side": actors[case.language, case.actor_set, actor]}
+    return {
+        int(row["number"]): dataset.fill_slots(row["text"], slots, row.where)
+        for row in rows
+        if (row["language"], row["set"], row["form"]) == key
+    }
+
+
 def sides(case: Incident) -> tuple[str, str]:
-    """The actors a and b of the case's pair, whichever is named first in the text."""
+    """Actor a and actor b of the case's pair, in this order even if b is named first."""
     actors = case.first_actor, case.second_actor
     return actors if case.leads == "a" else actors[::-1]
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:
-    """100 if the answer goes entirely against the second side of the pair, 0 if against the first."""
-    against = row.percent
-    if against is None:
+    """100 if the answer goes entirely against actor b, 0 if against actor a; None without a score."""
+    against_first = row.percent
+    if against_first is None:
         return {"": None}
-    return {"": 100.0 - against if row.question.labels["leads"] == "a" else against}
+    return {"": 100.0 - against_first if row.question.labels["leads"] == "a" else against_first}
 
 
 def answer(row: RunRow) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.suites import askers as cues
@@ -16,30 +16,32 @@ from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.turnabout import askers, dataset
 from equipoise.suites.turnabout.dataset import (
+    ANONYMOUS_ACTORS,
     ASKS,
+    DEFAULT_FORM,
+    DIRECTIONS,
+    EVIDENCE,
     FAIRNESS,
-    KINDS,
-    PLAIN,
+    OPTION_VALUES,
     SLOT,
-    UNNAMED,
-    VALUES,
     ActorPair,
     Incident,
     Tables,
 )
 
 FILES = ("pairs.csv", "incidents.csv", "actors.csv", "answers.csv", "options.csv")
-WORDS, CHARACTERS = (60, 130), (100, 260)
+WORD_LIMITS, CHARACTER_LIMITS = (60, 130), (100, 260)
 """The minimum and maximum length of an incident, in words, or in characters for unspaced scripts."""
 _UNSPACED = re.compile("[\u3400-\u9fff]")
-_WORDS = re.compile(r"\w+|[^\w\s]")
-_BLANK = "\ue000"
-_ARTICLE = re.compile(rf"(?i)\ban? {_BLANK}")
-_BEGINS = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]")
+_ACTOR_MARK = "\ue000"
+"""A private character in place of an actor."""
+_ARTICLE = re.compile(rf"(?i)\ban? {_ACTOR_MARK}")
+_SENTENCE_START = re.compile(r"(?:^|[.!?\u3002]\s+|[\u201c\u00ab\u201e]\s?)$")
 
 
 def recognises(path: Path) -> Recognised:
-    """Yes for a folder with the suite's tables, part for a file in such a folder."""
+    """`yes` for a folder with the suite's tables, `part` for a file in such a folder, otherwise `no`."""
     folder = path if path.is_dir() else path.parent
     is_dataset = all((folder / name).is_file() for name in FILES)
     return "no" if not is_dataset else "yes" if path.is_dir() else "part"
@@ -49,12 +51,12 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
     yield from _balance(topics, tables)
-    yield from _pairs(topics, tables)
+    yield from _actor_forms(topics, tables)
     for language, texts in tables.texts.items():
         for row in texts.values():
             yield Text(where=row.where, among=language, owner="", text=row["text"])
     yield from _texts(tables)
-    yield from _tables(topics, tables)
+    yield from _answer_texts(topics, tables)
     yield from _twins(topics, tables)
     yield from _directions_and_orders(topics)
     yield from _askers(topics, tables)
@@ -64,24 +66,24 @@ def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on unequal numbers of templates, by kind of evidence and by what is asked."""
     where = f"{topics / 'incidents.csv'}:1"
     for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
-        own = tables.of(actor_set)
-        for label, known in (("evidence", KINDS), ("asks", ASKS)):
-            counts = Counter(getattr(item, label) for item in own)
-            if len({counts[name] for name in known}) > 1:
-                listed = ", ".join(f"{counts[name]} {name}" for name in known)
+        templates = tables.templates_of(actor_set)
+        for label, names in (("evidence", EVIDENCE), ("asks", ASKS)):
+            counts = Counter(getattr(template, label) for template in templates)
+            if len({counts[name] for name in names}) > 1:
+                listed = ", ".join(f"{counts[name]} {name}" for name in names)
                 yield Finding.at(where, f"{actor_set} is not balanced: {listed}")
-        cells = {(item.evidence, item.asks) for item in own}
-        for kind, asks in sorted({(kind, asks) for kind in KINDS for asks in ASKS} - cells):
+        combinations = {(template.evidence, template.asks) for template in templates}
+        for kind, asks in sorted({(kind, asks) for kind in EVIDENCE for asks in ASKS} - combinations):
             yield Finding.at(where, f"{actor_set} has no template of kind {kind!r} that asks for {asks}")
     for item in tables.templates:
         if not 2 <= len(item.incident.split()) <= 4:
             yield Finding.at(item.where, "incident needs two to four words")
 
 
-def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
-    """Findings on forms that only one actor of a pair has, or that are the same text for both."""
+def _actor_forms(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Findings on forms that only one actor of a pair has, or whose text is the same for the two actors."""
     where = f"{topics / 'actors.csv'}:1"
-    for pair, language in _asked(tables):
+    for pair, language in _pairs_by_language(tables):
         one, other = (tables.actors[language, pair.actor_set, actor] for actor in pair.actors)
         for form in sorted(one.keys() ^ other.keys()):
             yield Finding.at(
@@ -92,20 +94,22 @@ def _pairs(topics: Path, tables: Tables) -> Iterator[Finding]:
                 yield Finding.at(where, f"{language}: {form!r} of {' and '.join(pair.actors)} is the same")
 
 
-def _asked(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
-    """Each pair with each of its languages, and the pair of X and Y in each set and language."""
+def _pairs_by_language(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
+    """Each pair with each of its languages; and X and Y, as a pair of each set, likewise."""
     sets: dict[tuple[str, str], None] = {}
     for pair in tables.pairs:
         for language in pair.languages:
             yield pair, language
             sets.setdefault((pair.actor_set, language))
     for actor_set, language in sets:
-        yield (
-            ActorPair(
-                name="x and y", actor_set=actor_set, actors=("x", "y"), homes=("", ""), languages=(language,)
-            ),
-            language,
+        anonymous = ActorPair(
+            name="x and y",
+            actor_set=actor_set,
+            actors=ANONYMOUS_ACTORS,
+            homes=("", ""),
+            languages=(language,),
         )
+        yield anonymous, language
 
 
 def _texts(tables: Tables) -> Iterator[Finding]:
@@ -119,41 +123,39 @@ def _texts(tables: Tables) -> Iterator[Finding]:
             slots = {slot[1] for slot in SLOT.finditer(row["text"])}
             if missing := {"first", "second"} - slots:
                 yield Finding.at(row.where, f"the text has no {{{min(missing)}}}")
-            if odd := {slot[1] for slot in SLOT.finditer(row["text"] + row["question"])} - {
-                "first",
-                "second",
-            }:
-                yield Finding.at(row.where, f"{{{min(odd)}}} does not belong in a text")
+            all_slots = {slot[1] for slot in SLOT.finditer(row["text"] + row["question"])}
+            if unknown := all_slots - {"first", "second"}:
+                yield Finding.at(row.where, f"{{{min(unknown)}}} does not belong in a text")
             yield from _length(row.where, row["text"])
             forms = [
                 forms
                 for (name, actor_set, actor), forms in tables.actors.items()
-                if name == language and actor_set == sets[row["id"]] and actor not in UNNAMED
+                if name == language and actor_set == sets[row["id"]] and actor not in ANONYMOUS_ACTORS
             ]
             for text in (row["text"], row["question"]):
-                yield from _form(row.where, text, forms)
+                yield from _grammar(row.where, text, forms)
 
 
 def _length(where: str, text: str) -> Iterator[Finding]:
     plain = SLOT.sub("X", text)
     is_unspaced = bool(_UNSPACED.search(plain))
     size = len("".join(plain.split())) if is_unspaced else len(plain.split())
-    (least, most), unit = (CHARACTERS, "characters") if is_unspaced else (WORDS, "words")
+    (least, most), unit = (CHARACTER_LIMITS, "characters") if is_unspaced else (WORD_LIMITS, "words")
     if not least <= size <= most:
         yield Finding.at(where, f"the text has {size} {unit}, not {least} to {most}")
 
 
-def _form(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
-    """Findings on articles before an actor, lower-case starts of sentences, and names outside of slots."""
-    blank = SLOT.sub(_BLANK, text)
-    if _ARTICLE.search(blank):
+def _grammar(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
+    """Findings on articles before an actor, lower case at the start of a sentence, names outside slots."""
+    marked = SLOT.sub(_ACTOR_MARK, text)
+    if _ARTICLE.search(marked):
         yield Finding.at(where, "an article before an actor depends on the actor; make it part of a form")
     for slot in SLOT.finditer(text):
-        words = [actor[slot[2] or PLAIN] for actor in forms if (slot[2] or PLAIN) in actor]
-        if _BEGINS.search(text[: slot.start()]) and any(word[:1].islower() for word in words):
+        words = [actor[slot[2] or DEFAULT_FORM] for actor in forms if (slot[2] or DEFAULT_FORM) in actor]
+        if _SENTENCE_START.search(text[: slot.start()]) and any(word[:1].islower() for word in words):
             yield Finding.at(where, f"{slot[0]} begins a sentence with a small letter")
     for name in sorted({name.strip() for actor in forms for name in actor.values()}):
-        if len(name) > 1 and _contains_name(name, blank):
+        if len(name) > 1 and _contains_name(name, marked):
             yield Finding.at(where, f"{name!r} stands outside a slot, so it would not be swapped")
 
 
@@ -163,16 +165,14 @@ def _contains_name(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _tables(topics: Path, tables: Tables) -> Iterator[Finding]:
+def _answer_texts(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on languages that lack an instruction for an answer, or options for fairness."""
     for language in tables.texts:
-        asks = [
-            (language, name, direction) for name in ASKS if name != FAIRNESS for direction in ("up", "down")
-        ]
-        for key in asks:
+        keys = [(language, asks, direction) for asks in ASKS if asks != FAIRNESS for direction in DIRECTIONS]
+        for key in keys:
             if key not in tables.answers:
                 yield Finding.at(f"{topics / 'answers.csv'}:1", f"there is no row {', '.join(key)}")
-        texts = [tables.options.get((language, str(value))) for value in (*VALUES, "ask")]
+        texts = [tables.options.get((language, str(value))) for value in (*OPTION_VALUES, "ask")]
         if None in texts or len({*texts}) < len(texts):
             yield Finding.at(
                 f"{topics / 'options.csv'}:1", f"{language} needs five different options, and a row 'ask'"
@@ -191,7 +191,7 @@ def _twins(topics: Path, tables: Tables) -> Iterator[Finding]:
 
 
 def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
-    """The words of the question, or its characters, without those of the two actors' forms."""
+    """The question without its two actors: its words, or the rest of the text in an unspaced script."""
     forms = [
         text
         for actor in (case.first_actor, case.second_actor)
@@ -200,50 +200,49 @@ def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
     if _UNSPACED.search(case.question):
         either = "|".join(re.escape(text) for text in sorted(forms, key=len, reverse=True))
         return re.sub(either, "", case.question)
-    words = {word for text in forms for word in _WORDS.findall(text)}
-    return [word for word in _WORDS.findall(case.question) if word not in words]
+    words = {word for text in forms for word in _WORD_OR_SIGN.findall(text)}
+    return [word for word in _WORD_OR_SIGN.findall(case.question) if word not in words]
 
 
 def _directions_and_orders(topics: Path) -> Iterator[Finding]:
-    """Findings on imbalance: of rising and falling scales, or of the options' positions."""
+    """Findings on unequal numbers of rising and falling scales, or of values in the options' positions."""
+    # Cases of X and Y suffice, because all cases of a template share the answer form.
     cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
     for language, actor_set in dict.fromkeys((case.language, case.actor_set) for case in cases):
-        own = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
-        up = Counter(case.asks for case in own if case.scale_direction == "up" and not case.options)
-        down = Counter(case.asks for case in own if case.scale_direction == "down" and not case.options)
+        group = [case for case in cases if (case.language, case.actor_set) == (language, actor_set)]
+        up = Counter(case.asks for case in group if case.scale_direction == "up" and not case.options)
+        down = Counter(case.asks for case in group if case.scale_direction == "down" and not case.options)
         positions = Counter(
-            (position, value) for case in own for position, value in enumerate(case.option_values)
+            (position, value) for case in group for position, value in enumerate(case.option_values)
         )
-        if _differ([up[asks] - down[asks] for asks in up | down]) or _spread(positions.values()) > 1:
+        is_uneven = any(abs(up[asks] - down[asks]) > 1 for asks in up | down)
+        if is_uneven or _range(positions.values()) > 1:
             where = f"{topics / 'incidents.csv'}:1"
             yield Finding.at(where, f"{actor_set} in {language}: directions or orders are not balanced")
 
 
-def _differ(differences: Iterable[int]) -> bool:
-    return any(abs(difference) > 1 for difference in differences)
-
-
-def _spread(counts: Iterable[int]) -> int:
-    known = [*counts]
-    return max(known) - min(known) if known else 0
+def _range(counts: Collection[int]) -> int:
+    return max(counts) - min(counts) if counts else 0
 
 
 def _askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
-    """The cues; findings on slots that do not fit every actor of the set."""
+    """The asker cues as texts; findings on slots that do not fit every actor of the set."""
     path = topics / ASKERS
     forms: dict[tuple[str, str], list[Mapping[str, str]]] = {}
     for (language, actor_set, actor), own in tables.actors.items():
-        if actor not in UNNAMED:
+        if actor not in ANONYMOUS_ACTORS:
             forms.setdefault((language, actor_set), []).append(own)
     for row in cues.read(path, askers.COLUMNS) if path.is_file() else ():
         yield Text(where=row.where, among=f"asker {row['language']}", owner=row.where, text=row["text"])
         slots = [*SLOT.finditer(row["text"])]
         if not slots or {slot[1] for slot in slots} != {"side"}:
             yield Finding.at(row.where, "a sentence about who asks needs {side}, and no other slot")
-        fitting = forms.get((row["language"], row["set"]), [])
-        missing = [slot[0] for slot in slots if any((slot[2] or PLAIN) not in actor for actor in fitting)]
-        if not fitting or missing:
+        actors = forms.get((row["language"], row["set"]), [])
+        missing = [
+            slot[0] for slot in slots if any((slot[2] or DEFAULT_FORM) not in actor for actor in actors)
+        ]
+        if not actors or missing:
             yield Finding.at(
                 row.where, f"not every actor has the form of {missing[0] if missing else 'side'}"
             )
-        yield from _form(row.where, row["text"], fitting)
+        yield from _grammar(row.where, row["text"], actors)

@@ -1,7 +1,7 @@
 """Reads the cases: incidents with two actors, from templates, with either actor first and without names.
 
 `pairs.csv` has the pairs of actors with their languages, `incidents.csv` the templates, and `<language>.csv`
-their texts. A slot such as `{first:of}` in a text is filled with the form `of` of the first actor, from
+their texts. A slot such as `{first:of}` in a text is fill_slots with the form `of` of the first actor, from
 `actors.csv`. `answers.csv` and `options.csv` have the instructions for answers.
 """
 
@@ -25,33 +25,33 @@ from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 
 Direction = Literal["up", "down"]
-PAIRS = ["pair", "set", "a", "b", "home_a", "home_b", "languages"]
-INCIDENTS = ["id", "set", "kind", "asks", "incident"]
-TEXTS = ["id", "text", "question"]
-ANSWERS = ["language", "asks", "direction", "text"]
-OPTIONS = ["language", "value", "text"]
-ACTORS = ["language", "set", "actor", "form", "text"]
-ABROAD = "en-US"
-"""The language in which every pair is asked, in addition to the home languages of its actors."""
+PAIR_COLUMNS = ["pair", "set", "a", "b", "home_a", "home_b", "languages"]
+INCIDENT_COLUMNS = ["id", "set", "kind", "asks", "incident"]
+TEXT_COLUMNS = ["id", "text", "question"]
+ANSWER_COLUMNS = ["language", "asks", "direction", "text"]
+OPTION_COLUMNS = ["language", "value", "text"]
+ACTOR_COLUMNS = ["language", "set", "actor", "form", "text"]
+COMMON_LANGUAGE = "en-US"
+"""The language in which every pair is asked about, in addition to the home languages of its actors."""
 ANONYMOUS = "anonymous"
 """The area of the cases without names of actors."""
-UNNAMED = ("x", "y")
-"""The actors of cases without names."""
-KINDS = ("first", "second", "both", "neither")
-"""The actors whom the evidence is against: the column `kind`, and the field `evidence`."""
+ANONYMOUS_ACTORS = ("x", "y")
+"""The ids of the actors in cases without names."""
+EVIDENCE = ("first", "second", "both", "neither")
+"""Which actors the evidence is against: the column `kind`, and the field `evidence`."""
 ASKS = ("responsibility", "likelihood", "severity", "fairness")
 """What a question can ask for."""
 FAIRNESS = "fairness"
 """Questions about fairness are answered with the letter of an option, all others with a number."""
-VALUES = (0, 25, 50, 75, 100)
+OPTION_VALUES = (0, 25, 50, 75, 100)
 """How much each option goes against the actor named first, 0 to 100."""
 DIRECTIONS: tuple[Direction, ...] = ("up", "down")
-"""The number that goes against the actor named first is the highest ("up") or the lowest ("down")."""
+"""Whether the highest ("up") or the lowest number ("down") of a scale goes against the actor named first."""
 HALVES = ((0, 1, 0, 1), (0, 1, 0, 1), (1, 0, 1, 0), (1, 0, 1, 0), (0, 0, 1, 1), (1, 1, 0, 0))
 """HALVES[rank % 6][kind] is the half, 0 or 1, of the template with this rank in its set and kind. Both halves
 have equal numbers of each kind and of each thing asked."""
 SLOT = re.compile(r"\{(first|second|side)(?::([^{}]+))?\}")
-PLAIN = "name"
+DEFAULT_FORM = "name"
 """The default form, for a slot without a form, such as `{first}`."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 
@@ -127,7 +127,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The content of the tables, by their keys."""
+    """The content of the tables. `texts` is by language and template, `actors` by language, set and actor."""
 
     pairs: Sequence[ActorPair]
     templates: Sequence[Template]
@@ -136,7 +136,7 @@ class Tables:
     options: Mapping[tuple[str, ...], str]
     actors: Mapping[tuple[str, str, str], Mapping[str, str]]
 
-    def of(self, actor_set: str) -> list[Template]:
+    def templates_of(self, actor_set: str) -> list[Template]:
         """The templates of a set, in an order in which the first few are balanced as well."""
         return [item for item in self.templates if item.actor_set == actor_set]
 
@@ -147,15 +147,15 @@ def incidents(selection: Selection) -> list[Incident]:
     Raises UserError naming file and line.
     """
     tables = read(selection.topics)
-    pairs = _chosen(tables.pairs, selection)
-    incidents: list[Incident] = []
+    pairs = _selected_pairs(tables.pairs, selection)
+    cases: list[Incident] = []
     for language in _languages(pairs, selection):
-        chosen = [pair for pair in pairs if language in pair.languages]
-        incidents += _in_language(language, chosen, tables, selection)
-    return incidents
+        pairs_asked = [pair for pair in pairs if language in pair.languages]
+        cases += _incidents_in(language, pairs_asked, tables, selection)
+    return cases
 
 
-def _chosen(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorPair]:
+def _selected_pairs(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorPair]:
     names, known = selection.option(CHOSEN_PAIRS), [pair.name for pair in pairs]
     if unknown := [name for name in names if name not in known]:
         raise UserError(f"--pairs: there is no {unknown[0]!r}; there are {', '.join(known)}")
@@ -163,34 +163,40 @@ def _chosen(pairs: Sequence[ActorPair], selection: Selection) -> Sequence[ActorP
 
 
 def _languages(pairs: Sequence[ActorPair], selection: Selection) -> list[str]:
-    """English first, then the others in the order of the pairs."""
-    known = sorted(
-        dict.fromkeys(name for pair in pairs for name in pair.languages), key=lambda name: name != ABROAD
-    )
+    """The selected languages: COMMON_LANGUAGE first, then the others in the order of the pairs."""
+    in_order = dict.fromkeys(language for pair in pairs for language in pair.languages)
+    known = sorted(in_order, key=lambda language: language != COMMON_LANGUAGE)
     if unknown := [name for name in selection.languages if name not in known]:
         where = selection.topics / "pairs.csv"
         raise UserError(f"--language: no {unknown[0]!r} in {where}; there are {', '.join(known)}")
     return [name for name in known if not selection.languages or name in selection.languages]
 
 
-def _in_language(
+def _incidents_in(
     language: str, pairs: Sequence[ActorPair], tables: Tables, selection: Selection
 ) -> Iterator[Incident]:
-    seed, made = selection.option(SEED), {}
+    """The cases in one language: with names pair by pair, then without names."""
+    seed = selection.option(SEED)
+    # For each set of actors, a function for each template that makes a case of it.
+    case_makers = {}
     for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
-        templates = tables.of(actor_set)
+        templates = tables.templates_of(actor_set)
         answer_forms = _answer_forms(templates, language, seed)
-        chosen = templates[: selection.limit]
-        made[actor_set] = [partial(_case, language, item, tables, answer_forms[item.id]) for item in chosen]
+        case_makers[actor_set] = [
+            partial(_case, language, template, tables, answer_forms[template.id])
+            for template in templates[: selection.limit]
+        ]
     for pair in pairs:
-        for case in made[pair.actor_set]:
+        for case in case_makers[pair.actor_set]:
             yield case(pair.name, "a", pair.actors, pair.homes)
             yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
     # The sets alternate, so that a session that ends early has cases of each.
-    alternating = sorted((number, name) for name, cases in made.items() for number in range(len(cases)))
-    for number, name in alternating:
+    alternating = sorted(
+        (index, name) for name, makers in case_makers.items() for index in range(len(makers))
+    )
+    for index, name in alternating:
         controls = tuple(pair.name for pair in pairs if pair.actor_set == name)
-        yield made[name][number]("", "x", UNNAMED, (), controls)
+        yield case_makers[name][index]("", "x", ANONYMOUS_ACTORS, (), controls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,26 +208,31 @@ class _AnswerForm:
 
 
 def _answer_forms(templates: Sequence[Template], language: str, seed: int) -> dict[str, _AnswerForm]:
-    """The answer forms by template. Half of the scales go up, and each option takes each position.
+    """The answer forms by template id. Half of the scales go up, and options take positions in rotation.
 
-    `templates` must be all templates of a set, so that the result does not depend on the selection.
+    `templates` must be all templates of a set, so that the result does not depend on `--limit`.
     """
     answer_forms = {}
     for asks in ASKS:
-        same = sorted(
-            (item for item in templates if item.asks == asks),
-            key=lambda item: (KINDS.index(item.evidence), _draw(seed, language, item.id)),
+        # Sorted by evidence, so that directions alternate within each kind of it.
+        group = sorted(
+            (template for template in templates if template.asks == asks),
+            key=lambda template: (
+                EVIDENCE.index(template.evidence),
+                _random_key(seed, language, template.id),
+            ),
         )
-        first = int(_draw(seed, language, asks, *(item.actor_set for item in same[:1])), 16)
-        shuffled = sorted(VALUES, key=lambda value: _draw(seed, language, asks, str(value)))
-        for number, item in enumerate(same, first):
-            shift = number % len(VALUES)
+        start = int(_random_key(seed, language, asks, *(template.actor_set for template in group[:1])), 16)
+        shuffled = sorted(OPTION_VALUES, key=lambda value: _random_key(seed, language, asks, str(value)))
+        for number, template in enumerate(group, start):
+            shift = number % len(OPTION_VALUES)
             order = tuple(shuffled[shift:] + shuffled[:shift])
-            answer_forms[item.id] = _AnswerForm(direction=DIRECTIONS[number % 2], order=order)
+            answer_forms[template.id] = _AnswerForm(direction=DIRECTIONS[number % 2], order=order)
     return answer_forms
 
 
-def _draw(seed: int, *keys: str) -> str:
+def _random_key(seed: int, *keys: str) -> str:
+    """A pseudo-random hexadecimal number, the same for the same arguments on every machine."""
     return hashlib.sha256(" ".join([str(seed), *keys]).encode()).hexdigest()
 
 
@@ -264,7 +275,7 @@ def _case(
 def _options(language: str, template: Template, tables: Tables, answer_form: _AnswerForm) -> tuple[str, ...]:
     if template.asks != FAIRNESS:
         return ()
-    return tuple(_table(tables.options, "options.csv", language, str(value)) for value in answer_form.order)
+    return tuple(_text_of(tables.options, "options.csv", language, str(value)) for value in answer_form.order)
 
 
 def _question(
@@ -274,29 +285,30 @@ def _question(
     if template.asks == FAIRNESS:
         options = _options(language, template, tables, answer_form)
         lines = [f"{letter}) {option}" for letter, option in zip("ABCDE", options, strict=True)]
-        ask = _table(tables.options, "options.csv", language, "ask")
-        parts = [text["text"], f"{text['question']}\n" + "\n".join(lines), ask]
+        instruction = _text_of(tables.options, "options.csv", language, "ask")
+        paragraphs = [text["text"], f"{text['question']}\n" + "\n".join(lines), instruction]
     else:
-        ask = _table(tables.answers, "answers.csv", language, template.asks, answer_form.direction)
-        parts = [text["text"], text["question"], ask]
+        instruction = _text_of(tables.answers, "answers.csv", language, template.asks, answer_form.direction)
+        paragraphs = [text["text"], text["question"], instruction]
     forms = {
         slot: tables.actors[language, template.actor_set, actor]
         for slot, actor in zip(("first", "second"), actors, strict=True)
     }
-    return filled("\n\n".join(parts), forms, text.where)
+    return fill_slots("\n\n".join(paragraphs), forms, text.where)
 
 
-def _table(table: Mapping[tuple[str, ...], str], name: str, *key: str) -> str:
+def _text_of(table: Mapping[tuple[str, ...], str], name: str, *key: str) -> str:
+    """The text of a row of the table in the file `name`. Raises UserError if there is no such row."""
     if key not in table:
         raise UserError(f"{name}: there is no row {', '.join(key)}")
     return table[key]
 
 
-def filled(text: str, forms: Mapping[str, Mapping[str, str]], where: str) -> str:
-    """The text with the forms of the actors in its slots. Raises UserError naming `where`."""
+def fill_slots(text: str, forms: Mapping[str, Mapping[str, str]], where: str) -> str:
+    """The text with its slots filled; `forms` has the forms of each slot's actor. Raises UserError."""
 
     def form(slot: re.Match[str]) -> str:
-        name, actor = slot[2] or PLAIN, forms.get(slot[1])
+        name, actor = slot[2] or DEFAULT_FORM, forms.get(slot[1])
         if actor is None or name not in actor:
             raise UserError(f"{where}: {slot[0]} is not in actors.csv")
         return actor[name]
@@ -309,19 +321,20 @@ def filled(text: str, forms: Mapping[str, Mapping[str, str]], where: str) -> str
 
 def read(folder: Path) -> Tables:
     """The tables in a folder, complete and consistent. Raises UserError naming file and line."""
-    pairs = [_pair(row) for row in rows(folder / "pairs.csv", PAIRS)]
+    pairs = [_pair(row) for row in rows(folder / "pairs.csv", PAIR_COLUMNS)]
     templates = _templates(folder / "incidents.csv")
     languages = dict.fromkeys(language for pair in pairs for language in pair.languages)
     tables = Tables(
         pairs=pairs,
         templates=templates,
-        texts={name: _by_id(folder / f"{name}.csv") for name in languages},
+        texts={name: _texts_by_id(folder / f"{name}.csv") for name in languages},
         answers={
             (row["language"], row["asks"], row["direction"]): row["text"]
-            for row in rows(folder / "answers.csv", ANSWERS)
+            for row in rows(folder / "answers.csv", ANSWER_COLUMNS)
         },
         options={
-            (row["language"], row["value"]): row["text"] for row in rows(folder / "options.csv", OPTIONS)
+            (row["language"], row["value"]): row["text"]
+            for row in rows(folder / "options.csv", OPTION_COLUMNS)
         },
         actors=_actors(folder / "actors.csv"),
     )
@@ -341,33 +354,33 @@ def _pair(row: Row) -> ActorPair:
         raise UserError(f"{row.where}: pair is {pair.name!r}; use a-z, 0-9 and _")
     if pair.actors[0] == pair.actors[1]:
         raise UserError(f"{row.where}: a and b are both {row['a']!r}")
-    if ABROAD not in pair.languages or not {*pair.homes} <= {*pair.languages}:
-        raise UserError(f"{row.where}: its languages must include both homes and {ABROAD}")
+    if COMMON_LANGUAGE not in pair.languages or not {*pair.homes} <= {*pair.languages}:
+        raise UserError(f"{row.where}: its languages must include both homes and {COMMON_LANGUAGE}")
     return pair
 
 
 def _templates(path: Path) -> list[Template]:
     """The templates, in an order in which the first few of a set have all kinds and all things asked."""
     checked: list[Row] = []
-    for row in rows(path, INCIDENTS):
+    for row in rows(path, INCIDENT_COLUMNS):
         if not _SLUG.fullmatch(row["id"]) or row["id"] in {other["id"] for other in checked}:
             raise UserError(f"{row.where}: id is {row['id']!r}; use a-z, 0-9 and _, and each only once")
-        for name, known in (("kind", KINDS), ("asks", ASKS)):
+        for name, known in (("kind", EVIDENCE), ("asks", ASKS)):
             if row[name] not in known:
                 raise UserError(f"{row.where}: {name} is {row[name]!r}, none of {', '.join(known)}")
         checked.append(row)
     groups = [
         [row for row in checked if (row["set"], row["kind"]) == (actor_set, kind)]
         for actor_set in dict.fromkeys(row["set"] for row in checked)
-        for kind in KINDS
+        for kind in EVIDENCE
     ]
-    made = [item for group in groups for item in _alternating(group)]
-    return sorted(made, key=lambda item: item.order)
+    templates = [template for group in groups for template in _templates_of_kind(group)]
+    return sorted(templates, key=lambda template: template.order)
 
 
-def _alternating(group: Sequence[Row]) -> Iterator[Template]:
+def _templates_of_kind(group: Sequence[Row]) -> Iterator[Template]:
     """The templates of a set and a kind; `asks` alternates, and each kind starts with a different one."""
-    kind = KINDS.index(group[0]["kind"]) if group else 0
+    kind = EVIDENCE.index(group[0]["kind"]) if group else 0
     counts: Counter[str] = Counter()
     positions = []
     for row in group:
@@ -387,9 +400,9 @@ def _alternating(group: Sequence[Row]) -> Iterator[Template]:
         )
 
 
-def _by_id(path: Path) -> dict[str, Row]:
+def _texts_by_id(path: Path) -> dict[str, Row]:
     by_id: dict[str, Row] = {}
-    for row in rows(path, TEXTS):
+    for row in rows(path, TEXT_COLUMNS):
         if row["id"] in by_id:
             raise UserError(f"{row.where}: {row['id']} is there twice")
         by_id[row["id"]] = row
@@ -397,7 +410,7 @@ def _by_id(path: Path) -> dict[str, Row]:
 
 
 def _actors(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
-    listed = sorted(rows(path, ACTORS), key=lambda row: (row["language"], row["set"], row["actor"]))
+    listed = sorted(rows(path, ACTOR_COLUMNS), key=lambda row: (row["language"], row["set"], row["actor"]))
     return {
         key: {row["form"]: row["text"] for row in forms}
         for key, forms in groupby(listed, key=lambda row: (row["language"], row["set"], row["actor"]))
@@ -410,9 +423,9 @@ def _require_complete(folder: Path, tables: Tables) -> None:
         raise UserError(f"{folder / 'pairs.csv'}:1: no pair in this file")
     for pair in tables.pairs:
         for language in pair.languages:
-            for template in tables.of(pair.actor_set):
+            for template in tables.templates_of(pair.actor_set):
                 if template.id not in tables.texts[language]:
                     raise UserError(f"{template.where}: {template.id} is not in {folder / language}.csv")
-            for actor in (*pair.actors, *UNNAMED):
+            for actor in (*pair.actors, *ANONYMOUS_ACTORS):
                 if (language, pair.actor_set, actor) not in tables.actors:
                     raise UserError(f"{folder / 'actors.csv'}: no {actor} of {pair.actor_set} in {language}")

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from equipoise.core.unicode import nfkc
 from equipoise.models.reasoning import split
-from equipoise.suites.turnabout.vocabulary import SHORT, Lexicon
+from equipoise.suites.turnabout.vocabulary import SHORT_PHRASE, Lexicon
 
 HEAD, TAIL = 1_000, 4_000
 """The characters that are read at the beginning and at the end of a long reply, where answers are."""
@@ -61,7 +61,7 @@ def spans(text: str, kind: str, words: Sequence[Lexicon]) -> Iterator[tuple[int,
 def _is_word(text: str, start: int, end: int) -> bool:
     """Whether a word begins at `start`, and, if it is short, ends at `end`."""
     is_inside = start > 0 and _is_letter(text[start - 1]) and _is_letter(text[start])
-    return not is_inside and (end - start > SHORT or end == len(text) or not _is_letter(text[end]))
+    return not is_inside and (end - start > SHORT_PHRASE or end == len(text) or not _is_letter(text[end]))
 
 
 def _is_letter(sign: str) -> bool:

@@ -14,13 +14,13 @@ DARKEST_LEAN = 20.0
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The lean of each pair, in each of its languages, the departures of both actors, and refusals."""
+    """Plots of leans by pair, of leans by pair and language, and of departures and refusals by actor."""
     return [_leans(summary), _by_language(summary), _departures(summary), _refusals(summary)]
 
 
 def _leans(summary: Mapping[str, JSON]) -> Plot:
     metrics, pairs = summary["metrics"], summary["pairs"]
-    named = ", ".join(item["a"] for item in pairs.values())
+    first_actors = ", ".join(item["a"] for item in pairs.values())
     return Plot(
         name="pair-leans",
         title="Lean of each pair of actors",
@@ -28,7 +28,7 @@ def _leans(summary: Mapping[str, JSON]) -> Plot:
         rows=[{"name": pair, **_interval(metrics[f"lean.{pair}"])} for pair in pairs],
         unit="points",
         zero=0.0,
-        note=f"Above zero the first actor of a pair ({named}) is judged more harshly for the same.",
+        note=f"Above zero the first actor of a pair ({first_actors}) is judged more harshly for the same.",
     )
 
 
@@ -74,11 +74,11 @@ def _refusals(summary: Mapping[str, JSON]) -> Plot:
 
 
 def _interval(metric: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {part: metric[part] for part in ("value", "low", "high")}
+    return {key: metric[key] for key in ("value", "low", "high")}
 
 
 def _by_actor(summary: Mapping[str, JSON], metric: str) -> list[dict[str, JSON]]:
-    """A row for each actor of each pair, with the interval of its metric."""
+    """A row for each actor of each pair, with the interval of the actor's metric of this name."""
     metrics = summary["metrics"]
     return [
         {"name": f"{pair}: {actor}", **_interval(metrics[f"{metric}.{pair}.{actor}"])}

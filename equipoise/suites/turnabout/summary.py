@@ -16,15 +16,15 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd, squares
 from equipoise.suites.turnabout import figures
-from equipoise.suites.turnabout.dataset import KINDS
+from equipoise.suites.turnabout.dataset import EVIDENCE
 from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, TWINS
 
-BOUND = 5.0
-"""The bound in points within which a pair counts as even."""
+EVENNESS_BOUND = 5.0
+"""The largest lean, in points and either way, with which a pair counts as even."""
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
-    """Each pair's lean, evenness and departures; refusals by group; and the variation of answers."""
+    """Each pair's lean, evenness and departures; refusal rates in percent; and the variation of answers."""
     cells = figures.cells(rows)
     leans = {
         metric.where["pair"]: metric
@@ -32,33 +32,34 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         if metric.of == LEAN and metric.where.keys() == {"of", "pair"}
     }
     return {
-        "bound": BOUND,
-        "pairs": {pair: _pair(metric, cells, rows) for pair, metric in leans.items()},
-        "refused": {name: _refused(rows, name) for name in ("language", "asks", "evidence")},
-        "answers": _by_evidence(rows),
+        "bound": EVENNESS_BOUND,
+        "pairs": {pair: _pair_summary(metric, cells, rows) for pair, metric in leans.items()},
+        "refused": {name: _refusal_rates(rows, name) for name in ("language", "asks", "evidence")},
+        "answers": _answers_by_evidence(rows),
         "read_by": dict(Counter(row.details["how"] for row in rows if row.details.get("how"))),
-        "spread": _spread(rows),
+        "spread": _variation(rows),
         "directions": dict(Counter(runs[0].question.labels["direction"] for runs in by_question(rows))),
     }
 
 
-def _pair(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow]) -> dict[str, JSON]:
+def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow]) -> dict[str, JSON]:
     pair = metric.where["pair"]
-    own = metric.chosen(cells)
-    sd = population_sd(_answers(row for row in rows if row.question.labels["pair"] == pair))
-    lean = _mean_of(own, LEAN)
+    pair_cells = metric.chosen(cells)
+    labels = pair_cells[0].labels
+    sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
+    lean = _mean_of(pair_cells, LEAN)
     return {
-        "a": own[0].labels["a"],
-        "b": own[0].labels["b"],
+        "a": labels["a"],
+        "b": labels["b"],
         "lean": lean,
         "sd": sd,
         "lean_in_sd": lean / sd if lean is not None and sd else None,
         "departures": {
-            own[0].labels[side]: _mean_of(own, name) for side, name in zip("ab", DEPARTURES, strict=True)
+            labels[actor]: _mean_of(pair_cells, name) for actor, name in zip("ab", DEPARTURES, strict=True)
         },
         "by_language": _by_language(pair, cells),
-        "homes": {own[0].labels[side]: own[0].labels[f"home_{side}"] for side in "ab"},
-        "even": _evenness(metric, own),
+        "homes": {labels[actor]: labels[f"home_{actor}"] for actor in "ab"},
+        "even": _evenness(metric, pair_cells),
     }
 
 
@@ -71,14 +72,15 @@ def _by_language(pair: str, cells: Sequence[Cell]) -> dict[str, float | None]:
 
 
 def _mean_of(cells: Sequence[Cell], name: str) -> float | None:
+    """The mean of the cells' means of the value `name`; None without any."""
     means = (mean([value for value in cell.of(name) if value is not None]) for cell in cells)
     return mean([value for value in means if value is not None])
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """Equivalence by scope: the 90 % interval, the smallest bound that contains it, and whether it is even.
+    """The 90 % interval of a lean, the smallest bound that contains it, and whether that proves evenness.
 
-    The scopes are exactly these questions, and the population that they are a sample of.
+    By scope: `these` for exactly these questions, `population` for questions like them.
     """
     # Imported here: numpy and scipy are slow to import, and only figures need them.
     from equipoise.stats import fixed
@@ -92,25 +94,25 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     }
     return {
         scope: {
-            "low": item.low,
-            "high": item.high,
-            "within": (within := _within(item.low, item.high)),
-            "is_even": None if within is None else within <= BOUND,
+            "low": interval.low,
+            "high": interval.high,
+            "within": (within := _smallest_bound(interval.low, interval.high)),
+            "is_even": None if within is None else within <= EVENNESS_BOUND,
         }
-        for scope, item in intervals.items()
+        for scope, interval in intervals.items()
     }
 
 
-def _within(low: float | None, high: float | None) -> float | None:
+def _smallest_bound(low: float | None, high: float | None) -> float | None:
     return None if low is None or high is None else max(abs(low), abs(high))
 
 
-def _answers(rows: Iterable[RunRow]) -> list[float]:
+def _valid_answers(rows: Iterable[RunRow]) -> list[float]:
     return [value for row in rows if (value := row.values.get("percent")) is not None]
 
 
-def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
-    """The percentage of runs that were refused or blocked, by the values of a label."""
+def _refusal_rates(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
+    """The percentage of runs that were refused or blocked, by the values of `label`."""
     groups: dict[str, list[float]] = {}
     for row in rows:
         if (value := row.values.get(REFUSED)) is not None:
@@ -118,47 +120,52 @@ def _refused(rows: Sequence[RunRow], label: str) -> dict[str, JSON]:
     return {name: mean(values) for name, values in groups.items()}
 
 
-def _by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
-    """The mean answer by the actor whom the evidence is against.
+def _answers_by_evidence(rows: Sequence[RunRow]) -> dict[str, float | None]:
+    """The mean answer, by which actors the evidence is against.
 
     A model that follows the evidence has a high mean for `first` and a low one for `second`.
     """
     groups: dict[str, list[RunRow]] = {}
     for row in rows:
         groups.setdefault(row.question.labels["evidence"], []).append(row)
-    return {kind: mean(_answers(groups[kind])) for kind in KINDS if kind in groups}
+    return {kind: mean(_valid_answers(groups[kind])) for kind in EVIDENCE if kind in groups}
 
 
-def _spread(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The SD of all answers with names of actors, and its parts between cases and between repeats."""
+def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
+    """The SD of answers to cases with names of actors, and its components between cases and between repeats.
+
+    The components are those of a one-way analysis of variance with random effects. Each is None if no case
+    has repeats.
+    """
     named = [runs for runs in by_question(rows) if runs[0].question.labels["pair"]]
-    cases = [answers for runs in named if (answers := _answers(runs))]
+    cases = [answers for runs in named if (answers := _valid_answers(runs))]
     degrees = sum(len(answers) - 1 for answers in cases)
-    within = sum(map(squares, cases)) / degrees if degrees else None
-    centres = [sum(answers) / len(answers) for answers in cases]
+    variance_within = sum(map(squares, cases)) / degrees if degrees else None
+    means = [sum(answers) / len(answers) for answers in cases]
     between = None
-    if within is not None and len(centres) > 1:
-        each = len(centres) / sum(1 / len(answers) for answers in cases)
-        between = max(squares(centres) / (len(centres) - 1) - within / each, 0.0) ** 0.5
+    if variance_within is not None and len(means) > 1:
+        # The harmonic mean, because the variance of a mean is inversely proportional to its repeats.
+        repeats = len(means) / sum(1 / len(answers) for answers in cases)
+        between = max(squares(means) / (len(means) - 1) - variance_within / repeats, 0.0) ** 0.5
     return {
         "sd": population_sd([answer for answers in cases for answer in answers]),
         "between_cases": between,
-        "between_repeats": None if within is None else within**0.5,
+        "between_repeats": None if variance_within is None else variance_within**0.5,
     }
 
 
 # The table.
 
-_HEAD = ("", "points", "harsher on", "95 % interval", "on these", "in SD", f"within {BOUND:g}")
+_HEADER = ("", "points", "harsher on", "95 % interval", "on these", "in SD", f"within {EVENNESS_BOUND:g}")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """The absolute lean, each pair with its languages, and refusals; results have the rest."""
+    """The terminal table: the absolute lean, each pair with its languages, and refusals."""
     metrics, pairs = summary["metrics"], summary["pairs"]
-    whole = [name for name in metrics if "." not in name]
-    rows = [_row(name, metrics[name]) for name in whole if name != REFUSED]
+    overall = [name for name in metrics if "." not in name]
+    rows = [_row(name, metrics[name]) for name in overall if name != REFUSED]
     for pair, item in pairs.items():
-        rows.append(_lean_row(f"lean.{pair}", metrics, item, is_whole=True))
+        rows.append(_lean_row(f"lean.{pair}", metrics, item, is_overall=True))
         languages = [f"lean.{pair}.{language}" for language in item["by_language"]]
         rows += [_lean_row(name, metrics, item) for name in languages if name in metrics]
     refused = [
@@ -167,7 +174,7 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
         for actor in (item["a"], item["b"])
         if metrics[name := f"refused.{pair}.{actor}"]["value"]
     ]
-    return [_HEAD, *rows, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
+    return [_HEADER, *rows, *(_row(name, metrics[name]) for name in (REFUSED, *refused) if name in metrics)]
 
 
 def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
@@ -177,7 +184,7 @@ def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
 
 
 def _lean_row(
-    name: str, metrics: Mapping[str, JSON], pair: Mapping[str, JSON], *, is_whole: bool = False
+    name: str, metrics: Mapping[str, JSON], pair: Mapping[str, JSON], *, is_overall: bool = False
 ) -> Sequence[str]:
     metric = metrics[name]
     value, in_sd = metric["value"], pair["lean_in_sd"]
@@ -187,8 +194,8 @@ def _lean_row(
         pair["a" if value > 0 else "b"] if value else "",
         _interval(metric),
         _interval(metric["these"]),
-        f"{in_sd:+.2f}" if is_whole and in_sd is not None else "",
-        _verdict(pair["even"]["population"]["is_even"]) if is_whole else "",
+        f"{in_sd:+.2f}" if is_overall and in_sd is not None else "",
+        _yes_or_open(pair["even"]["population"]["is_even"]) if is_overall else "",
     )
 
 
@@ -196,5 +203,6 @@ def _interval(metric: Mapping[str, JSON]) -> str:
     return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
-def _verdict(is_even: bool | None) -> str:
+def _yes_or_open(is_even: bool | None) -> str:
+    """Whether evenness was proved; "open" if not, because a wide interval does not prove the contrary."""
     return "-" if is_even is None else "yes" if is_even else "open"
