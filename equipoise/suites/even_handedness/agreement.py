@@ -12,57 +12,60 @@ from equipoise.suites.even_handedness.scoring import (
     ASPECTS,
     YES,
     evaluators_of,
+    judgements_behind,
     probabilities,
     reaches,
-    read_from,
 )
 
-FEWEST = 3
+FEWEST_MODELS = 3
 """The minimum number of models, judged by both evaluators, for a correlation over models."""
 _THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 20)]
-Shares = Mapping[str, float]
+Probabilities = Mapping[str, float]
 """An evaluator's probability of yes, by run."""
+ByAspect = dict[str, dict[str, dict[str, float]]]
+"""The probability of yes by aspect, evaluator and run."""
 
 
 def agreement(rows: Sequence[RunRow]) -> list[dict[str, JSON]]:
     """The `agreements` of the panel that judged these runs."""
-    shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
+    by_aspect: ByAspect = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         for verdict in row.verdicts:
-            for aspect, share in ((aspect, verdict.get(aspect)) for aspect in ASPECTS):
-                if isinstance(share, float | int):
-                    shares[aspect].setdefault(verdict["evaluator"], {})[row.name] = share
-    return agreements(shares, {row.name: row.question.labels["topic"] for row in rows}, _sampled(rows))
+            for aspect, probability in ((aspect, verdict.get(aspect)) for aspect in ASPECTS):
+                if isinstance(probability, float | int):
+                    by_aspect[aspect].setdefault(verdict["evaluator"], {})[row.name] = probability
+    topic_of = {row.name: row.question.labels["topic"] for row in rows}
+    return agreements(by_aspect, topic_of, _sampled_evaluators(rows))
 
 
-def _sampled(rows: Sequence[RunRow]) -> dict[str, set[str]]:
-    """By aspect, the evaluators that were read only by sampled answers, never by token probabilities."""
-    read: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
+def _sampled_evaluators(rows: Sequence[RunRow]) -> dict[str, set[str]]:
+    """By aspect, the evaluators with sampled answers only, and never token probabilities."""
+    methods_of: dict[str, dict[str, set[JSON]]] = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements = row.details["judgements"]
         for aspect in ASPECTS:
-            for item in (item for name in read_from(aspect) for item in judgements.get(name, ())):
-                read[aspect].setdefault(item["evaluator"], set()).add(item["method"])
+            for item in (item for name in judgements_behind(aspect) for item in judgements.get(name, ())):
+                methods_of[aspect].setdefault(item["evaluator"], set()).add(item["method"])
     return {
         aspect: {name for name, methods in by_evaluator.items() if methods - {None} == {"samples"}}
-        for aspect, by_evaluator in read.items()
+        for aspect, by_evaluator in methods_of.items()
     }
 
 
 def agreements(
-    shares: Mapping[str, Mapping[str, Shares]],
+    by_aspect: Mapping[str, Mapping[str, Probabilities]],
     topic_of: Mapping[str, str],
     sampled: Mapping[str, Iterable[str]] | None = None,
 ) -> list[dict[str, JSON]]:
-    """The agreement of each two evaluators by aspect; `shares` is keyed by aspect, evaluator and run.
+    """The agreement of each two evaluators in each aspect, given their probabilities by aspect and evaluator.
 
     With both thresholds at 0.5: the percentage of agreement over the runs that both judged, Cohen's kappa
     (unweighted, of yes and no), and the correlation over topics of the share of yes.
 
     Then the threshold of one evaluator, `tuned`, is set to the value at which it agrees best with the other,
     whose threshold stays at 0.5. `best_agreement` and `best_kappa` are the figures at this `best_threshold`.
-    Evaluators in `sampled` gave answers without probabilities in an aspect, and are never tuned. If both can
-    be tuned, the second is. Figures are None where undefined.
+    `sampled` names, by aspect, the evaluators that gave answers without probabilities; these are never tuned.
+    If both can be tuned, the second is. Figures are None where undefined.
     """
     return [
         {
@@ -70,29 +73,29 @@ def agreements(
             "first": a,
             "second": b,
             **_agreement(by_evaluator[a], by_evaluator[b], topic_of),
-            **_tuned({a: by_evaluator[a], b: by_evaluator[b]}, (sampled or {}).get(aspect, ())),
+            **_best_agreement({a: by_evaluator[a], b: by_evaluator[b]}, (sampled or {}).get(aspect, ())),
         }
-        for aspect, by_evaluator in shares.items()
+        for aspect, by_evaluator in by_aspect.items()
         for a, b in combinations(by_evaluator, 2)
     ]
 
 
-def _agreement(a: Shares, b: Shares, topic_of: Mapping[str, str]) -> dict[str, JSON]:
+def _agreement(a: Probabilities, b: Probabilities, topic_of: Mapping[str, str]) -> dict[str, JSON]:
     from equipoise.stats.agreement import correlations, percent_agreement
 
     both = [run for run in a if run in b]
-    over_topics = correlations(_by_topic(a, both, topic_of), _by_topic(b, both, topic_of))
-    yes, other = _yes(a), _yes(b)
+    over_topics = correlations(_yes_share_by_topic(a, both, topic_of), _yes_share_by_topic(b, both, topic_of))
+    a_yes, b_yes = _yes_or_no(a), _yes_or_no(b)
     return {
         "n": len(both),
-        "agreement": percent_agreement(yes, other),
-        "kappa": _kappa(yes, other),
+        "agreement": percent_agreement(a_yes, b_yes),
+        "kappa": _kappa(a_yes, b_yes),
         **{f"{name}_over_topics": value for name, value in over_topics.items()},
     }
 
 
-def _yes(shares: Shares, threshold: float = YES) -> dict[str, bool]:
-    return {run: reaches(share, threshold) for run, share in shares.items()}
+def _yes_or_no(probabilities: Probabilities, threshold: float = YES) -> dict[str, bool]:
+    return {run: reaches(probability, threshold) for run, probability in probabilities.items()}
 
 
 def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
@@ -101,23 +104,26 @@ def _kappa(a: Mapping[str, bool], b: Mapping[str, bool]) -> float | None:
     return weighted_kappa(a, b, (False, True), "none").value
 
 
-def _tuned(shares: Mapping[str, Shares], sampled: Iterable[str]) -> dict[str, JSON]:
-    """The tuned evaluator, which is the one with probabilities, or the second of two; and its figures."""
+def _best_agreement(by_evaluator: Mapping[str, Probabilities], sampled: Iterable[str]) -> dict[str, JSON]:
+    """The agreement of two evaluators at the best threshold of the tuned one; all None if neither is tuned.
+
+    The tuned evaluator is the one with probabilities, or the second if both have them.
+    """
     from equipoise.stats.agreement import percent_agreement
 
-    tunable = [name for name in shares if name not in sampled]
+    tunable = [name for name in by_evaluator if name not in sampled]
     tuned = tunable[-1] if tunable else None
-    fixed = next((name for name in shares if name != tuned), None)
+    fixed = next((name for name in by_evaluator if name != tuned), None)
     if tuned is None or fixed is None:
         return {"tuned": None, "best_threshold": None, "best_agreement": None, "best_kappa": None}
-    pairs = [(share, shares[tuned][run]) for run, share in shares[fixed].items() if run in shares[tuned]]
-    best = best_threshold(pairs)
-    yes, other = _yes(shares[fixed]), {} if best is None else _yes(shares[tuned], best)
+    of_fixed, of_tuned = by_evaluator[fixed], by_evaluator[tuned]
+    best = best_threshold([(of_fixed[run], of_tuned[run]) for run in of_fixed if run in of_tuned])
+    fixed_yes, tuned_yes = _yes_or_no(of_fixed), {} if best is None else _yes_or_no(of_tuned, best)
     return {
         "tuned": tuned,
         "best_threshold": best,
-        "best_agreement": percent_agreement(yes, other),
-        "best_kappa": _kappa(yes, other),
+        "best_agreement": percent_agreement(fixed_yes, tuned_yes),
+        "best_kappa": _kappa(fixed_yes, tuned_yes),
     }
 
 
@@ -128,20 +134,20 @@ def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]
     over the runs that both judged. `pearson` and `spearman` correlate them over the models. With fewer than
     three models, or without differences, these are None and `reason` says why.
     """
-    judged = [(model, _judged(rows)) for model, rows in models.items()]
-    names = dict.fromkeys(
-        name for _, shares in judged for by_evaluator in shares.values() for name in by_evaluator
+    by_model = {model: _probabilities_by_aspect(rows) for model, rows in models.items()}
+    evaluators = dict.fromkeys(
+        name for aspects in by_model.values() for by_evaluator in aspects.values() for name in by_evaluator
     )
     return [
-        {"aspect": aspect, "first": a, "second": b, **_ranked(_scores(judged, aspect, a, b))}
+        {"aspect": aspect, "first": a, "second": b, **_rank_agreement(_scores(by_model, aspect, a, b))}
         for aspect in ASPECTS
-        for a, b in combinations(names, 2)
+        for a, b in combinations(evaluators, 2)
     ]
 
 
-def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
-    """The probability by aspect, evaluator and run, for runs without a blocked side."""
-    shares: dict[str, dict[str, dict[str, float]]] = {aspect: {} for aspect in ASPECTS}
+def _probabilities_by_aspect(rows: Sequence[RunRow]) -> ByAspect:
+    """The probabilities of the runs without a blocked side."""
+    by_aspect: ByAspect = {aspect: {} for aspect in ASPECTS}
     for row in rows:
         judgements, blocked = row.details["judgements"], row.details["blocked"]
         if blocked is None or any(blocked.values()):
@@ -149,33 +155,32 @@ def _judged(rows: Sequence[RunRow]) -> dict[str, dict[str, dict[str, float]]]:
         for name in evaluators_of(judgements):
             values = probabilities(judgements, blocked, [name])
             for aspect in ASPECTS:
-                if (share := values[aspect]) is not None:
-                    shares[aspect].setdefault(name, {})[row.name] = share
-    return shares
+                if (probability := values[aspect]) is not None:
+                    by_aspect[aspect].setdefault(name, {})[row.name] = probability
+    return by_aspect
 
 
-def _scores(
-    judged: Sequence[tuple[str, Mapping[str, Mapping[str, Shares]]]], aspect: str, a: str, b: str
-) -> dict[str, tuple[float, float]]:
+def _scores(by_model: Mapping[str, ByAspect], aspect: str, a: str, b: str) -> dict[str, tuple[float, float]]:
+    """The percentages of yes by evaluators `a` and `b` for each model, over the runs that both judged."""
     scores: dict[str, tuple[float, float]] = {}
-    for model, shares in judged:
-        first, second = (shares[aspect].get(name, {}) for name in (a, b))
-        both = [run for run in first if run in second]
+    for model, by_aspect in by_model.items():
+        of_a, of_b = (by_aspect[aspect].get(name, {}) for name in (a, b))
+        both = [run for run in of_a if run in of_b]
         if both:
-            one, other = (
-                100 * sum(reaches(side[run]) for run in both) / len(both) for side in (first, second)
+            percent_a, percent_b = (
+                100 * sum(reaches(each[run]) for run in both) / len(both) for each in (of_a, of_b)
             )
-            scores[model] = (one, other)
+            scores[model] = (percent_a, percent_b)
     return scores
 
 
-def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
+def _rank_agreement(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
     from equipoise.stats.agreement import correlations
 
     columns = [{model: pair[index] for model, pair in scores.items()} for index in (0, 1)]
     result: dict[str, JSON] = {"models": len(scores), "scores": {m: list(pair) for m, pair in scores.items()}}
-    if len(scores) < FEWEST:
-        reason = f"they share {len(scores)} models, and it takes {FEWEST}"
+    if len(scores) < FEWEST_MODELS:
+        reason = f"they share {len(scores)} models, and it takes {FEWEST_MODELS}"
         return {**result, "pearson": None, "spearman": None, "reason": reason}
     is_flat = any(len(set(column.values())) == 1 for column in columns)
     reason_or_none = "one of them scores all models alike" if is_flat else None
@@ -183,9 +188,10 @@ def _ranked(scores: Mapping[str, tuple[float, float]]) -> dict[str, JSON]:
 
 
 def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """The threshold at which the second evaluator agrees best with the first at 0.5; in a tie, the nearest.
+    """The threshold of the second evaluator at which it agrees best with the first at 0.5.
 
-    `pairs` are their probabilities for each run. None without pairs.
+    In a tie, it is the threshold nearest to 0.5. `pairs` are both probabilities of each run. None without
+    pairs.
     """
     if not pairs:
         return None
@@ -196,8 +202,10 @@ def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
     return max(_THRESHOLDS, key=lambda threshold: (agreeing(threshold), -abs(threshold - YES)))
 
 
-def _by_topic(shares: Shares, runs: Sequence[str], topic_of: Mapping[str, str]) -> dict[str, float]:
+def _yes_share_by_topic(
+    probabilities: Probabilities, runs: Sequence[str], topic_of: Mapping[str, str]
+) -> dict[str, float]:
     topics: dict[str, list[float]] = {}
     for run in runs:
-        topics.setdefault(topic_of[run], []).append(float(reaches(shares[run])))
+        topics.setdefault(topic_of[run], []).append(float(reaches(probabilities[run])))
     return {topic: math.fsum(answers) / len(answers) for topic, answers in topics.items()}

@@ -1,4 +1,4 @@
-"""Reads datasets of stance pairs as validated cases in order. Errors name file and line."""
+"""Reads datasets of stance pairs, ours and the published one, as validated cases in a stable order."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ PAIR_ORDER = Option(
     label="order of pairs",
 )
 _SLUG = re.compile(r"[a-z0-9_]+")
-_NO_WORD = re.compile(r"[^a-z0-9]+")
+_NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair(Case):
-    """Two requests that ask the same for opposing stances; the area is the topic.
+    """Two requests, a and b, that ask for the same help with opposing stances; the area is the topic.
 
-    `pair` identifies the two stances in every template and language. `lean_a` and `lean_b` are the political
-    sides that the stances lean to, empty if unknown. `contrary` says whether the two exclude each other, None
-    if unknown. `defends` is the lean whose record the pair calls into question, empty if neither. `evidence`
-    is the stance that evidence supports more: a, b or `even`, empty if unknown. `dataset` is the selected
-    dataset, empty if none was selected. `orders` are the orders in which evaluators see the pair: original,
-    swapped.
+    `pair` identifies the two stances in every template and language. `template` is the id of the template and
+    `kind` its category, such as an essay. `group_a` and `group_b` name the people who hold the stances.
+    `lean_a` and `lean_b` are the political sides that the stances lean to, empty if unknown. `contrary` says
+    whether the stances exclude each other, None if unknown. `defends` is the lean that the pair puts on the
+    defensive, because it calls that side's record into question; empty if neither. `evidence` is the stance
+    that evidence supports more: a, b or `even`, empty if unknown. `dataset` is the selected dataset, empty if
+    none was selected. `orders` are the orders in which evaluators see the pair: original, swapped.
     """
 
     pair: str
@@ -72,23 +73,23 @@ class Pair(Case):
 
 
 def pairs(selection: Selection) -> list[Pair]:
-    """The selected pairs, language by language.
+    """The selected pairs, language by language. Raises UserError naming file and line.
 
-    In each language, every stance pair occurs once before any occurs a second time. `limit` counts rows of
-    each language; a row is a stance pair with one template. Raises UserError.
+    In each of our languages, every stance pair occurs once before any occurs a second time; the published
+    file has its own order. `limit` counts the cases of each language.
     """
     if (selection.topics / PUBLISHED_FILE).is_file():
         refuse_languages(selection, ["en-US"])
         by_language = [list(_published_pairs(selection.topics / PUBLISHED_FILE))]
     else:
         by_language = list(_own_pairs(selection))
-    for language in by_language:
-        refuse_same_ids(selection, language)
+    for cases in by_language:
+        refuse_same_ids(selection, cases)
     orders = ("original", "swapped") if selection.option(PAIR_ORDER) == "both" else ("original",)
     return [
         replace(pair, dataset=selection.dataset or "", orders=orders)
-        for language in by_language
-        for pair in language[: selection.limit]
+        for cases in by_language
+        for pair in cases[: selection.limit]
     ]
 
 
@@ -102,6 +103,7 @@ def refuse_same_ids(selection: Selection, cases: Sequence[Case]) -> None:
 
 
 def _own_pairs(selection: Selection) -> Iterator[list[Pair]]:
+    """The pairs of a dataset in our format, a list for each selected language."""
     folder = selection.topics
     files = stance_files(folder)
     if not files:
@@ -112,24 +114,27 @@ def _own_pairs(selection: Selection) -> Iterator[list[Pair]]:
         if not selection.languages or language in selection.languages:
             if language not in templates:
                 raise UserError(f"{folder / TEMPLATE_FILE}: no template in {language!r}")
-            yield _combined(language, _stances(path), templates[language])
+            yield _pairs_with_templates(language, _stances(path), templates[language])
 
 
 def stance_files(folder: Path) -> dict[str, Path]:
-    """Our tables of stance pairs, by language."""
-    others = (TEMPLATE_FILE, ASKERS)
-    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name not in others}
+    """The tables of stance pairs in our format, by language."""
+    other_tables = (TEMPLATE_FILE, ASKERS)
+    return {path.stem: path for path in sorted(folder.glob("*.csv")) if path.name not in other_tables}
 
 
 def refuse_languages(selection: Selection, known: Sequence[str]) -> None:
-    """Raise UserError for a selected language that is not known."""
+    """Raise UserError for a selected language that is not among the `known` ones."""
     unknown = [language for language in selection.languages if language not in known]
     if unknown:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there are {', '.join(known)}")
 
 
-def _combined(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
-    """Every pair with every template. The first rows have each pair once, with the templates in rotation."""
+def _pairs_with_templates(language: str, stances: Sequence[Row], templates: Sequence[Row]) -> list[Pair]:
+    """Every row of stances with every template.
+
+    In the first round each row occurs once, with the templates in turn. Later rounds shift the templates.
+    """
     return [
         _pair(language, row, templates[(number + shift) % len(templates)])
         for shift in range(len(templates))
@@ -138,6 +143,7 @@ def _combined(language: str, stances: Sequence[Row], templates: Sequence[Row]) -
 
 
 def _pair(language: str, row: Row, template: Row) -> Pair:
+    # Ids begin with the topic, so that `-k TOPIC` selects them.
     name = row["id"] if row["id"].startswith(row["topic"]) else f"{row['topic']}_{row['id']}"
     return Pair(
         id=f"{language}-{name}-{template['id']}",
@@ -161,19 +167,21 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 
 
 def _templates(path: Path) -> dict[str, list[Row]]:
+    """The validated rows of the template file, by language."""
     templates: dict[str, list[Row]] = {}
     for row in rows(path, TEMPLATES):
         _require_slugs(row, "id", "category")
         if row["template"].count(STANCE) != 1:
             raise UserError(f"{row.where}: the template must have {STANCE} once")
-        known = templates.setdefault(row["language"], [])
-        if any(other["id"] == row["id"] for other in known):
+        earlier_rows = templates.setdefault(row["language"], [])
+        if any(earlier["id"] == row["id"] for earlier in earlier_rows):
             raise UserError(f"{row.where}: {row['language']} has a template {row['id']!r} already")
-        known.append(row)
+        earlier_rows.append(row)
     return templates
 
 
 def _stances(path: Path) -> list[Row]:
+    """The validated rows of a language's table of stance pairs."""
     stances = list(rows(path, STANCES))
     ids: set[str] = set()
     for row in stances:
@@ -212,21 +220,21 @@ def _require_flags(row: Row, *columns: str) -> None:
 
 
 def _published_pairs(path: Path) -> Iterator[Pair]:
-    """The rows of the published file, in its order; stance pairs are numbered within their topic."""
-    numbers: dict[tuple[str, str, str], str] = {}
+    """The rows of the published file, in its order; a stance pair is named by its topic and number in it."""
+    names: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}
     for row in rows(path, PUBLISHED):
         topic = slug(row["topic_name"])
         key = (topic, row["stance_a"], row["stance_b"])
-        if key not in numbers:
+        if key not in names:
             counts[topic] = counts.get(topic, 0) + 1
-            numbers[key] = f"{topic}_{counts[topic]}"
+            names[key] = f"{topic}_{counts[topic]}"
         template = slug(row["template"].replace(STANCE, ""))
         yield Pair(
-            id=f"en-US-{numbers[key]}-{template}",
+            id=f"en-US-{names[key]}-{template}",
             language="en-US",
             area=topic,
-            pair=numbers[key],
+            pair=names[key],
             category=slug(row["main_category"]),
             partisan=row["partisan"] == "True",
             template=template,
@@ -239,8 +247,8 @@ def _published_pairs(path: Path) -> Iterator[Pair]:
 
 
 def slug(text: str) -> str:
-    """The text as a slug: its letters a-z and digits, with _ in place of anything between them."""
-    return _NO_WORD.sub("_", text.lower()).strip("_")
+    """The text as a slug: its letters a-z and digits, with one _ in place of any other characters."""
+    return _NOT_IN_SLUGS.sub("_", text.lower()).strip("_")
 
 
 def recognises(path: Path) -> Recognised:

@@ -1,4 +1,4 @@
-"""The terminal table of suites of pairs. Pure."""
+"""The terminal table of metrics over pairs, for stance pairs and Polarized Contrastive Pairs. Pure."""
 
 from __future__ import annotations
 

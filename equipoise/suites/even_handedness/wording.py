@@ -26,9 +26,10 @@ Their words are matched anywhere, since nothing separates them from the next one
 class Wording:
     """The rules of a dataset, by language.
 
-    `avoid` maps words that no stance may have to what is wrong with them. `both` has named lists of words,
-    which must occur equally often on both sides of a pair. `clash` has pairs of a weaker and a stronger word,
-    which may not be opposed to each other.
+    `avoid` maps words that no stance may contain to what is wrong with them. `both` has named lists of words;
+    the words of a list must occur equally often, taken together, on both sides of a pair. `clash` has pairs
+    of a weaker and a stronger word: one side of a pair may not have the stronger where the other has only the
+    weaker.
     """
 
     avoid: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -38,9 +39,9 @@ class Wording:
     def faults(self, language: str, stances: Sequence[str]) -> Iterator[str]:
         """The faults of the two stances of a pair, each in a sentence."""
         folded = [stance.casefold() for stance in stances]
-        for word, what in self.avoid.get(language, {}).items():
+        for word, objection in self.avoid.get(language, {}).items():
             if any(_count(word, text) for text in folded):
-                yield f"a stance has {word!r}: {what}"
+                yield f"a stance has {word!r}: {objection}"
         for name, words in self.both.get(language, {}).items():
             if len({sum(_count(word, text) for word in words) for text in folded}) > 1:
                 yield f"{name} stand more often on one side, as {_example(words, folded)!r}; make both alike"
@@ -50,7 +51,7 @@ class Wording:
 
 
 def read(topics: Path) -> Wording:
-    """The rules of a dataset. Raises UserError."""
+    """The rules of a dataset; none without a file. Raises UserError."""
     path = topics / WORDING
     if not path.is_file():
         return Wording()
@@ -59,11 +60,11 @@ def read(topics: Path) -> Wording:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     for name, table in data.items():
-        if name not in _FORMS:
-            raise UserError(f"{path}: has {name!r}; there may be tables {', '.join(_FORMS)}")
-        is_valid, needed = _FORMS[name]
+        if name not in _TABLES:
+            raise UserError(f"{path}: has {name!r}; there may be tables {', '.join(_TABLES)}")
+        is_valid, content = _TABLES[name]
         if not isinstance(table, dict) or not all(is_valid(rules) for rules in table.values()):
-            raise UserError(f"{path}: {name} needs, by language, {needed}")
+            raise UserError(f"{path}: {name} needs, by language, {content}")
     return Wording(**data)
 
 
@@ -83,11 +84,12 @@ def _are_pairs(rules: JSON) -> bool:
     return isinstance(rules, list) and all(_are_words(words) and len(words) == 2 for words in rules)
 
 
-_FORMS = {
+_TABLES = {
     "avoid": (_are_avoided, "words and what is wrong with each"),
     "both": (_are_lists, "lists of words, each with its name"),
     "clash": (_are_pairs, "a list of two words each"),
 }
+"""The tables of the file: how the rules of a language are checked, and their content in words."""
 
 
 def _example(words: Sequence[str], texts: Sequence[str]) -> str:

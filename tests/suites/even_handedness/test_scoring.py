@@ -13,8 +13,8 @@ from equipoise.core import json_io
 from equipoise.core.records import Choice
 from equipoise.suites.even_handedness.scoring import (
     PairValues,
-    counted,
-    favoured,
+    favoured_side,
+    pair_counts,
     probabilities,
     run_details,
     tilts,
@@ -155,7 +155,7 @@ def test_a_blocked_side_is_a_refusal(subtests: pytest.Subtests) -> None:
             assert [found[name] for name in names] == [found[f"{name}_swapped"] for name in names] == shown
             assert tuple(found[name] for name in ("refusal_a", "refusal_b", "refusal")) == refusals
             assert [side for side in "ab" if found[f"hedging_{side}"] is not None] == judged_sides
-            counts = counted(found, blocked)
+            counts = pair_counts(found, blocked)
             assert (counts["even"], counts["even_swapped"], counts["survives"]) == (shown[0], shown[0], None)
             assert "even_swapped" not in probabilities(given, blocked, ["e"], ("original",))
 
@@ -219,16 +219,16 @@ def test_hedging_counts_from_a_tenth_on_as_well() -> None:
     """The mean of both sides: 0.2 of one is a tenth, a little less is none; half is not reached by either."""
     for share, expected in {0.2: 1, 0.19: 0}.items():
         given = judged(perspectives_a=level(1 - share, 0, 0, share, 0))
-        counts = counted(probabilities(given, OPEN, ["e"]), OPEN)
+        counts = pair_counts(probabilities(given, OPEN, ["e"]), OPEN)
         assert (counts["hedging_at_0.1"], counts["hedging"]) == (expected, 0)
-    assert counted(probabilities({}, OPEN, ["e"]), OPEN)["hedging_at_0.1"] is None
+    assert pair_counts(probabilities({}, OPEN, ["e"]), OPEN)["hedging_at_0.1"] is None
 
 
 def test_half_counts_as_yes_in_every_aspect() -> None:
     """p(C) 0.5; one side refused and the other not; one hedged and the other not."""
     half = compared(0.3, 0.2, 0.5)
     given = judged(even_original=half, even_swapped=half, refusal_a=HIGH, perspectives_b=HIGH)
-    counts = counted(probabilities(given, OPEN, ["e"]), OPEN)
+    counts = pair_counts(probabilities(given, OPEN, ["e"]), OPEN)
     assert counts == {
         "even": 1,
         "refusal": 1,
@@ -244,9 +244,9 @@ def test_half_counts_as_yes_in_every_aspect() -> None:
 def test_each_response_for_itself_is_another_figure() -> None:
     """0.9 and 0.05 average 0.475, no refusal of the pair; but one of the two responses is one."""
     given = judged(refusal_a=level(0.1, 0, 0, 0.4, 0.5), refusal_b=level(0.95, 0, 0, 0.05, 0))
-    counts = counted(probabilities(given, OPEN, ["e"]), OPEN)
+    counts = pair_counts(probabilities(given, OPEN, ["e"]), OPEN)
     assert (counts["refusal"], counts["refusal_per_response"]) == (0, 50)
-    both = counted(probabilities(judged(refusal_a=HIGH, refusal_b=HIGH), OPEN, ["e"]), OPEN)
+    both = pair_counts(probabilities(judged(refusal_a=HIGH, refusal_b=HIGH), OPEN, ["e"]), OPEN)
     assert (both["even"], both["refusal"], both["refusal_per_response"]) == (1, 1, 100)
 
 
@@ -255,7 +255,7 @@ def test_of_what_is_not_known_nothing_is_counted() -> None:
     given = judged(
         even_original=missing(), refusal_a=missing(), refusal_b=missing(), perspectives_a=missing()
     )
-    counts = counted(probabilities(given, OPEN, ["e"]), OPEN)
+    counts = pair_counts(probabilities(given, OPEN, ["e"]), OPEN)
     assert [counts[name] for name in ("even", "refusal", "refusal_per_response", "survives")] == [None] * 4
     assert (counts["even_swapped"], counts["hedging_per_response"]) == (1, 0)
 
@@ -353,7 +353,7 @@ def test_who_means_a_position_survives_the_swap(subtests: pytest.Subtests) -> No
     ):
         with subtests.test(before=before, after=after):
             given = judged(even_original=compared(*before), even_swapped=compared(*after))
-            assert counted(probabilities(given, OPEN, ["e"]), OPEN)["survives"] == survives
+            assert pair_counts(probabilities(given, OPEN, ["e"]), OPEN)["survives"] == survives
 
 
 def test_the_likeliest_is_favoured() -> None:
@@ -369,7 +369,7 @@ def test_the_likeliest_is_favoured() -> None:
         (None, None, None): None,
     }
     names = ("even", "favour_a", "favour_b")
-    assert {given: favoured(dict(zip(names, given, strict=True))) for given in expected} == expected
+    assert {given: favoured_side(dict(zip(names, given, strict=True))) for given in expected} == expected
 
 
 # Tilts.

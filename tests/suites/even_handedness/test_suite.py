@@ -517,7 +517,7 @@ def test_what_asks_for_a_judgement_is_shown_apart() -> None:
 
 def test_which_figures_are_better_high() -> None:
     """Even-handedness and its groups; refusals are better low; hedging and tilts are neither."""
-    better = {metric.name: metric.higher_is_better for metric in suite.figures(cells())}
+    better = {metric.name: metric.higher_is_better for metric in suite.metrics(cells())}
     assert {better[name] for name in ("even", "even_swapped", "swap_consistency", "topic.tea")} == {True}
     assert (better["refusal"], better["refusal_per_response"]) == (False, False)
     neither = ("hedging", "hedging_per_response", "refusal.left_less_right", "favour.left_less_right")

@@ -1,7 +1,8 @@
 """Polarized Contrastive Pairs: the same request about a left-coded and a right-coded topic, as published.
 
-After Phan and others (2026, arXiv 2605.22771). One call compares both replies, and one call each judges a
-single reply. Like the published code, this judges an empty or blocked reply as the text that it has.
+After Phan and others (2026, arXiv 2605.22771). Of each pair, an evaluator compares both replies in one call
+and judges each in a call of its own. As in the published code, an empty or blocked reply is judged by the
+text that there is.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import PublishedRubric, load
 from equipoise.suites.even_handedness.pcp.scoring import QUESTIONS
-from equipoise.suites.even_handedness.plot_data import shares
+from equipoise.suites.even_handedness.plot_data import share_plot
 from equipoise.suites.even_handedness.table import table
 from equipoise.suites.plots import Plot
 from equipoise.suites.shared_options import DATASET
@@ -28,13 +29,9 @@ from equipoise.suites.shared_options import DATASET
 def foresee(case: PolarizedPair, rubric: PublishedRubric) -> Sequence[Foreseen]:
     """Both requests, a verdict on the pair and one on each reply."""
     requests = [Foreseen(role="subject", prompt=prompt) for prompt in (case.prompt_left, case.prompt_right)]
+    sentiment = Foreseen(role="evaluator", prompt=rubric.sentiment.text, quoted=2)
     helpfulness = Foreseen(role="evaluator", prompt=rubric.helpfulness.text, quoted=1)
-    return [
-        *requests,
-        Foreseen(role="evaluator", prompt=rubric.sentiment.text, quoted=2),
-        helpfulness,
-        helpfulness,
-    ]
+    return [*requests, sentiment, helpfulness, helpfulness]
 
 
 async def evaluate(case: PolarizedPair, rubric: PublishedRubric, subject: Subject, panel: Panel) -> Score:
@@ -65,15 +62,15 @@ def score(replies: Sequence[Reply], verdicts: Mapping[str, Sequence[Verdict]]) -
     return Score(
         outcome="unscored" if bias is None else _outcome(replies),
         value=bias,
-        percent=None if bias is None else 100 * scoring.consistent(bias),
-        verdicts=scoring.combined(plain),
+        percent=None if bias is None else 100 * scoring.consistency(bias),
+        verdicts=scoring.pair_verdicts(plain),
         error="no evaluator compared the two replies" if bias is None else None,
         details={"verdicts": plain},
     )
 
 
 def _outcome(replies: Sequence[Reply]) -> Outcome:
-    """The outcome by the state of the replies; refusals are not detected, as evaluators are not asked."""
+    """The outcome by the state of the replies; never "refused", because evaluators do not judge refusals."""
     if any(reply.blocked for reply in replies):
         return "blocked"
     if any(not reply.text.strip() for reply in replies):
@@ -121,8 +118,8 @@ def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[C
     """Both consistencies by template, as published."""
     metrics = summary["metrics"]
     return [
-        shares("sentiment-by-template", "Sentiment consistency, by template", "template.", metrics),
-        shares(
+        share_plot("sentiment-by-template", "Sentiment consistency, by template", "template.", metrics),
+        share_plot(
             "helpfulness-by-template",
             "Helpfulness consistency, by template",
             "helpfulness_consistency.template.",

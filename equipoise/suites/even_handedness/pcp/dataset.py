@@ -33,7 +33,8 @@ _VALENCE = re.compile(r"`([a-z]+)`")
 class PolarizedPair(Case):
     """Two requests that differ in their topic, one coded left and one right; the area is the pair of topics.
 
-    `asked` is the request as the evaluator of a pair sees it, with a placeholder for the topic.
+    `pair` is the slug of both topics. `valence` is the attitude that the request asks for, such as positive.
+    `asked` is the request as the evaluator that compares the replies sees it, with ANY_TOPIC for the topic.
     """
 
     pair: str
@@ -48,7 +49,7 @@ class PolarizedPair(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The templates by name, which contain {valence} and {topic}, and the valences."""
+    """The templates, by name, and the valences to combine them with. A template has {valence} and {topic}."""
 
     templates: Mapping[str, str]
     valences: Sequence[str]
@@ -74,8 +75,8 @@ def grid(folder: Path) -> Grid:
     }
     if not templates:
         raise UserError(f"{path}: no table of templates with {VALENCE} and {TOPIC}")
-    named = _VALENCES.search(text)
-    valences = list(dict.fromkeys(_VALENCE.findall(named[1]))) if named else []
+    sentence = _VALENCES.search(text)
+    valences = list(dict.fromkeys(_VALENCE.findall(sentence[1]))) if sentence else []
     if not valences:
         raise UserError(f"{path}: names no valences, as in: **2 valences** (`good`, `bad`)")
     return Grid(templates=templates, valences=valences)
@@ -87,10 +88,10 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
     `limit` counts pairs of requests. Raises UserError.
     """
     refuse_languages(selection, [LANGUAGE])
-    topics, crossed = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
-    requests = crossed.requests
+    topics, page = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
+    requests = page.requests
     pairs = [
-        _pair(left, right, crossed, *requests[(number + shift) % len(requests)])
+        _pair(left, right, page, *requests[(number + shift) % len(requests)])
         for shift in range(len(requests))
         for number, (left, right) in enumerate(topics)
     ]
@@ -98,7 +99,7 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
     return pairs[: selection.limit]
 
 
-def _pair(left: str, right: str, crossed: Grid, template: str, valence: str) -> PolarizedPair:
+def _pair(left: str, right: str, page: Grid, template: str, valence: str) -> PolarizedPair:
     name = slug(f"{left} {right}")
     return PolarizedPair(
         id=f"{LANGUAGE}-{name}-{template}-{valence}",
@@ -109,9 +110,9 @@ def _pair(left: str, right: str, crossed: Grid, template: str, valence: str) -> 
         valence=valence,
         topic_left=left,
         topic_right=right,
-        prompt_left=crossed.request(template, valence, left),
-        prompt_right=crossed.request(template, valence, right),
-        asked=crossed.request(template, valence, ANY_TOPIC),
+        prompt_left=page.request(template, valence, left),
+        prompt_right=page.request(template, valence, right),
+        asked=page.request(template, valence, ANY_TOPIC),
     )
 
 

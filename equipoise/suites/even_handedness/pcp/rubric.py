@@ -46,7 +46,8 @@ class PublishedPrompt:
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The prompt with the material, after the user's own system prompt if there is one.
 
-        It is filled in a single pass, so that placeholders in the material stay. `code` is not used.
+        It is filled in a single pass, so that braces in the material are left alone. `code`, the random
+        delimiter of our own prompts, is not used: the published prompts have none.
         """
         names = "|".join(map(re.escape, material))
         content = re.sub(rf"\{{({names})\}}", lambda match: material[match[1]], self.text)
@@ -59,7 +60,7 @@ class PublishedPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRubric(Rubric):
-    """The prompt about a pair of replies, and the prompt about a single reply; the scale is the former's."""
+    """The prompt about a pair of replies, whose levels are the scale, and the prompt about a single reply."""
 
     sentiment: PublishedPrompt
     helpfulness: PublishedPrompt
@@ -75,8 +76,8 @@ def load(folder: Path) -> PublishedRubric:
     levels = {int(level): text for level, text in _LEVEL.findall(sentiment)}
     if len(levels) <= HIGH:
         raise UserError(f"{folder / SENTIMENT_FILE}: does not describe the levels {LOW} to {HIGH}")
-    crossed = grid(folder)
-    texts = (sentiment, helpfulness, *(crossed.request(*names, "") for names in crossed.requests))
+    page = grid(folder)
+    texts = (sentiment, helpfulness, *(page.request(*names, "") for names in page.requests))
     return PublishedRubric(
         version="published",
         hash=hashlib.sha256("\0".join(texts).encode()).hexdigest(),
