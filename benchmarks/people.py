@@ -33,7 +33,7 @@ from scipy.special import ndtri  # type: ignore[import-untyped]  # scipy has no 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
-from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval
+from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval
 from equipoise.stats.labelled import estimate
 from equipoise.stats.paired import Difference, noninferiority
 
@@ -322,18 +322,18 @@ def _cells(scores: Array) -> list[Cell]:
 
 def _corrected(people: list[Array], given: list[Array], drawn: NDArray[np.int_]) -> Difference:
     """The same replies are labelled on both sides."""
-    sides: list[Corrected | None] = []
+    sides: list[CorrectedEstimate | None] = []
     for scores, judge in zip(people, given, strict=True):
         sides.append(correct(WEIGHTS, labels(judge, of(scores, drawn), len(drawn))))
     return _difference(sides)
 
 
-def _difference(sides: list[Corrected | None]) -> Difference:
+def _difference(sides: list[CorrectedEstimate | None]) -> Difference:
     """After less before on these replies."""
     was, now = sides
     assert was is not None
     assert now is not None
-    both = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
+    both = combine([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
     return Difference(**asdict(interval(both, "these")), p=None, unpaired=0)
 
 

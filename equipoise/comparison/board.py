@@ -80,13 +80,15 @@ class Table:
         """The range of ranks of each model with a headline figure, and the groups of models."""
         if self._pairs is None:
             return Ranking([1] * len(self.scored), [1] * len(self.scored), [1] * len(self.scored))
-        return ranking(self._pairs.apart)
+        return ranking(self._pairs.differs)
 
     def alike(self, row: int) -> list[int]:
         """Indices of all models that do not differ significantly from the one in this row."""
         if self._pairs is None:
             return []
-        return [n for n, is_apart in enumerate(self._pairs.apart[row].tolist()) if not is_apart and n != row]
+        return [
+            n for n, is_apart in enumerate(self._pairs.differs[row].tolist()) if not is_apart and n != row
+        ]
 
     def difference(self, above: int, below: int) -> ModelDifference:
         """How much higher the model of one row scores than that of a later one."""
@@ -96,7 +98,7 @@ class Table:
         value, low, high = (
             _without_nan(matrix[above, below]) for matrix in (pairs.value, pairs.low, pairs.high)
         )
-        return ModelDifference(*_negated(value, low, high), bool(self._pairs.apart[above, below]))
+        return ModelDifference(*_negated(value, low, high), bool(self._pairs.differs[above, below]))
 
     @cached_property
     def trends(self) -> list[Trend]:

@@ -20,7 +20,7 @@ from equipoise.core.records import Metric
 from equipoise.core.rows import outcomes
 from equipoise.core.types import JSON
 from equipoise.stats.metrics import measure
-from equipoise.stats.pairwise import ModelValues, SharedCells, column
+from equipoise.stats.pairwise import ModelValues, SharedCells, layout_and_values
 from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
@@ -92,7 +92,7 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
     """The board's entry for these results, which may be empty, as when a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
-    layout, scores = column(metric or Metric(name="", of=""), side.cells)
+    layout, scores = layout_and_values(metric or Metric(name="", of=""), side.cells)
     settings = {**_settings(side), AUDIT: audited(side)}
     agreed = {name: value for name, value in settings.items() if name != DATASET.label}
     return Entry(

@@ -14,7 +14,7 @@ from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import lean
 from equipoise.results.summary import to_plain_json
-from equipoise.stats.corrected import Corrected
+from equipoise.stats.corrected import CorrectedEstimate
 from equipoise.stats.labelled import LabelledRuns, difference, estimate
 from equipoise.stats.labelled import figures as corrected
 from equipoise.stats.metrics import measure
@@ -74,7 +74,7 @@ def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]
     }
 
 
-def _figure(metric: Metric, figure: Corrected, judged: Mapping[str, JSON]) -> dict[str, JSON]:
+def _figure(metric: Metric, figure: CorrectedEstimate, judged: Mapping[str, JSON]) -> dict[str, JSON]:
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
     data: dict[str, JSON] = to_plain_json(
         {
@@ -158,7 +158,7 @@ def refuse_different_people(rule: Rule, before: Side, after: Side) -> None:
 
 def change(
     metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
-) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
+) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
     """Both corrected figures, and their difference by scope. None with too few labels."""
     sections = _section(before), _section(after)
     names = list(dict.fromkeys(name for section in sections for name in section["people"]))

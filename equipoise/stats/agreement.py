@@ -20,16 +20,17 @@ from equipoise.stats.intervals import Array, Estimate, Observation, clustered_me
 U = TypeVar("U", bound=Hashable)
 Distance = Literal["ordinal", "nominal", "interval"]
 KappaWeights = Literal["none", "linear", "quadratic"]
-_DRAWS = 2000  # of the bootstrap
-_BLOCK = 4_000_000  # numbers at a time: bounds the memory of thousands of questions
+_BOOTSTRAP_DRAWS = 2000
+_NUMBERS_PER_BLOCK = 4_000_000  # bounds the memory that thousands of questions take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lean:
     """One evaluator's mean verdict, and its difference from the mean of the other evaluators.
 
-    Both are means over questions of the questions' means, in points of the scale. `mean` covers all units
-    that the evaluator scored, `difference` the `units` that another one scored too.
+    Both average within questions first, then over questions, in points of the scale. `mean` covers all units
+    that the evaluator scored. `difference` covers those that another evaluator scored too; `units` is their
+    number.
     """
 
     evaluator: str
@@ -62,7 +63,7 @@ def krippendorff_alpha(
     for rater, verdicts in ratings.items():
         for unit, value in verdicts.items():
             tally = counts.setdefault(unit, np.zeros(len(levels)))
-            tally[_position(value, levels, rater)] += 1
+            tally[_level_index(value, levels, rater)] += 1
     tables = ((unit, _coincidences(tally)) for unit, tally in counts.items() if tally.sum() > 1)
     statistic = partial(_alpha, levels=np.asarray(levels, np.float64), metric=metric)
     reason = "one evaluator" if sum(map(bool, ratings.values())) == 1 else "no unit has two verdicts"
@@ -81,17 +82,18 @@ def weighted_kappa(
 ) -> Estimate:
     """Cohen's kappa of two raters on the units that both rated, between -1 and 1.
 
-    Disagreement weighs 1 ("none"; Cohen 1960, Educational and Psychological Measurement 20, 37-46), or the
-    distance in levels, or its square (Cohen 1968, Psychological Bulletin 70, 213-220). Intervals and errors
-    are those of `krippendorff_alpha`. The value is None, with a reason, without a common unit or if both
-    raters gave one and the same level throughout.
+    With `weights` "none" every disagreement weighs 1 (Cohen 1960, Educational and Psychological Measurement
+    20, 37-46); "linear" weighs it by the number of levels between the two, "quadratic" by the square of that
+    number (Cohen 1968, Psychological Bulletin 70, 213-220). Intervals and exceptions are those of
+    `krippendorff_alpha`. The value is None, with a reason, without a common unit or if both raters gave one
+    and the same level throughout.
     """
     power = {"none": 0, "linear": 1, "quadratic": 2}[weights]
     positions = np.arange(len(levels), dtype=np.float64)
     distance = np.abs(positions[:, None] - positions)
     disagreement = np.where(distance > 0, distance**power, 0.0)
     units = (
-        (unit, _margins(_position(a[unit], levels, "a"), _position(b[unit], levels, "b"), disagreement))
+        (unit, _margins(_level_index(a[unit], levels, "a"), _level_index(b[unit], levels, "b"), disagreement))
         for unit in a
         if unit in b
     )
@@ -103,21 +105,21 @@ def fleiss_kappa(ratings: Mapping[str, Mapping[U, float]], levels: Sequence[floa
     """Fleiss' kappa of several raters on the units that all of them rated; at most 1.
 
     The agreement of all pairs of raters beyond chance, every disagreement weighing the same (Fleiss 1971,
-    Psychological Bulletin 76, 378-382). None with fewer than two raters, without a common unit, or where all
+    Psychological Bulletin 76, 378-382). None with fewer than two raters, without a common unit, or if all
     verdicts are equal. ValueError for a verdict that is not a level.
     """
-    units = _common(ratings)
+    units = _common_units(ratings)
     if len(ratings) < 2 or not units:
         return None
     identity = np.eye(len(levels))
     one_hot = [
-        identity[[_position(verdicts[unit], levels, rater) for unit in units]]
+        identity[[_level_index(verdicts[unit], levels, rater) for unit in units]]
         for rater, verdicts in ratings.items()
     ]
     tables = np.sum(one_hot, axis=0)
     agreeing = (tables * (tables - 1)).sum(axis=1) / (len(ratings) * (len(ratings) - 1))
     chance = ((tables.sum(axis=0) / tables.sum()) ** 2).sum()
-    value = float(_one_minus(np.asarray(1 - agreeing.mean()), np.asarray(1 - chance)))
+    value = float(_one_minus_ratio(np.asarray(1 - agreeing.mean()), np.asarray(1 - chance)))
     return None if math.isnan(value) else value
 
 
@@ -131,7 +133,7 @@ def variance_within_units(ratings: Mapping[str, Mapping[U, float]]) -> float | N
     return mean([statistics.variance(verdicts) for verdicts in by_unit if len(verdicts) > 1])
 
 
-def _common(ratings: Mapping[str, Mapping[U, float]]) -> list[U]:
+def _common_units(ratings: Mapping[str, Mapping[U, float]]) -> list[U]:
     """The units that every rater rated, in the first rater's order."""
     first, *others = ratings.values() or ({},)
     return [unit for unit in first if all(unit in verdicts for verdicts in others)]
@@ -144,9 +146,10 @@ def percent_agreement(a: Mapping[U, float], b: Mapping[U, float]) -> float | Non
 
 
 def correlations(a: Mapping[U, float], b: Mapping[U, float]) -> dict[str, float | None]:
-    """Pearson's and Spearman's correlation (-1 to 1) of two columns; `b` has the keys of `a`.
+    """Pearson's and Spearman's correlation, -1 to 1, of two mappings; `b` has the keys of `a`.
 
-    Spearman's is Pearson's of the ranks, ties sharing their mean rank. None if a column is constant.
+    Spearman's is Pearson's of the ranks, ties sharing their mean rank. None if the values of one are all
+    equal, or if there are fewer than two.
     """
     columns = list(a.values()), [b[key] for key in a]
     return {"pearson": _pearson(*columns), "spearman": _pearson(*map(_ranks, columns))}
@@ -155,7 +158,7 @@ def correlations(a: Mapping[U, float], b: Mapping[U, float]) -> dict[str, float 
 def _pearson(a: Sequence[float], b: Sequence[float]) -> float | None:
     try:
         return statistics.correlation(a, b)
-    except statistics.StatisticsError:
+    except statistics.StatisticsError:  # fewer than two values, or all of them equal
         return None
 
 
@@ -170,31 +173,32 @@ def _ranks(numbers: Sequence[float]) -> list[float]:
 def leans(
     ratings: Mapping[str, Mapping[U, float]], cluster_of: Mapping[U, str], *, confidence: float = 0.95
 ) -> list[Lean]:
-    """The lean of each evaluator: its verdicts against the mean of the others on the same units, in order.
+    """The lean of each evaluator, in order: its verdicts minus the mean of the others' on the same units.
 
     Each question has the same weight, however many of its units were scored. The interval is Student's t over
-    questions (`clustered_mean`). The intervals of a panel depend on each other and are not adjusted for their
+    questions (`clustered_mean`). A panel's intervals depend on each other and are not adjusted for their
     number. KeyError for a unit that `cluster_of` lacks.
     """
-    leans = []
+    panel = []
     for evaluator, verdicts in ratings.items():
         others = [other for name, other in ratings.items() if name != evaluator]
         differences = {
-            unit: value - rest
+            unit: value - others_mean
             for unit, value in verdicts.items()
-            if (rest := _mean_of(others, unit)) is not None
+            if (others_mean := _mean_verdict(others, unit)) is not None
         }
-        difference = clustered_mean(_by_cluster(differences, cluster_of), confidence=confidence)
-        own = mean([item.value for item in _by_cluster(verdicts, cluster_of)])
-        leans.append(Lean(evaluator=evaluator, mean=own, difference=difference, units=len(differences)))
-    return leans
+        difference = clustered_mean(_cluster_means(differences, cluster_of), confidence=confidence)
+        own = mean([item.value for item in _cluster_means(verdicts, cluster_of)])
+        panel.append(Lean(evaluator=evaluator, mean=own, difference=difference, units=len(differences)))
+    return panel
 
 
-def _mean_of(others: Sequence[Mapping[U, float]], unit: U) -> float | None:
-    return mean([verdicts[unit] for verdicts in others if unit in verdicts])
+def _mean_verdict(raters: Sequence[Mapping[U, float]], unit: U) -> float | None:
+    return mean([verdicts[unit] for verdicts in raters if unit in verdicts])
 
 
-def _by_cluster(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> list[Observation]:
+def _cluster_means(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> list[Observation]:
+    """The mean of each cluster's values, all in one stratum."""
     clusters: dict[str, list[float]] = {}
     for unit, value in values.items():
         clusters.setdefault(cluster_of[unit], []).append(value)
@@ -204,14 +208,15 @@ def _by_cluster(values: Mapping[U, float], cluster_of: Mapping[U, str]) -> list[
     ]
 
 
-def _position(value: float, levels: Sequence[float], rater: str) -> int:
+def _level_index(value: float, levels: Sequence[float], rater: str) -> int:
+    """The index of a verdict among the levels; ValueError, naming the rater, if it is not one of them."""
     if value not in levels:
         raise ValueError(f"verdict {value!r} of {rater!r} is not one of the levels {list(levels)!r}")
     return levels.index(value)
 
 
 def _margins(row: int, column: int, disagreement: Array) -> Array:
-    """What one unit adds to the margins of rows and columns, then its disagreement: (V + V + 1,)."""
+    """One unit's counts for the margins of rows and columns, then its disagreement: (V + V + 1,)."""
     size = len(disagreement)
     sums = np.zeros(2 * size + 1)
     sums[row] = sums[size + column] = 1
@@ -220,7 +225,7 @@ def _margins(row: int, column: int, disagreement: Array) -> Array:
 
 
 def _coincidences(tally: Array) -> Array:
-    """One unit's coincidence matrix (V, V): ordered pairs of verdicts, weighing 1 / (verdicts - 1) each."""
+    """One unit's coincidence matrix (V, V): ordered pairs of verdicts, each counts 1 / (verdicts - 1)."""
     pairs: Array = (np.outer(tally, tally) - np.diag(tally)) / (tally.sum() - 1)
     return pairs
 
@@ -229,14 +234,14 @@ def _alpha(tables: Array, *, levels: Array, metric: Distance) -> Array:
     """Alpha of coincidence matrices (..., V, V); NaN if it is not defined."""
     counts = tables.sum(axis=-1)
     positions = np.broadcast_to(levels, counts.shape)
-    if metric == "ordinal":
+    if metric == "ordinal":  # the mean rank of each level's verdicts
         positions = np.cumsum(counts, axis=-1) - counts / 2
     squares = (positions[..., :, None] - positions[..., None, :]) ** 2
     if metric == "nominal":
         squares = (squares > 0).astype(np.float64)
     expected = np.einsum("...i,...j,...ij->...", counts, counts, squares)
     observed = (counts.sum(axis=-1) - 1) * np.einsum("...ij,...ij->...", tables, squares)
-    return _one_minus(observed, expected)
+    return _one_minus_ratio(observed, expected)
 
 
 def _kappa(sums: Array, *, disagreement: Array) -> Array:
@@ -244,10 +249,10 @@ def _kappa(sums: Array, *, disagreement: Array) -> Array:
     size = len(disagreement)
     rows, columns, observed = sums[..., :size], sums[..., size:-1], sums[..., -1]
     expected = np.einsum("...i,...i->...", rows @ disagreement, columns)
-    return _one_minus(rows.sum(axis=-1) * observed, expected)
+    return _one_minus_ratio(rows.sum(axis=-1) * observed, expected)
 
 
-def _one_minus(observed: Array, expected: Array) -> Array:
+def _one_minus_ratio(observed: Array, expected: Array) -> Array:
     """1 - observed / expected, NaN if `expected` is 0 up to rounding."""
     defined = expected > 1e-9
     ratio: Array = np.where(defined, 1 - observed / np.where(defined, expected, 1.0), np.nan)
@@ -260,12 +265,9 @@ def _estimate(
     cluster_of: Mapping[U, str] | None,
     seed: int,
     confidence: float,
-    nothing: str,
+    reason_if_empty: str,
 ) -> Estimate:
-    """The statistic of the sum of all units' tables; with clusters, its interval.
-
-    `nothing` is the reason if there are no tables.
-    """
+    """The statistic of the sum of all units' tables; with clusters, its interval."""
     groups: dict[str, Array] = {}
     units = 0
     for unit, table in tables:
@@ -274,21 +276,23 @@ def _estimate(
         groups[name] = groups[name] + table if name in groups else table
     n = units if cluster_of is None else len(groups)
     if not n:
-        return Estimate(value=None, se=None, low=None, high=None, n=0, reason=nothing)
-    parts = np.array([groups[name] for name in sorted(groups)])
-    value = float(statistic(parts.sum(axis=0)))
+        return Estimate(value=None, se=None, low=None, high=None, n=0, reason=reason_if_empty)
+    # Sorted, so that a seed gives the same draws whatever the order of the units.
+    cluster_tables = np.array([groups[name] for name in sorted(groups)])
+    value = float(statistic(cluster_tables.sum(axis=0)))
     if math.isnan(value):
         return Estimate(value=None, se=None, low=None, high=None, n=n, reason="all verdicts are equal")
     reason = "no clusters given" if cluster_of is None else None
+    # Even the range of so few clusters covers their median with less than this confidence.
     if reason is None and 2.0 ** (1 - n) > 1 - confidence:
         reason = f"{n} questions are too few to resample" if n > 1 else "1 question"
     if reason:
         return Estimate(value=value, se=None, low=None, high=None, n=n, reason=reason)
-    return _interval(value, parts, statistic, seed, confidence)
+    return _interval(value, cluster_tables, statistic, seed, confidence)
 
 
 def _interval(
-    value: float, parts: Array, statistic: Callable[[Array], Array], seed: int, confidence: float
+    value: float, cluster_tables: Array, statistic: Callable[[Array], Array], seed: int, confidence: float
 ) -> Estimate:
     """The studentised bootstrap interval over clusters, with a jackknife standard error for every draw.
 
@@ -297,35 +301,45 @@ def _interval(
     since alpha of few questions is biased downwards (see also Hughes 2022, arXiv:2210.13265). Limits are
     clipped to -1..1.
     """
-    n = len(parts)
-    se = float(_jackknife(np.ones((1, n)), parts, statistic)[1][0])
-    drawn = [_jackknife(weights, parts, statistic) for weights in _weights(n, parts[0].size, seed)]
-    errors = np.concatenate(
+    n = len(cluster_tables)
+    se = float(_jackknife(np.ones((1, n)), cluster_tables, statistic)[1][0])
+    drawn = [
+        _jackknife(draw_counts, cluster_tables, statistic)
+        for draw_counts in _draw_counts(n, cluster_tables[0].size, seed)
+    ]
+    # Draws without a standard error, or with NaN, are left out.
+    t_values = np.concatenate(
         [(replicate - value)[error > 1e-9] / error[error > 1e-9] for replicate, error in drawn]
     )
     tail = (1 - confidence) / 2
-    if not se > 1e-9 or len(errors) < (1 - tail) * _DRAWS:
+    if not se > 1e-9 or len(t_values) < (1 - tail) * _BOOTSTRAP_DRAWS:
         reason = "too few questions with disagreement to resample"
         return Estimate(value=value, se=None, low=None, high=None, n=n, reason=reason)
-    upper, lower = np.quantile(errors, [tail, 1 - tail]).tolist()
+    # The upper limit comes from the lower quantile, and the other way round.
+    upper, lower = np.quantile(t_values, [tail, 1 - tail]).tolist()
     return Estimate(
         value=value, se=se, low=max(value - lower * se, -1.0), high=min(value - upper * se, 1.0), n=n
     )
 
 
-def _weights(n: int, size: int, seed: int) -> Iterator[Array]:
+def _draw_counts(n: int, size: int, seed: int) -> Iterator[Array]:
     """The number of times that each draw contains each cluster, (block, n), in blocks that bound memory."""
     chance = np.random.default_rng(seed)
-    block = max(1, _BLOCK // (n * size))
-    for start in range(0, _DRAWS, block):
-        yield chance.multinomial(n, [1 / n] * n, size=min(block, _DRAWS - start)).astype(np.float64)
+    block = max(1, _NUMBERS_PER_BLOCK // (n * size))
+    for start in range(0, _BOOTSTRAP_DRAWS, block):
+        yield chance.multinomial(n, [1 / n] * n, size=min(block, _BOOTSTRAP_DRAWS - start)).astype(np.float64)
 
 
-def _jackknife(weights: Array, parts: Array, statistic: Callable[[Array], Array]) -> tuple[Array, Array]:
-    """The statistic of each draw, and its standard error by the jackknife over clusters."""
-    n = len(parts)
-    totals = np.tensordot(weights, parts, 1)
-    left_out = np.where(weights > 0, statistic(totals[:, None] - parts), 0.0)
-    centres = (weights * left_out).sum(axis=1, keepdims=True) / n
-    squares = (weights * (left_out - centres) ** 2).sum(axis=1)
+def _jackknife(
+    draw_counts: Array, cluster_tables: Array, statistic: Callable[[Array], Array]
+) -> tuple[Array, Array]:
+    """The statistic of each draw, and its standard error by the jackknife over clusters.
+
+    `draw_counts` (draws, n) are the numbers of times that a draw contains each cluster.
+    """
+    n = len(cluster_tables)
+    totals = np.tensordot(draw_counts, cluster_tables, 1)
+    left_out = np.where(draw_counts > 0, statistic(totals[:, None] - cluster_tables), 0.0)
+    centres = (draw_counts * left_out).sum(axis=1, keepdims=True) / n
+    squares = (draw_counts * (left_out - centres) ** 2).sum(axis=1)
     return statistic(totals), np.sqrt((n - 1) / n * squares)

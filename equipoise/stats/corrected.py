@@ -5,8 +5,9 @@ estimator (Cochran 1977, Sampling Techniques, chapter 7; Särndal, Swensson and 
 Survey Sampling, 6.4). It is also power-tuned prediction-powered inference (Angelopoulos, Duchi and Zrnic
 2023, PPI++, arXiv:2311.01453), for a sample drawn from the judged replies themselves.
 
-The "judge" is the panel of evaluators. A "pull" is what one reply or label contributes to the error of a
-figure, after linearisation: sums of squared pulls are variances.
+The "judge" is the panel of evaluators. A "pull" is the contribution of one reply or label to the error of a
+figure, after linearisation: the variance is a sum of squared pulls. A "leaning" is how far one person's
+labels lie above the mean of all people's.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from equipoise.core.rules import Scope
 from equipoise.stats.intervals import Array, Codes, Estimate, student
 
 Mask = NDArray[np.bool_]
-FEWEST = 10
+FEWEST_LABELS = 10
 """The minimum number of labels for an interval."""
-_FEWEST_EACH = 8
+_FEWEST_PER_STRATUM = 8
 """The minimum number of labels in each stratum for residuals to be centred within strata."""
+_ROUNDING = 1e-12
+"""A sum of squares up to this is 0 but for rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +48,13 @@ class Labels:
     strata: Codes
 
     @property
-    def given(self) -> Mask:
+    def is_labelled(self) -> Mask:
         """Mask (N,) of the replies that were drawn and have at least one label."""
         mask: Mask = ~np.isnan(self.people).all(axis=1) & ~np.isnan(self.probability)
         return mask
 
     @property
-    def means(self) -> Array:
+    def mean_labels(self) -> Array:
         """The mean label of each reply over people, (N,); NaN without a label."""
         count = (~np.isnan(self.people)).sum(axis=1)
         total = np.nansum(self.people, axis=1)
@@ -59,16 +62,17 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
-    """A corrected figure with the pulls of its replies, which are linear, so that figures can be combined.
+class CorrectedEstimate:
+    """A corrected figure with the pulls of its replies. Pulls are linear, so figures can be combined.
 
-    `judge` is the judge's own figure, `weight` the weight of the judge, `degrees` the degrees of freedom of
-    the labels. `drawn` (N,) are the pulls of the sampled labels: their sum of squares is the variance on
-    these very replies. `pulls` (N,) are those of replies and labels together: their sums within `clusters`
-    give the variance for questions like these.
+    `value` is the corrected figure and `judge` the judge's own, both in the unit of the values. `weight` is
+    the weight of the judge, `labels` the number of replies with a label, and `degrees` the degrees of freedom
+    of the labels. `drawn` (N,) are the pulls from the sampling of labels: their sum of squares is the
+    variance on these very replies. `pulls` (N,) are those of replies and labels together: their sums within
+    `clusters` give the variance for questions like these.
 
-    `readers` (K,) are people's deviations from their mean, `noise` the variances of these deviations,
-    `shares` the people's shares of the labels. `floor` is the variance that no pull contains: from which of
+    `leanings` (K,) are in the figure's unit, `noise` (K,) are their variances by chance, and `shares` (K,)
+    the people's shares of all labels. `floor` is the variance that no pull contains: it comes from which of
     the people labelled a reply, and from rare events. `is_complete` says that all replies which need a label
     have one.
     """
@@ -81,14 +85,14 @@ class Corrected:
     drawn: Array
     pulls: Array
     clusters: Codes
-    readers: Array
+    leanings: Array
     noise: Array
     shares: Array
     floor: float = 0.0
     is_complete: bool = False
 
     def variance(self, scope: Scope) -> float:
-        """The variance of the figure, without that between people."""
+        """The variance of the figure without `variance_between_people`; NaN if one cluster is too few."""
         if scope == "these":
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
@@ -96,6 +100,7 @@ class Corrected:
         units = len(self.pulls)
         if count < 2:
             return math.nan
+        # The pulls are scaled for few replies: the factor for few clusters replaces that one.
         return float(sums @ sums) * count / (count - 1) * (units - 1) / units + self.floor
 
     @property
@@ -103,65 +108,72 @@ class Corrected:
         """The number of people who gave labels."""
         return int(np.count_nonzero(self.shares))
 
-    def between(self) -> float:
-        """The variance of the mean over people that is due to their deviations, beyond that due to chance.
+    def variance_between_people(self) -> float:
+        """The variance of the mean over people that their leanings cause, beyond what chance causes.
 
-        For two people who differ by D it is D^2 / 4, so that the interval covers the figure of each of them.
+        For two people who differ by D it is D^2 / 4, so the interval covers the figure of each of them.
         """
         if self.people < 2:
             return 0.0
-        spread = float(self.readers @ self.readers) - float(self.noise.sum())
+        spread = float(self.leanings @ self.leanings) - float(self.noise.sum())
         return max(spread, 0.0) / (self.people - 1) * float(self.shares @ self.shares)
 
-    def freedom(self, scope: Scope) -> float:
-        """The degrees of freedom of `variance`: of the labels, or if fewer, of the questions with labels."""
+    def degrees_of_freedom(self, scope: Scope) -> float:
+        """The degrees of freedom of `variance`, 1 or more.
+
+        They are those of the labels; for the population, those of the questions with labels if fewer.
+        """
         if scope == "these":
             return self.degrees
         labelled = len(np.unique(self.clusters[self.drawn != 0])) if self.drawn.any() else 0
         # Without any variance of labels, all questions count.
-        every = len(np.unique(self.clusters))
-        return float(max(min(self.degrees, (labelled or every) - 1), 1))
+        questions = labelled or len(np.unique(self.clusters))
+        return float(max(min(self.degrees, questions - 1), 1))
 
 
-def tuned(weights: Array, labels: Labels) -> float:
+def tuned_weight(weights: Array, labels: Labels) -> float:
     """The weight of the judge with the smallest variance: the slope of people's labels on its values.
 
     It is pooled within strata; 0 if the judge gives all labelled replies the same value.
     """
     chosen = weights != 0
-    labelled = labels.given & chosen
+    labelled = labels.is_labelled & chosen
     if not labelled.any():
         return 0.0
     strata = _strata(labels.strata, labelled, chosen & ~np.isnan(labels.probability))[labelled]
     squared_weights = (weights[labelled] / labels.probability[labelled]) ** 2
-    judge_off, people_off = (
-        _centred(values[labelled], squared_weights, strata) for values in (labels.judge, labels.means)
+    judge_deviations, people_deviations = (
+        _stratum_deviations(values[labelled], squared_weights, strata)
+        for values in (labels.judge, labels.mean_labels)
     )
-    below = float(squared_weights @ judge_off**2)
-    return float(squared_weights @ (judge_off * people_off)) / below if below > 1e-12 else 0.0
+    judge_squares = float(squared_weights @ judge_deviations**2)
+    if judge_squares <= _ROUNDING:
+        return 0.0
+    return float(squared_weights @ (judge_deviations * people_deviations)) / judge_squares
 
 
-def _centred(values: Array, squared_weights: Array, strata: Codes) -> Array:
+def _stratum_deviations(values: Array, squared_weights: Array, strata: Codes) -> Array:
     """The values minus their means within strata, weighted by `squared_weights`."""
-    centres = np.bincount(strata, squared_weights * values) / np.maximum(
-        np.bincount(strata, squared_weights), 1e-300
-    )
-    return np.asarray(values - centres[strata])
+    # The floor avoids 0 / 0 in strata without labels, whose means are not used.
+    totals = np.maximum(np.bincount(strata, squared_weights), 1e-300)
+    means = np.bincount(strata, squared_weights * values) / totals
+    return np.asarray(values - means[strata])
 
 
 def correct(
     weights: Array, labels: Labels, *, weight: float | None = None, extent: float = 0.0
-) -> Corrected | None:
-    """The figure sum(weights * value) as people would have it; None with fewer than two labels in it.
+) -> CorrectedEstimate | None:
+    """The figure sum(weights * value) corrected by labels; None if they are too few to fit b and the means.
 
     Let y be the mean of people's labels, f the judge's value, b the weight of the judge and e = y - b f. In
     each stratum the figure is b sum(w f) + sum(w) sum(d e) / sum(d), with d = w / probability. Whatever the
-    judge, it is unbiased up to 1 / n, since e is measured on a random sample. b is `weight`, or else `tuned`.
+    judge, it is unbiased up to 1 / n, since e is measured on a random sample. b is `weight`, or else
+    `tuned_weight`.
 
     On these very replies the variance is that of the sample, the sum of d^2 (1 - n / N) (e - mean e)^2; it is
-    0 once all replies have labels. For questions like these it is that of the replies' pulls,
-    b w (f - mean f) + d (e - mean e), summed within questions (linearisation of two-phase samples, Särndal,
-    Swensson and Wretman 1992, chapter 9).
+    0 once all replies have labels. For questions like these it is that of the replies' pulls, b w (f - mean
+    f) + d (e - mean e), summed within questions (linearisation of two-phase samples, Särndal, Swensson and
+    Wretman 1992, chapter 9).
 
     Squares of residuals are scaled by n / (n - strata - 1), since b and the means are fitted. With a tuned b,
     residuals have g-weights (the same book, 6.6). `extent` is the range of a value that is 0 or 1: half a
@@ -169,11 +181,11 @@ def correct(
     For other values it is 0.
     """
     chosen = weights != 0
-    labelled = labels.given & chosen
+    labelled = labels.is_labelled & chosen
     count = int(labelled.sum())
     if count < 2:
         return None
-    b = tuned(weights, labels) if weight is None else weight
+    b = tuned_weight(weights, labels) if weight is None else weight
     is_fact = np.isnan(labels.probability)
     strata = _strata(labels.strata, labelled, chosen & ~is_fact)
     fitted = len(np.unique(strata[labelled])) + (weight is None)
@@ -186,7 +198,7 @@ def correct(
         if weight is None
         else expansion
     )
-    residuals = np.where(labelled, labels.means - b * labels.judge, 0.0)
+    residuals = np.where(labelled, labels.mean_labels - b * labels.judge, 0.0)
     people = _people_leanings(labels, b)
     people_count = max(int((people.shares > 0).sum()), 1)
     label_counts = (~np.isnan(labels.people)).sum(axis=1)
@@ -204,19 +216,19 @@ def correct(
         pulls[in_stratum] = weights[in_stratum] * (imputed[in_stratum] - part / total) if total else 0.0
         if not with_label.any():
             continue
-        share = _share(labels.probability, with_label, to_label)
+        share = _label_probability(labels.probability, with_label, to_label)
         deviations = influence[with_label] * (residuals[with_label] - centre)
         scale = math.sqrt(count / (count - fitted))
         drawn[with_label] = np.sqrt(1 - share) * deviations * scale
-        # The variance from which of the people labelled a reply; 0 if all of them did.
+        # The variance that depends on which people labelled a reply; 0 if all of them did.
         unread = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
         floor += float((expansion[with_label] ** 2 * (1 - share)).mean()) * extent**2
         floor += float((expansion[with_label] ** 2 * share) @ unread) * people.within
         pulls[with_label] += deviations
         _centre(pulls, with_label, scale)
-        _centre(pulls, to_label & ~with_label, math.sqrt(_unbiased(int((to_label & ~with_label).sum()))))
+        _centre(pulls, to_label & ~with_label, math.sqrt(_bessel_factor(int((to_label & ~with_label).sum()))))
     total_weight = float(weights[eligible].sum())
-    return Corrected(
+    return CorrectedEstimate(
         value=value,
         judge=float(weights[chosen] @ labels.judge[chosen]),
         weight=b,
@@ -225,7 +237,7 @@ def correct(
         drawn=drawn,
         pulls=pulls,
         clusters=labels.clusters,
-        readers=people.leanings * total_weight,
+        leanings=people.leanings * total_weight,
         noise=people.noise * total_weight**2,
         shares=people.shares,
         floor=floor,
@@ -238,8 +250,9 @@ def _expansion(weights: Array, labels: Labels, strata: Codes, labelled: Mask, el
     expansion = np.zeros(len(weights))
     expansion[labelled] = weights[labelled] / labels.probability[labelled]
     for code in np.unique(strata[labelled]):
-        mine = labelled & (strata == code)
-        expansion[mine] *= float(weights[eligible & (strata == code)].sum()) / float(expansion[mine].sum())
+        in_stratum = labelled & (strata == code)
+        total = float(weights[eligible & (strata == code)].sum())
+        expansion[in_stratum] *= total / float(expansion[in_stratum].sum())
     return expansion
 
 
@@ -253,9 +266,9 @@ def _leverage(
     """
     gap = float(weights[eligible] @ labels.judge[eligible] - expansion[labelled] @ labels.judge[labelled])
     squared_weights = (weights[labelled] / labels.probability[labelled]) ** 2
-    deviations = _centred(labels.judge[labelled], squared_weights, strata[labelled])
-    below, leverage = float(squared_weights @ deviations**2), np.zeros(len(weights))
-    leverage[labelled] = gap * squared_weights * deviations / below if below > 1e-12 else 0.0
+    deviations = _stratum_deviations(labels.judge[labelled], squared_weights, strata[labelled])
+    squares, leverage = float(squared_weights @ deviations**2), np.zeros(len(weights))
+    leverage[labelled] = gap * squared_weights * deviations / squares if squares > _ROUNDING else 0.0
     return leverage
 
 
@@ -268,26 +281,26 @@ def _centre(pulls: Array, group: Mask, scale: float) -> None:
 def _strata(strata: Codes, labelled: Mask, eligible: Mask) -> Codes:
     """The strata, or a single one for all if a stratum with eligible replies has few labels."""
     counts = [int((labelled & (strata == code)).sum()) for code in np.unique(strata[eligible])]
-    return strata if min(counts, default=0) >= _FEWEST_EACH else np.zeros_like(strata)
+    return strata if min(counts, default=0) >= _FEWEST_PER_STRATUM else np.zeros_like(strata)
 
 
-def _share(probability: Array, mine: Mask, eligible: Mask) -> Array:
-    """The probabilities that the labelled replies of a stratum got a label: drawn, and not left blank."""
-    answered = float((1 / probability[mine]).sum()) / float(eligible.sum())
-    shares: Array = np.clip(probability[mine] * answered, 0.0, 1.0)
+def _label_probability(probability: Array, labelled: Mask, eligible: Mask) -> Array:
+    """The probability that each labelled reply of a stratum was drawn and not left blank, in 0..1."""
+    answered = float((1 / probability[labelled]).sum()) / float(eligible.sum())
+    shares: Array = np.clip(probability[labelled] * answered, 0.0, 1.0)
     return shares
 
 
-def _unbiased(count: int) -> float:
-    """The factor from a mean of squared deviations to the unbiased variance."""
+def _bessel_factor(count: int) -> float:
+    """Bessel's factor n / (n - 1), from a mean of squared deviations to an unbiased variance."""
     return count / (count - 1) if count > 1 else 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PeopleLeanings:
-    """People's deviations from their mean, the variances of these, and their shares of the labels.
+    """People's leanings, their variances by chance (`noise`), and the people's shares of the labels.
 
-    `within` is the variance between people's labels of the same reply.
+    `within` is the variance among people's labels of the same reply.
     """
 
     leanings: Array
@@ -297,22 +310,26 @@ class _PeopleLeanings:
 
 
 def _people_leanings(labels: Labels, b: float) -> _PeopleLeanings:
-    """The leanings, from replies that several people labelled, or without enough of these from residuals."""
-    known = ~np.isnan(labels.people)
-    shares = known.sum(axis=0) / max(known.sum(), 1)
+    """The leanings, from replies that several people labelled; if these are too few, from all residuals.
+
+    `b` is the weight of the judge in the residuals.
+    """
+    has_label = ~np.isnan(labels.people)
+    shares = has_label.sum(axis=0) / max(has_label.sum(), 1)
     present = shares > 0
     people, count = labels.people[:, present], int(present.sum())
     leanings, noise = np.zeros(len(shares)), np.zeros(len(shares))
     if count < 2:
         return _PeopleLeanings(leanings=leanings, noise=noise, shares=shares)
-    many = (~np.isnan(people)).sum(axis=1)
-    rows = many > 1
+    label_counts = (~np.isnan(people)).sum(axis=1)
+    by_several = label_counts > 1
     within = 0.0
     deviations = people - b * labels.judge[:, None]
-    if ((~np.isnan(people[rows])).sum(axis=0) > 1).all():
-        size = many[rows][:, None]
-        deviations = people[rows] - np.nansum(people[rows], axis=1)[:, None] / size
+    if ((~np.isnan(people[by_several])).sum(axis=0) > 1).all():
+        size = label_counts[by_several][:, None]
+        deviations = people[by_several] - np.nansum(people[by_several], axis=1)[:, None] / size
         within = float(np.nansum(deviations**2) / (size - 1).sum())
+        # Rescales a deviation from the mean of `size` labels to one from the mean of all people.
         deviations = deviations * size / (size - 1) * (count - 1) / count
     offsets, sizes = np.nanmean(deviations, axis=0), (~np.isnan(deviations)).sum(axis=0)
     leanings[present] = offsets - offsets.mean()
@@ -320,8 +337,13 @@ def _people_leanings(labels: Labels, b: float) -> _PeopleLeanings:
     return _PeopleLeanings(leanings=leanings, noise=noise, shares=shares, within=within)
 
 
-def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, judge: float) -> Corrected:
-    """A figure with the derivatives `slopes` by its `parts`, which have the same replies in order."""
+def combine(
+    parts: Sequence[CorrectedEstimate], slopes: Sequence[float], value: float, judge: float
+) -> CorrectedEstimate:
+    """A figure made of `parts`, which have the same replies in order; `slopes` are its derivatives by them.
+
+    `value` and `judge` are the figure computed from the corrected parts and from the judge's.
+    """
     pairs = [*zip(parts, slopes, strict=True)]
     first = parts[0]
     return replace(
@@ -332,35 +354,36 @@ def combined(parts: Sequence[Corrected], slopes: Sequence[float], value: float, 
         degrees=min(part.degrees for part in parts),
         drawn=np.sum([slope * part.drawn for part, slope in pairs], axis=0),
         pulls=np.sum([slope * part.pulls for part, slope in pairs], axis=0),
-        readers=np.sum([slope * part.readers for part, slope in pairs], axis=0),
+        leanings=np.sum([slope * part.leanings for part, slope in pairs], axis=0),
         noise=np.sum([slope**2 * part.noise for part, slope in pairs], axis=0),
         floor=math.fsum(slope**2 * part.floor for part, slope in pairs),
         is_complete=all(part.is_complete for part in parts),
     )
 
 
-def interval(figure: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+def interval(figure: CorrectedEstimate, scope: Scope, *, confidence: float = 0.95) -> Estimate:
     """The figure with its interval by Student's t; `n` counts labels.
 
-    Differences between people widen it by `between`. Both people and evaluators are fixed: the interval does
-    not cover what others would say. There is no interval below FEWEST labels, nor if people and judge differ
-    by the same amount in all labels.
+    Differences between people widen the interval. People and evaluators are fixed: it does not cover what
+    others would say. There is no interval below FEWEST_LABELS labels, nor if people and judge differ by the
+    same amount in all labels, nor for the population with one question.
     """
-    sampling, between = figure.variance(scope), figure.between()
-    total = sampling + between
-    reason = _reason(figure, sampling)
+    sampling = figure.variance(scope)
+    total = sampling + figure.variance_between_people()
+    reason = _reason_without_interval(figure, sampling)
     if reason:
         return Estimate(value=figure.value, se=None, low=None, high=None, n=figure.labels, reason=reason)
     se = math.sqrt(total)
-    value, half = figure.value, student(figure.freedom(scope), confidence) * se
+    value, half = figure.value, student(figure.degrees_of_freedom(scope), confidence) * se
     return Estimate(value=value, se=se, low=value - half, high=value + half, n=figure.labels)
 
 
-def _reason(figure: Corrected, variance: float) -> str | None:
-    if figure.labels < FEWEST:
-        return f"too few labels: {figure.labels}, and {FEWEST} are needed"
+def _reason_without_interval(figure: CorrectedEstimate, variance: float) -> str | None:
+    if figure.labels < FEWEST_LABELS:
+        return f"too few labels: {figure.labels}, and {FEWEST_LABELS} are needed"
     if not math.isfinite(variance):
         return "1 question"
+    # Relative to the figure, a variance up to this is 0 but for rounding errors.
     if not figure.is_complete and figure.variance("these") <= 1e-18 * max(abs(figure.value), 1.0) ** 2:
         return "people and evaluators differ alike in every label"
     return None
@@ -372,12 +395,12 @@ def _reason(figure: Corrected, variance: float) -> str | None:
 def needed_labels(
     half_width: float, *, spread: float, agreement: float, replies: int, floor: float = 0.0
 ) -> int | None:
-    """The number of labels for an interval of this half-width; None if labels of all replies are too few.
+    """The number of labels for a 95 % interval of this half-width; None if labels of all replies are too few.
 
     The residual's standard deviation s is `spread` sqrt(1 - agreement^2), in percentage points, where
     `agreement` is the correlation of people and judge. `floor` is the standard error that labels cannot
-    reduce, that of the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n - 1/N) + floor^2)
-    <= half_width.
+    reduce: the one that comes from the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n -
+    1/N) + floor^2) <= half_width.
     """
     variance = spread**2 * (1 - agreement**2)
 
@@ -391,18 +414,20 @@ def needed_labels(
     while least < most:
         middle = (least + most) // 2
         least, most = (least, middle) if width(middle) <= half_width else (middle + 1, most)
-    return max(least, FEWEST)
+    return max(least, FEWEST_LABELS)
 
 
 def needed_for_margin(
     margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
 ) -> int:
-    """The number of labels on each side that show with probability `power` that equal results keep a margin.
+    """The number of labels of each of two results to show that equal results keep within a margin.
 
-    The labels of the two sides are drawn independently: n is the smallest with (z(0.975) + z(power)) sqrt(2
-    s^2 (1/n - 1/N)) at most the margin, in percentage points. Labels of the same replies on both sides need
-    fewer.
+    They show it with probability `power`. The labels of the two results are drawn independently: n is the
+    smallest with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at most the margin, in percentage points. If
+    the same replies are labelled in both results, fewer are enough.
     """
     quantiles = float(ndtri(0.975) + ndtri(power))
     variance = 2 * spread**2 * (1 - agreement**2)
-    return min(max(math.ceil(1 / ((margin / quantiles) ** 2 / variance + 1 / replies)), FEWEST), replies)
+    return min(
+        max(math.ceil(1 / ((margin / quantiles) ** 2 / variance + 1 / replies)), FEWEST_LABELS), replies
+    )

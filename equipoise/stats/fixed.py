@@ -32,8 +32,8 @@ class Spread:
     """A figure and its variance over runs, with Satterthwaite's degrees of freedom.
 
     `cases` and `runs` are the numbers of both. `bounds` are the lowest and highest possible value of the
-    figure; None if it is unbounded. `size` is the effective number of runs in Wilson's interval; None if
-    it is not defined. `reason` says why there is no interval.
+    figure; None if it is unbounded. `size` is the effective number of runs in Wilson's interval; None if it
+    is not defined. `reason` says why there is no interval.
     """
 
     value: float | None

@@ -170,8 +170,8 @@ def wilson(value: float, variance: float, clusters: float, confidence: float) ->
 def score_limits(value: float, n: float, critical: float) -> tuple[float, float]:
     """Wilson's score interval in 0..1 for n independent trials, which may be an effective number.
 
-    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is a quantile
-    of the normal distribution or of Student's t.
+    Wilson (1927, J. American Statistical Association 22, 209-212); `critical` is a quantile of the normal
+    distribution or of Student's t.
     """
     z2 = critical**2
     middle, half = value + z2 / (2 * n), math.sqrt(z2 * (value * (1 - value) / n + z2 / (4 * n * n)))

@@ -1,7 +1,7 @@
 """Metrics of cells corrected by people's labels, and differences between two results.
 
-`stats.corrected` has the estimator, for which a metric is turned into weights of single runs. Figures are in
-percent and differences in percentage points; a `count` is in its own unit.
+A metric is turned into weights of single runs for the estimator in `stats.corrected`. Figures are in percent
+and differences in percentage points; a `count` is in its own unit.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Scope
 from equipoise.stats import fixed
-from equipoise.stats.corrected import Corrected, Labels, combined, correct, interval, tuned
+from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval, tuned_weight
 from equipoise.stats.intervals import Array, Estimate, score_limits, student
 from equipoise.stats.metrics import within
 from equipoise.stats.paired import Difference
@@ -33,11 +33,11 @@ CORRECTABLE = ("mean", "balance", "count", "rate", "ratio")
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledRuns:
-    """The values of single runs by people's labels.
+    """The values that people's labels give single runs.
 
     `values` are by run, person and name of the value; None if the person left it open. Each run was drawn
-    with this `probability`, except those `left_out`. These have no text or no verdict, so they cannot be
-    labelled, and their values are facts.
+    with this `probability` in 0..1, except those `left_out`: they have no text or no verdict, so they cannot
+    be labelled, and their values are facts.
     """
 
     people: Sequence[str]
@@ -46,7 +46,7 @@ class LabelledRuns:
     left_out: frozenset[RunKey] = field(default_factory=frozenset)
 
     @cached_property
-    def names(self) -> frozenset[str]:
+    def value_names(self) -> frozenset[str]:
         """The names of the values that any label has."""
         labels = (values for people in self.values.values() for values in people.values())
         return frozenset(name for values in labels for name, value in values.items() if value is not None)
@@ -55,26 +55,30 @@ class LabelledRuns:
         """Whether labels can correct a metric and have the values that it uses."""
         names = {metric.of} | ({metric.per} if metric.per else set())
         is_sum = metric.kind in CORRECTABLE and not (metric.kind == "rate" and metric.per)
-        return is_sum and names <= self.names
+        return is_sum and names <= self.value_names
 
 
-def figures(metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns) -> dict[str, Corrected]:
-    """The corrected figures by metric, without those that have too few labels."""
-    frame = _Frame(cells, labelled, _units(cells))
+def figures(
+    metrics: Sequence[Metric], cells: Sequence[Cell], labelled: LabelledRuns
+) -> dict[str, CorrectedEstimate]:
+    """The corrected figures by metric, without those that labels cannot correct or that have too few."""
+    frame = _Frame(cells, labelled, _run_indices(cells))
     by_metric = {metric.name: _figure(metric, frame, is_pooled=True) for metric in metrics}
     return {name: item for name, item in by_metric.items() if item is not None}
 
 
-def estimate(metric: Metric, corrected: Corrected, scope: Scope, *, confidence: float = 0.95) -> Estimate:
+def estimate(
+    metric: Metric, corrected: CorrectedEstimate, scope: Scope, *, confidence: float = 0.95
+) -> Estimate:
     """The corrected figure and its interval, clipped to the possible range.
 
-    The interval of a rate is Wilson's, with p (1 - p) / variance as the effective number of labels and
-    p = (n value + 0.5) / (n + 1) for n labels. Student's t would miss rare events too often on one side.
+    The interval of a rate is Wilson's, with p (1 - p) / variance as the effective number of labels and p = (n
+    value + 0.5) / (n + 1) for n labels. Student's t would miss rare events too often on one side.
     """
     least, most = fixed.bounds_of(metric, metric.bounds[0]) or (-math.inf, math.inf)
     limits = interval(corrected, scope, confidence=confidence)
     if metric.kind == "rate" and limits.se:
-        limits = _with_score_limits(limits, student(corrected.freedom(scope), confidence))
+        limits = _with_score_limits(limits, student(corrected.degrees_of_freedom(scope), confidence))
     return within(replace(limits, value=min(max(corrected.value, least), most)), least, most)
 
 
@@ -94,55 +98,58 @@ def difference(
     after: tuple[Sequence[Cell], LabelledRuns],
     *,
     confidence: Mapping[Scope, float] | None = None,
-) -> tuple[Corrected, Corrected, dict[Scope, Difference]] | None:
+) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
     """The earlier and the later corrected figure on shared cases, and their difference in each scope.
 
-    If the same replies were labelled on both sides, what questions and people have in common cancels out. The
-    variances of independent samples add up. `n` counts the labels of the side that has fewer. None
-    if a side has too few labels.
+    If the same replies were labelled in both results, what questions and people have in common cancels out.
+    The variances of independent samples add up. `n` counts the labels of the result that has fewer. None if
+    one of them has too few labels. `confidence` is 0.95 in both scopes unless stated.
     """
     both = shared(metric, before[0], after[0])
-    units = dict.fromkeys([*_units(both.before), *_units(both.after)])
-    order = {unit: index for index, unit in enumerate(units)}
+    runs = dict.fromkeys([*_run_indices(both.before), *_run_indices(both.after)])
+    order = {run: index for index, run in enumerate(runs)}
     was = _figure(metric, _Frame(both.before, before[1], order), is_pooled=False)
     now = _figure(metric, _Frame(both.after, after[1], order), is_pooled=False)
     if was is None or now is None:
         return None
-    change = combined([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
+    change = combine([now, was], [1.0, -1.0], now.value - was.value, now.judge - was.judge)
     levels = confidence or {"these": 0.95, "population": 0.95}
     scoped = {scope: _difference(change, scope, level, both.unpaired) for scope, level in levels.items()}
     return was, now, scoped
 
 
-def _difference(corrected: Corrected, scope: Scope, confidence: float, unpaired: int) -> Difference:
+def _difference(corrected: CorrectedEstimate, scope: Scope, confidence: float, unpaired: int) -> Difference:
     limits = interval(corrected, scope, confidence=confidence)
     p = None
     if limits.se is not None and limits.value is not None:
-        p = float(2 * stdtr(corrected.freedom(scope), -abs(limits.value) / limits.se))
+        p = float(2 * stdtr(corrected.degrees_of_freedom(scope), -abs(limits.value) / limits.se))
     return Difference(**asdict(limits), p=p, unpaired=unpaired)
 
 
 # A metric as weights of runs.
 
 
-def _units(cells: Sequence[Cell]) -> dict[RunKey, int]:
-    """The row of each run, in order."""
+def _run_indices(cells: Sequence[Cell]) -> dict[RunKey, int]:
+    """The index of each run among the runs of all cells, in order."""
     lengths = (max(map(len, cell.values.values()), default=0) for cell in cells)
-    units = ((cell.id, run) for cell, count in zip(cells, lengths, strict=True) for run in range(count))
-    return {unit: number for number, unit in enumerate(units)}
+    runs = ((cell.id, run) for cell, count in zip(cells, lengths, strict=True) for run in range(count))
+    return {run: index for index, run in enumerate(runs)}
 
 
 class _Frame:
-    """The runs of cells as rows of arrays, made once for all metrics. `order` is the row of each run."""
+    """The runs of cells as rows of arrays, made once for all metrics. `order` is the row of each run.
+
+    Weights are kept for metrics of all cells only: each selection (`where`) is used once.
+    """
 
     def __init__(self, cells: Sequence[Cell], labelled: LabelledRuns, order: Mapping[RunKey, int]) -> None:
         self.cells, self.labelled, self.order = cells, labelled, order
         self._labels: dict[str, Labels] = {}
-        self._whole: dict[tuple[str, str | None, str, bool], Array] = {}
+        self._weights_of_all: dict[tuple[str, str | None, str, bool], Array] = {}
         clusters, strata = _Codes(), _Codes()
         self._clusters, self._strata = np.zeros(len(order), np.int_), np.zeros(len(order), np.int_)
         for cell in cells:
-            rows = [order[unit] for unit in _units([cell])]
+            rows = [order[unit] for unit in _run_indices([cell])]
             self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
 
     def labels(self, name: str) -> Labels:
@@ -183,9 +190,9 @@ class _Frame:
         if metric.where:
             return self._weights(metric, is_pooled=is_pooled)
         key = (metric.of, metric.per, metric.kind, is_pooled)
-        if key not in self._whole:
-            self._whole[key] = self._weights(metric, is_pooled=is_pooled)
-        return self._whole[key]
+        if key not in self._weights_of_all:
+            self._weights_of_all[key] = self._weights(metric, is_pooled=is_pooled)
+        return self._weights_of_all[key]
 
     def _weights(self, metric: Metric, *, is_pooled: bool) -> Array:
         strata = [(cell, runs) for cell in metric.chosen(self.cells) if (runs := _runs(metric, cell))]
@@ -212,7 +219,7 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
     return {run: (value, None) for run, value in enumerate(cell.of(metric.of)) if value is not None}
 
 
-def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | None:
+def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstimate | None:
     """The corrected figure; None if labels do not correct the metric, or are too few."""
     if not frame.labelled.corrects(metric):
         return None
@@ -225,7 +232,7 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | No
         return None
     # A subset of the replies has too few labels to tune the weight of the judge: all replies are used.
     every = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
-    slope = None if not metric.where and len(terms) == 1 else tuned(every, _linear(terms, slopes))
+    slope = None if not metric.where and len(terms) == 1 else tuned_weight(every, _linear(terms, slopes))
     # Wilson's limits of a rate allow for rare events themselves, so only half the variance is added for them.
     share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
     parts = [correct(weights, term, weight=slope, extent=share * _extent(metric, term)) for term in terms]
@@ -235,7 +242,7 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> Corrected | No
     value, slopes = fixed.figure_of(
         metric, corrected[0].value, corrected[-1].value if len(corrected) > 1 else 0.0
     )
-    return None if value is None else combined(corrected, slopes[: len(corrected)], value, judge_figure)
+    return None if value is None else combine(corrected, slopes[: len(corrected)], value, judge_figure)
 
 
 def _linear(terms: Sequence[Labels], slopes: fixed.Weights) -> Labels:

@@ -18,7 +18,8 @@ K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
 Decision = Literal["pass", "fail", "inconclusive"]
 _SIGNS: Mapping[Better, int] = {"higher": 1, "lower": -1}
-_MOST = 1_000_000  # the largest number of questions or runs that is returned
+_LARGEST_COUNT = 1_000_000
+"""The largest number of questions or runs that a function returns; beyond it, None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +44,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChangeRates:
-    """The (rate, variance) of the questions' rises and of their falls.
+    """The rate of the questions' rises and that of their falls, each with its variance.
 
-    `shared` is the correlation of the two, `clusters` the effective number of questions.
+    `shared` is the correlation of the two rates, `clusters` the effective number of questions.
     """
 
     rises: tuple[float, float]
@@ -60,9 +61,9 @@ def paired_difference(
     """The `clustered_mean` of the cells' differences: the mean over strata of each stratum's mean.
 
     If every question has every language, this is the paired t test of the questions' means. If no cell
-    changed there is no interval, since another question might still change. ValueError as `clustered_mean`.
+    changed there is no interval, since another question might still change. Raises as `clustered_mean`.
     """
-    changes, unpaired = _changes(before, after)
+    changes, unpaired = _cell_changes(before, after)
     estimate, degrees = linearise(changes, confidence)
     p = None
     if estimate.value is not None and estimate.se is not None:
@@ -70,7 +71,9 @@ def paired_difference(
     return Difference(**asdict(estimate), p=p, unpaired=unpaired)
 
 
-def _changes(before: Sequence[Observation], after: Sequence[Observation]) -> tuple[list[Observation], int]:
+def _cell_changes(
+    before: Sequence[Observation], after: Sequence[Observation]
+) -> tuple[list[Observation], int]:
     """The differences of the cells that both have, and the number of cells that only one has.
 
     ValueError for a value that is not finite, or a question observed twice in a stratum.
@@ -94,15 +97,16 @@ def paired_rate_difference(
     """The mean difference of rates: an observation is a question's share of runs, 0..1, in a language.
 
     If most questions do not change and a few change wholly, the intervals of Student's t and the bootstrap
-    are far too narrow, and [0, 0] if none changed. So the rate of rises and the rate of falls, each in 0..1,
-    get limits by `wilson`, which are combined by variance recovery with their correlation (Zou and Donner
-    2008, Statistics in Medicine 27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650, method 10, for
-    single pairs). `p` is the level at which the interval would end at zero. No change in k questions gives
-    about +-3.8/k, the two-sided rule of three. ValueError as `clustered_mean`, or for a share outside 0..1.
+    are far too narrow; if none changed, they are [0, 0]. So the rate of rises and the rate of falls, each in
+    0..1, get limits by `wilson`, which are combined by variance recovery with their correlation (Zou and
+    Donner 2008, Statistics in Medicine 27, 1693-1702; Newcombe 1998, same journal 17, 2635-2650, method 10,
+    for single pairs). `p` is the level at which the interval would end at zero. If none of k questions
+    changes, the interval is about +-3.8/k, the two-sided rule of three. ValueError as in `clustered_mean`,
+    and for a share outside 0..1.
     """
     if not all(0 <= item.value <= 1 for item in (*before, *after)):
         raise ValueError("a share of runs lies between 0 and 1")
-    changes, unpaired = _changes(before, after)
+    changes, unpaired = _cell_changes(before, after)
     shifts, weights = _shifts(changes)
     n = len(shifts)
     value = math.fsum(shifts) if n else None
@@ -112,10 +116,9 @@ def paired_rate_difference(
     rates = _change_rates(shifts, weights)
     low, high = _rate_limits(rates, confidence)
     se = math.sqrt(n / (n - 1) * float(((shifts - value * weights) ** 2).sum()))
-    known = se if se > 1e-12 else None
     return Difference(
         value=value,
-        se=known,
+        se=se if se > 1e-12 else None,  # up to this it is a rounding error
         low=low,
         high=high,
         p=level_at_zero(partial(_rate_limits, rates)),
@@ -138,14 +141,15 @@ def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
 
 def _change_rates(shifts: Array, weights: Array) -> _ChangeRates:
     n = len(shifts)
-    parts = np.maximum(shifts, 0), np.maximum(-shifts, 0)
-    rates = [min(math.fsum(part), 1.0) for part in parts]
-    up, down = (part - rate * weights for part, rate in zip(parts, rates, strict=True))
-    rise, fall = float(up @ up), float(down @ down)
+    rises_and_falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
+    rates = [min(math.fsum(part), 1.0) for part in rises_and_falls]
+    up, down = (part - rate * weights for part, rate in zip(rises_and_falls, rates, strict=True))
+    up_squares, down_squares = float(up @ up), float(down @ down)
+    both = up_squares * down_squares
     return _ChangeRates(
-        rises=(rates[0], n / (n - 1) * rise),
-        falls=(rates[1], n / (n - 1) * fall),
-        shared=float(up @ down) / math.sqrt(rise * fall) if rise * fall else 0.0,
+        rises=(rates[0], n / (n - 1) * up_squares),
+        falls=(rates[1], n / (n - 1) * down_squares),
+        shared=float(up @ down) / math.sqrt(both) if both else 0.0,
         clusters=1 / float((weights**2).sum()),
     )
 
@@ -153,8 +157,9 @@ def _change_rates(shifts: Array, weights: Array) -> _ChangeRates:
 def _rate_limits(rates: _ChangeRates, confidence: float) -> tuple[float, float]:
     """Limits of the rate of rises minus the rate of falls, by variance recovery."""
     rise, fall, value = rates.rises[0], rates.falls[0], rates.rises[0] - rates.falls[0]
-    rises, falls = (wilson(*side, rates.clusters, confidence) for side in (rates.rises, rates.falls))
-    below, above = (rise - rises[0], falls[1] - fall), (rises[1] - rise, fall - falls[0])
+    rise_low, rise_high = wilson(*rates.rises, rates.clusters, confidence)
+    fall_low, fall_high = wilson(*rates.falls, rates.clusters, confidence)
+    below, above = (rise - rise_low, fall_high - fall), (rise_high - rise, fall - fall_low)
     squares = [a * a + b * b - 2 * rates.shared * a * b for a, b in (below, above)]
     return max(value - math.sqrt(squares[0]), -1.0), min(value + math.sqrt(squares[1]), 1.0)
 
@@ -162,7 +167,7 @@ def _rate_limits(rates: _ChangeRates, confidence: float) -> tuple[float, float]:
 def level_at_zero(limits: Callable[[float], tuple[float, float]]) -> float:
     """The p value of zero: the two-sided level at which the interval ends there, by bisection.
 
-    `limits` returns the interval at a confidence.
+    `limits` returns the low and high end of the interval at a confidence in 0..1.
     """
     least, most = 0.0, 1.0
     for _ in range(50):
@@ -189,9 +194,9 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
 def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Decision:
     """Whether the later result is worse by less than the margin, a number from 0 in the difference's unit.
 
-    Pass if the whole interval lies on the better side of the margin, fail if it lies on the worse side,
-    otherwise, or without an interval, inconclusive. With a 95 % interval, a wrong pass and a wrong fail have
-    a probability of at most 2.5 % each.
+    Pass if the whole interval lies on the better side of the margin, fail if on the worse side, otherwise
+    inconclusive, also without an interval. ValueError for a negative margin. With a 95 % interval, a wrong
+    pass and a wrong fail have a probability of at most 2.5 % each.
     """
     if not 0 <= margin < math.inf:
         raise ValueError(f"a margin is a number from 0 up, not {margin!r}")
@@ -208,25 +213,27 @@ def needed_clusters(
     *,
     confidence: float = 0.95,
     power: float = 0.8,
-    known_at: float = 0.95,
+    interval_confidence: float = 0.95,
 ) -> int | None:
     """The number of questions that would decide with probability `power`, if the observed difference is true.
 
     The smallest Q with (t_{Q-1}(confidence) + t_{Q-1}(power)) s / sqrt(Q) <= |d + margin|, where d is the
-    difference, negated if lower is better, and s the SD over questions. s is sqrt(n) times the standard error
-    behind the interval, whose confidence is `known_at`. Chow, Shao and Wang (2008, Sample Size Calculations
-    in Clinical Research, section 3.1) with t. None if no number up to a million would decide, as when d is at
-    the margin, or without an interval.
+    difference, negated if lower is better, and s the SD over questions: sqrt(n) times the standard error
+    behind the difference's interval, whose confidence is `interval_confidence`. Chow, Shao and Wang (2008,
+    Sample Size Calculations in Clinical Research, section 3.1) with t. None if no number up to a million
+    would decide, as when d is at the margin, or without an interval.
     """
-    spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
-    if not spread or not distance:
+    se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
+    if not se or not distance:
         return None
-    scale = spread * math.sqrt(difference.n) / distance
+    scale = se * math.sqrt(difference.n) / distance
     start = ((ndtri((1 + confidence) / 2) + ndtri(power)) * scale) ** 2
-    questions = max(2, math.ceil(min(start, _MOST + 1)))
-    while questions <= _MOST and _reach(questions, confidence, power) * scale > math.sqrt(questions):
+    questions = max(2, math.ceil(min(start, _LARGEST_COUNT + 1)))
+    while questions <= _LARGEST_COUNT and _needed_distance(questions, confidence, power) * scale > math.sqrt(
+        questions
+    ):
         questions += 1
-    return questions if questions <= _MOST else None
+    return questions if questions <= _LARGEST_COUNT else None
 
 
 def needed_runs(
@@ -238,43 +245,44 @@ def needed_runs(
     noise: float,
     confidence: float = 0.95,
     power: float = 0.8,
-    known_at: float = 0.95,
+    interval_confidence: float = 0.95,
 ) -> int | None:
-    """The number of runs of each question that would decide: `needed_clusters` with the same questions.
+    """The number of runs of each question that would decide, as `needed_clusters` with the same questions.
 
-    `runs` is the present number. `noise` is the part of the squared standard error that more runs shrink:
-    `run_variance` of the later result, and of the earlier one too if it is asked again. R is the smallest
-    with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1 degrees.
-    None if no number up to a million would decide because the questions differ too much, or without an
-    interval.
+    `runs` is the present number. `noise` is the part of the squared standard error that more runs shrink: the
+    `sequential.run_variance` of the later result, plus that of the earlier one if it is asked again too. R is
+    the smallest with se^2 - noise + noise runs / R <= ((d + margin) / (t(confidence) + t(power)))^2, at n - 1
+    degrees. None if no number up to a million would decide because the questions differ too much, or without
+    an interval.
     """
-    spread, distance = _spread(difference, known_at), _distance(difference, margin, better)
-    if not spread or not distance:
+    se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
+    if not se or not distance:
         return None
-    room = (distance / _reach(difference.n, confidence, power)) ** 2 - max(spread**2 - noise, 0.0)
-    if noise * runs >= room * _MOST:
+    variance = (distance / _needed_distance(difference.n, confidence, power)) ** 2
+    run_variance = variance - max(se**2 - noise, 0.0)
+    if noise * runs >= run_variance * _LARGEST_COUNT:
         return None
-    return max(1, math.ceil(noise * runs / room))
+    return max(1, math.ceil(noise * runs / run_variance))
 
 
 def needed_runs_fixed(
     difference: Difference, distance: float, *, runs: float, confidence: float = 0.95, power: float = 0.8
 ) -> int | None:
-    """The number of runs on each side that would decide on fixed questions, if the observed values are true.
+    """The number of runs in each result that would decide on fixed questions, if observed values are true.
 
-    `runs` is the present number, and `distance` that of the figure from the margin. All of the variance is
-    between runs and falls as 1 / R, so the number is `runs` ((z(confidence) + z(power)) se / distance)^2. If
-    a rate has an interval although nothing varied, its width itself falls as 1 / R. None if no number up to a
-    million would decide, or without an interval.
+    `runs` is the present number, and `distance` is how far the figure is from the margin. All of the variance
+    is between runs and falls as 1 / R, so the number is `runs` ((z(confidence) + z(power)) se / distance)^2.
+    If a rate has an interval although nothing varied, its width itself falls as 1 / R. The number is 2 or
+    more. None if no number up to a million would decide, or without an interval.
     """
     if difference.low is None or difference.high is None or not distance:
         return None
     if difference.se:
-        reach = (float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance) ** 2
+        factor = (float(ndtri((1 + confidence) / 2) + ndtri(power)) * difference.se / distance) ** 2
     else:
-        reach = (difference.high - difference.low) / 2 / abs(distance)
-    needed = math.ceil(min(runs * reach, _MOST + 1))
-    return max(2, needed) if needed <= _MOST else None
+        factor = (difference.high - difference.low) / 2 / abs(distance)
+    needed = math.ceil(min(runs * factor, _LARGEST_COUNT + 1))
+    return max(2, needed) if needed <= _LARGEST_COUNT else None
 
 
 def needed_repeats(
@@ -286,17 +294,18 @@ def needed_repeats(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> int | None:
-    """The number of runs on each side that would show, with probability `power`, a question's fall by `fall`.
+    """The number of runs in each result that show, with probability `power`, a question's fall by `fall`.
 
     The smallest R from 2 with (t(confidence) + t(power)) sqrt(2 variance / R) <= fall: a t test of two groups
     of R runs, with its error divided by the number of `tests` (Bonferroni). The `variance` is estimated from
-    `groups` of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a million would.
+    `groups` of R runs, so t has groups (R - 1) degrees of freedom. None if no number up to a million would,
+    or if `fall` is not above 0.
     """
     if fall <= 0:
         return None
     level = 1 - (1 - confidence) / tests
     start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(power)) / fall) ** 2
-    for runs in range(max(2, math.ceil(min(start, _MOST + 1))), _MOST + 1):
+    for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)
         if (student(degrees, level) + float(stdtrit(degrees, power))) * math.sqrt(
             2 * variance / runs
@@ -305,7 +314,7 @@ def needed_repeats(
     return None
 
 
-def _spread(difference: Difference, confidence: float) -> float | None:
+def _standard_error(difference: Difference, confidence: float) -> float | None:
     """The standard error behind the interval: half its width divided by Student's t."""
     if difference.low is None or difference.high is None:
         return None
@@ -313,10 +322,10 @@ def _spread(difference: Difference, confidence: float) -> float | None:
 
 
 def _distance(difference: Difference, margin: float, better: Better) -> float:
-    """The distance of the difference from the margin."""
+    """The distance of the difference from the margin, from 0; without a value, that of 0."""
     return abs(_SIGNS[better] * (difference.value or 0.0) + margin)
 
 
-def _reach(questions: int, confidence: float, power: float) -> float:
-    """The number of standard errors that a difference must be from the margin to decide."""
+def _needed_distance(questions: int, confidence: float, power: float) -> float:
+    """How far from the margin a difference must be to decide, in standard errors."""
     return student(questions - 1, confidence) + float(stdtrit(questions - 1, power))

@@ -1,7 +1,7 @@
 """Differences of all pairs of many models on the same questions, and which models can be told apart.
 
-The differences are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. In
-private functions, the "pull" of a cell or cluster is its contribution to the linearised figure.
+The differences are those of `metrics.difference`, in numpy for speed: 300 models make 44,850 pairs. The
+"pull" of a cell or cluster is its contribution to the error of a figure, after linearisation.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class SharedCells:
 class ModelValues(NamedTuple):
     """One model's scores in each shared cell, NaN if it has no value.
 
-    `above` is the mean over runs of the metric's `of`, and `below` that of its `per`, if it has one; for a
-    ratio they are sums over runs, its numerator and denominator.
+    `above` is the mean over runs of the metric's `of`, and `below` that of its `per`, if it has one. For a
+    ratio they are sums over runs: its numerator and its denominator.
     """
 
     above: Array
     below: Array
 
 
-def column(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
-    """The layout of one model's cells and its values by a metric, in the same order for the same cells."""
+def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
+    """The layout of one model's cells and its values of a metric; the same cells come in the same order."""
     chosen = sorted(metric.chosen(cells), key=lambda cell: (cell.cluster, cell.stratum))
     layout = SharedCells(_codes([cell.cluster for cell in chosen]), _codes([cell.stratum for cell in chosen]))
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
@@ -75,10 +75,10 @@ def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
     below = valid(cell.of(metric.per)) if metric.per else []
     if metric.kind == "ratio":
         return (sum(above), sum(below)) if above or below else (np.nan, np.nan)
-    return _or_nan(mean(above)), _or_nan(mean(below))
+    return _nan_if_none(mean(above)), _nan_if_none(mean(below))
 
 
-def _or_nan(value: float | None) -> float:
+def _nan_if_none(value: float | None) -> float:
     return np.nan if value is None else value
 
 
@@ -88,7 +88,7 @@ class Pairs:
 
     Each difference is on the cells that both models have. The 95 % interval and the two-sided p are for
     questions like these. Arrays are NaN on and below the diagonal; limits and p are NaN too if there is no
-    interval. `apart` is symmetric: whether two models differ at a family-wise error of 5 % over all pairs
+    interval. `differs` is symmetric: whether two models differ at a family-wise error of 5 % over all pairs
     that have a p (Holm).
     """
 
@@ -96,7 +96,7 @@ class Pairs:
     low: Array
     high: Array
     p: Array
-    apart: Flags
+    differs: Flags
 
 
 def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues]) -> Pairs:
@@ -108,10 +108,14 @@ def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues
     t has k - 1 degrees of freedom (Binder 1983, International Statistical Review 51, 279-292).
     """
     above, below = (np.array(part) for part in zip(*columns, strict=True))
-    differences_from = {"rate": _rates, "ratio": _ratios, "gap": _gaps, "lift": _gaps}.get(
-        metric.kind, _means
-    )
+    differences_from = {
+        "rate": _rate_differences,
+        "ratio": _ratio_differences,
+        "gap": _gap_differences,
+        "lift": _gap_differences,
+    }.get(metric.kind, _mean_differences)
     n, factor = len(columns), 100.0 if metric.kind in ("rate", "ratio") else 1.0
+    # Rows of the first axis: value, low, high and p.
     differences = np.full((4, n, n), np.nan)
     for row in range(n - 1):
         later = slice(row + 1, None)
@@ -127,34 +131,39 @@ def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues
 def _holm_flags(p: Array) -> Flags:
     """The pairs that differ, by Holm (1979, Scand. J. Statistics 6, 65-70) over all that have a p."""
     tests = {(int(i), int(j)): float(p[i, j]) for i, j in np.argwhere(~np.isnan(p))}
-    apart = np.zeros(p.shape, dtype=np.bool_)
+    differs = np.zeros(p.shape, dtype=np.bool_)
     for (i, j), adjusted in holm(tests).items():
-        apart[i, j] = apart[j, i] = adjusted < 1 - CONFIDENCE
-    return apart
+        differs[i, j] = differs[j, i] = adjusted < 1 - CONFIDENCE
+    return differs
 
 
 # Differences of `others` from the `first` model: arrays (4, others) of value, low, high and p.
 
 
-def _means(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """As `paired.paired_difference`, which has the method."""
+def _mean_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Differences of means by the method of `paired.paired_difference`."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
     counts = present @ strata
-    layers = (counts > 0).sum(axis=1)
+    strata_counts = (counts > 0).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         centres = np.nan_to_num((np.where(present, changes, 0.0) @ strata) / counts)
-        factors = np.nan_to_num(1 / (layers[:, None] * np.sqrt(counts * (counts - 1))), posinf=0.0)
-        value = centres.sum(axis=1) / layers
-    rest = np.where(present, changes - centres @ strata.T, 0.0) * (factors @ strata.T)
-    se = np.sqrt((_by_cluster(layout, rest) ** 2).sum(axis=1))
+        factors = np.nan_to_num(1 / (strata_counts[:, None] * np.sqrt(counts * (counts - 1))), posinf=0.0)
+        value = centres.sum(axis=1) / strata_counts
+    contributions = np.where(present, changes - centres @ strata.T, 0.0) * (factors @ strata.T)
+    se = np.sqrt((_cluster_sums(layout, contributions) ** 2).sum(axis=1))
     largest = np.abs(np.where(present, changes, 0.0)).max(axis=1, initial=0.0)
-    is_known = (_clusters(layout, present) > 1) & ~(counts == 1).any(axis=1) & (se > 1e-12 * largest)
-    return _student(value, np.where(is_known, se, np.nan), _degrees(layout, present, factors, is_known))
+    is_known = (_cluster_counts(layout, present) > 1) & ~(counts == 1).any(axis=1) & (se > 1e-12 * largest)
+    return _with_student_limits(
+        value, np.where(is_known, se, np.nan), _degrees(layout, present, factors, is_known)
+    )
 
 
 def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flags) -> Array:
-    """Degrees of freedom of each model, computed once for models that lack the same cells."""
+    """Degrees of freedom of each model's difference, computed once for models that lack the same cells.
+
+    NaN if the difference has no interval (`is_known` is False).
+    """
     cells = np.zeros((int(layout.cluster.max()) + 1, layout.strata.shape[1]))
     patterns: dict[bytes, float] = {}
     degrees = np.full(len(present), np.nan)
@@ -162,22 +171,22 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
         key = present[row].tobytes()
         if key not in patterns:
             cells[layout.cluster, layout.stratum] = present[row]
-            weighted = factors[row] > 0
+            weighted = factors[row] > 0  # the strata in which this model has cells
             patterns[key] = degrees_of_freedom(cells[:, weighted], factors[row, weighted] ** 2)
         degrees[row] = patterns[key]
     return degrees
 
 
-def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """As `paired.paired_rate_difference`, which has the method."""
+def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Differences of rates by the method of `paired.paired_rate_difference`."""
     changes = others.above - first.above
     present, strata = ~np.isnan(changes), layout.strata
     counts = present @ strata
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.nan_to_num(1 / ((counts > 0).sum(axis=1)[:, None] * counts), posinf=0.0)
-    of_cells = np.where(present, shares @ strata.T, 0.0)
-    shifts = _by_cluster(layout, np.where(present, changes, 0.0) * of_cells)
-    weights, n = _by_cluster(layout, of_cells), _clusters(layout, present)
+    cell_weights = np.where(present, shares @ strata.T, 0.0)
+    shifts = _cluster_sums(layout, np.where(present, changes, 0.0) * cell_weights)
+    weights, n = _cluster_sums(layout, cell_weights), _cluster_counts(layout, present)
     value = np.where(n > 0, shifts.sum(axis=1), np.nan)
     rises, falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
     up, down = np.minimum(rises.sum(axis=1), 1), np.minimum(falls.sum(axis=1), 1)
@@ -197,7 +206,7 @@ def _rates(metric: Metric, layout: SharedCells, first: ModelValues, others: Mode
 
 
 class _ModelChangeRates(NamedTuple):
-    """The rates of rises and falls, as `paired._ChangeRates`, of many models."""
+    """The rates of rises and falls of many models, with the fields of `paired._ChangeRates`."""
 
     up: Array
     down: Array
@@ -207,7 +216,7 @@ class _ModelChangeRates(NamedTuple):
     clusters: Array
 
     def limits(self, confidence: Array) -> Array:
-        """Low and high, by variance recovery."""
+        """Arrays (2, models) of the lower and upper limits, by variance recovery."""
         critical = stdtrit(np.maximum(self.clusters - 1, 1), (1 + confidence) / 2)
         rises = _wilson(self.up, self.up_variance, self.clusters, critical)
         falls = _wilson(self.down, self.down_variance, self.clusters, critical)
@@ -217,7 +226,7 @@ class _ModelChangeRates(NamedTuple):
         return np.array([np.maximum(value - low, -1.0), np.minimum(value + high, 1.0)])
 
     def p(self) -> Array:
-        """The p values, by bisection as in `paired.level_at_zero`."""
+        """The two-sided p values, by bisection as in `paired.level_at_zero`."""
         least, most = np.zeros(len(self.up)), np.ones(len(self.up))
         for _ in range(50):
             middle = (least + most) / 2
@@ -228,7 +237,7 @@ class _ModelChangeRates(NamedTuple):
 
 
 def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> tuple[Array, Array]:
-    """As `intervals.wilson`, for many rates."""
+    """The limits of `intervals.wilson`, for many rates."""
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
     squares += 0.5 * (centre**2 + (1 - centre) ** 2)
@@ -238,31 +247,32 @@ def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> 
     return np.where(value > 0, np.maximum(low, 0.0), 0.0), np.where(value < 1, np.minimum(high, 1.0), 1.0)
 
 
-def _ratios(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+def _ratio_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+    """Differences of ratios of two sums, over the cells that both models have."""
     present = ~np.isnan(others.above) & ~np.isnan(first.above)
 
-    def figures(one: ModelValues) -> tuple[Array, Array]:
-        above, below = (np.where(present, part, 0.0) for part in one)
+    def figures_and_pulls(model: ModelValues) -> tuple[Array, Array]:
+        above, below = (np.where(present, part, 0.0) for part in model)
         total = below.sum(axis=1)[:, None]
         ratio = above.sum(axis=1)[:, None] / total
         return ratio[:, 0], (above - ratio * below) / total
 
-    return _linearised(layout, present, figures(first), figures(others))
+    return _linearised_differences(layout, present, figures_and_pulls(first), figures_and_pulls(others))
 
 
-def _gaps(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
+def _gap_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """Differences of gaps or lifts, whose two means are each over the cells that both models have."""
     present = [~np.isnan(one) & ~np.isnan(other) for one, other in zip(first, others, strict=True)]
 
-    def figures(one: ModelValues) -> tuple[Array, Array]:
+    def figures_and_pulls(model: ModelValues) -> tuple[Array, Array]:
         counts = [known.sum(axis=1)[:, None] for known in present]
         centres = [
             np.where(known, part, 0.0).sum(axis=1)[:, None] / count
-            for part, known, count in zip(one, present, counts, strict=True)
+            for part, known, count in zip(model, present, counts, strict=True)
         ]
         pulls = [
             np.where(known, part - centre, 0.0) / count
-            for part, known, centre, count in zip(one, present, centres, counts, strict=True)
+            for part, known, centre, count in zip(model, present, centres, counts, strict=True)
         ]
         above, below = centres
         if metric.kind == "gap":
@@ -270,34 +280,37 @@ def _gaps(metric: Metric, layout: SharedCells, first: ModelValues, others: Model
         return 100 * (above / below - 1)[:, 0], 100 * (pulls[0] - above / below * pulls[1]) / below
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        return _linearised(layout, present[0] | present[1], figures(first), figures(others))
+        return _linearised_differences(
+            layout, present[0] | present[1], figures_and_pulls(first), figures_and_pulls(others)
+        )
 
 
-def _linearised(
+def _linearised_differences(
     layout: SharedCells, present: Flags, first: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Array:
-    """Differences by Student's t; `first` and `others` are figures and the pulls of their cells."""
-    pulls = _by_cluster(layout, others[1] - first[1])
-    clusters = _clusters(layout, present)
+    """Differences by Student's t; `first` and `others` are each the figures and the pulls of their cells."""
+    pulls = _cluster_sums(layout, others[1] - first[1])
+    clusters = _cluster_counts(layout, present)
     with np.errstate(divide="ignore", invalid="ignore"):
         se = np.sqrt(clusters / (clusters - 1) * (pulls**2).sum(axis=1))
         known = np.where((clusters > 1) & (se > 0), se, np.nan)
-        return _student(others[0] - first[0], known, clusters.astype(np.float64) - 1)
+        return _with_student_limits(others[0] - first[0], known, clusters.astype(np.float64) - 1)
 
 
-def _student(value: Array, se: Array, degrees: Array) -> Array:
+def _with_student_limits(value: Array, se: Array, degrees: Array) -> Array:
+    """The values with their limits and p by Student's t; NaN where `se` is NaN."""
     half = stdtrit(degrees, (1 + CONFIDENCE) / 2) * se
     return np.array([value, value - half, value + half, 2 * stdtr(degrees, -np.abs(value) / se)])
 
 
-def _by_cluster(layout: SharedCells, cells: Array) -> Array:
-    """The sums over the cells of each cluster, by model."""
+def _cluster_sums(layout: SharedCells, cells: Array) -> Array:
+    """The sums of values over the cells of each cluster, (models, clusters)."""
     summed: Array = np.add.reduceat(cells, layout.starts, axis=1)
     return summed
 
 
-def _clusters(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
-    """The number of clusters with a cell that is present, by model."""
+def _cluster_counts(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
+    """The number of clusters with a cell that is present, (models,)."""
     counts: NDArray[np.int_] = (np.add.reduceat(present, layout.starts, axis=1) > 0).sum(axis=1)
     return counts
 
@@ -307,9 +320,9 @@ def _clusters(layout: SharedCells, present: Flags) -> NDArray[np.int_]:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best and worst rank that each model may have, and its group, all from 1 and in the given order.
+    """The best and worst rank that each model may have, and the number of its group, all from 1.
 
-    No two models of a group can be told apart.
+    They are in the order of the models. No two models of a group can be told apart.
     """
 
     best: Sequence[int]
@@ -317,22 +330,22 @@ class Ranking:
     group: Sequence[int]
 
 
-def ranking(apart: Flags) -> Ranking:
+def ranking(differs: Flags) -> Ranking:
     """The ranking of models that are in the order of their scores, given which pairs differ.
 
     A model's best rank is 1 plus the number of models before it that differ from it. Its worst rank is n
     minus the number of models after it that differ from it. All these ranges hold together with a probability
-    of at least 95 % if `apart` has a family-wise error of 5 % (Klein, Wright and Wieczorek 2020, J. Royal
+    of at least 95 % if `differs` has a family-wise error of 5 % (Klein, Wright and Wieczorek 2020, J. Royal
     Statistical Society C 69, 589-606; Mogstad, Romano, Shaikh and Wilhelm 2024, Review of Economic Studies
     91, 476-518). A new group begins with the first model that differs from any model of the group before.
     Models of neighbouring groups need not differ, which their ranks show.
     """
-    n = len(apart)
-    before, after = np.tril(apart).sum(axis=1), np.triu(apart).sum(axis=1)
+    n = len(differs)
+    before, after = np.tril(differs).sum(axis=1), np.triu(differs).sum(axis=1)
     groups: list[int] = []
     start = 0
     for row in range(n):
-        if apart[row, start:row].any():
+        if differs[row, start:row].any():
             start = row
         groups.append(groups[-1] + (start == row) if groups else 1)
     return Ranking([*(1 + before).tolist()], [*(n - after).tolist()], groups)

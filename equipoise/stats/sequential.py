@@ -42,9 +42,9 @@ def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_sha
 
     After k rounds the variance is proportional to g + (1 - g) / k. g, `fixed_share`, is the part of one
     round's variance that further rounds do not reduce: that of the questions, if they are a sample, or of a
-    baseline's runs. The covariance of two looks is the variance of the later one. With the information
-    I_k = 1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and Turnbull
-    2000, section 3.1).
+    baseline's runs. The covariance of two looks is the variance of the later one. With the information I_k =
+    1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and Turnbull 2000,
+    section 3.1).
 
     Up to information I_k, an error of 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent on each side, where z is the
     normal quantile of a quarter of the error. This is like O'Brien and Fleming's spending (Lan and DeMets

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.corrected import (
-    Corrected,
+    CorrectedEstimate,
     Labels,
-    combined,
+    combine,
     correct,
     interval,
     needed_for_margin,
@@ -50,7 +50,7 @@ def labels(
     )
 
 
-def mean_of(found: Labels, weight: float | None = None) -> Corrected:
+def mean_of(found: Labels, weight: float | None = None) -> CorrectedEstimate:
     """The corrected mean of all replies."""
     size = len(found.judge)
     made = correct(np.full(size, 1 / size), found, weight=weight)
@@ -58,7 +58,7 @@ def mean_of(found: Labels, weight: float | None = None) -> Corrected:
     return made
 
 
-def se(found: Corrected) -> float:
+def se(found: CorrectedEstimate) -> float:
     """The standard error for questions like these."""
     return math.sqrt(found.variance("population"))
 
@@ -100,7 +100,7 @@ def test_differences_of_the_same_replies_are_paired_as_in_truescore() -> None:
         mean_of(labels(VECTORS[judge], VECTORS[people]), weight)
         for judge, people in (("judge", "people"), ("judge_b", "people_b"))
     ]
-    found = combined(sides, [1, -1], sides[0].value - sides[1].value, 0)
+    found = combine(sides, [1, -1], sides[0].value - sides[1].value, 0)
     assert (found.value, se(found)) == pytest.approx((told["point"], told["se"]), abs=1e-9)
 
 
@@ -127,8 +127,8 @@ def test_people_who_differ_widen_the_interval_and_noise_does_not() -> None:
     alike = np.column_stack([people + chance.normal(size=60), people + chance.normal(size=60)])
     apart = alike + np.array([5.0, -5.0])
     same, differ = (mean_of(labels(judge, given)) for given in (alike, apart))
-    assert same.between() == pytest.approx(0, abs=0.05)
-    assert differ.between() == pytest.approx(25, rel=0.1)
+    assert same.variance_between_people() == pytest.approx(0, abs=0.05)
+    assert differ.variance_between_people() == pytest.approx(25, rel=0.1)
     assert differ.value == pytest.approx(same.value)
     one = alike.copy()
     one[20:40, 0], one[40:, 1] = np.nan, np.nan

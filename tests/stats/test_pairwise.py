@@ -9,7 +9,7 @@ import pytest
 
 from equipoise.core.records import Cell, Kind, Metric
 from equipoise.stats.metrics import difference, sides
-from equipoise.stats.pairwise import Pairs, all_pairs, column, ranking
+from equipoise.stats.pairwise import Pairs, all_pairs, layout_and_values, ranking
 
 
 def models(seed: int, kind: Kind, *, missing: float, n: int = 6, questions: int = 12) -> list[list[Cell]]:
@@ -38,7 +38,7 @@ def models(seed: int, kind: Kind, *, missing: float, n: int = 6, questions: int 
 
 def pairs_of(metric: Metric, every: Sequence[Sequence[Cell]]) -> Pairs:
     """All pairs of these models."""
-    layouts, columns = zip(*(column(metric, cells) for cells in every), strict=True)
+    layouts, columns = zip(*(layout_and_values(metric, cells) for cells in every), strict=True)
     return all_pairs(metric, layouts[0], columns)
 
 
@@ -91,7 +91,7 @@ def test_models_alike_are_told_apart_in_one_board_of_twenty() -> None:
             ]
             for model in range(8)
         ]
-        wrong += bool(pairs_of(metric, every).apart.any())
+        wrong += bool(pairs_of(metric, every).differs.any())
     assert 1 <= wrong <= 18
 
 

@@ -19,7 +19,7 @@ from equipoise.comparison.gate.ruling import (
     is_constant,
 )
 from equipoise.core.rules import Rule
-from equipoise.stats.corrected import FEWEST as FEWEST_LABELS
+from equipoise.stats.corrected import FEWEST_LABELS
 from equipoise.stats.paired import Decision, Difference, noninferiority
 
 

@@ -14,7 +14,7 @@ from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import Scope
-from equipoise.stats.corrected import FEWEST, needed_for_margin, needed_labels
+from equipoise.stats.corrected import FEWEST_LABELS, needed_for_margin, needed_labels
 from equipoise.stats.metrics import measure
 from equipoise.studies.people import draws
 
@@ -107,7 +107,7 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
     if not section.get("labels"):
         return None
     runs = labels.labelled(side, section)
-    if metric.of not in runs.names:
+    if metric.of not in runs.value_names:
         return None
     cells = {cell.id: cell.of(metric.of) for cell in side.cells}
     pairs = [
@@ -119,6 +119,6 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
         )
     ]
     judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent
-    if len(pairs) < FEWEST or not judge.std() or not people.std():
+    if len(pairs) < FEWEST_LABELS or not judge.std() or not people.std():
         return None
     return float(people.std(ddof=1)), abs(float(np.corrcoef(judge, people)[0, 1])), len(pairs)
