@@ -16,9 +16,9 @@ from equipoise.core.types import JSON
 from equipoise.results import answered
 from equipoise.results.summary import reworded, to_plain_json
 from equipoise.stats import fixed
-from equipoise.stats.metrics import difference, sides
+from equipoise.stats.metrics import compared_figures, difference
 from equipoise.stats.paired import Difference, holm
-from equipoise.stats.shared import shared
+from equipoise.stats.shared import shared_cases
 
 MOST_MOVES = 10
 ROUNDING = 1e-9
@@ -344,7 +344,7 @@ def change_in(
     # Cells are selected once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
     change = difference(metric, older, newer, confidence=confidence.population)
-    was, now = sides(metric, older, newer)
+    was, now = compared_figures(metric, older, newer)
     return MetricChange(
         metric=metric,
         before=was,
@@ -382,10 +382,10 @@ def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
     """The headline figure of each single case in both results."""
-    both = shared(metric, before, after)
+    both = shared_cases(metric, before, after)
     moves = []
     for older, newer in zip(both.before, both.after, strict=True):
-        was, now = sides(metric, [older], [newer])
+        was, now = compared_figures(metric, [older], [newer])
         if was is not None and now is not None:
             moves.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))
     return moves

@@ -90,7 +90,7 @@ def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON
         return NO_ASKERS
     rows = [suite.question(case.to_json()) for case in cases]
     own = suite.asked
-    expected_cells = askers.expected(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
+    expected_cells = askers.expected_cells(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
     return AskerCells(settings=settings, cells=expected_cells, scales=suite.asked.SCALES)
 
 

@@ -18,7 +18,7 @@ from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
-from equipoise.stats.metrics import by_run, measure, valid, within
+from equipoise.stats.metrics import by_run, clip, measure, valid
 from equipoise.stats.variance import (
     StudyDesign,
     advice,
@@ -242,7 +242,7 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
             {
                 "first": pair.first,
                 "second": pair.second,
-                **asdict(within(pair.difference, -widest, widest)),
+                **asdict(clip(pair.difference, -widest, widest)),
                 "p_adjusted": pair.adjusted,
             }
             for pair in result.pairs

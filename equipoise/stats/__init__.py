@@ -12,7 +12,7 @@ def mean(values: Sequence[float]) -> float | None:
 
 
 def squares(values: Sequence[float]) -> float:
-    """The sum of squared deviations from the mean of at least one value."""
+    """The sum of squared deviations from the mean; ZeroDivisionError without values."""
     centre = math.fsum(values) / len(values)
     return math.fsum((value - centre) ** 2 for value in values)
 
@@ -20,8 +20,8 @@ def squares(values: Sequence[float]) -> float:
 def entropy(values: Sequence[float]) -> float | None:
     """Shannon's entropy, in nats, of the shares that values have in their sum; None if the sum is 0.
 
-    0 if only one value is above 0, ln(n) if n values are equal (Shannon 1948, Bell System Technical Journal
-    27, 379-423). ValueError for a negative value.
+    It is 0 if only one value is above 0, ln(n) if n values are equal (Shannon 1948, Bell System Technical
+    Journal 27, 379-423). ValueError for a negative value.
     """
     total = math.fsum(values)
     if min(values, default=0.0) < 0:

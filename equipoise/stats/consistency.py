@@ -22,9 +22,9 @@ ScoresByQuestion = Mapping[str, Mapping[str, Sequence[float]]]
 class Gap:
     """The differences between one question's language means, in points of the scale.
 
-    `spread` is their maximum minus their minimum and `sd` their population standard deviation; None below two
-    languages. `noise` is the SD to expect from the variation between runs alone, if languages did not differ;
-    None if no language has two runs. A spread is never negative, so compare `sd` with `noise`.
+    `spread` is the highest mean minus the lowest, `sd` the population SD of the means; both are None below
+    two languages. `noise` is the SD to expect from the variation between runs alone, if languages did not
+    differ; None if no language has two runs. A spread is never negative, so compare `sd` with `noise`.
     """
 
     question: str
@@ -36,7 +36,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageContrast:
-    """The first language minus the second, on the questions that both have; `adjusted` is Holm's p."""
+    """The first language minus the second, on the questions that both have.
+
+    `adjusted` is Holm's p over all pairs; None if the pair has no interval.
+    """
 
     first: str
     second: str
@@ -48,7 +51,7 @@ class LanguageContrast:
 class Consistency:
     """The gap of every question in the given order, every pair of languages, and the mean spread.
 
-    The mean spread covers only the questions that have every language, as a spread grows with their number.
+    The mean spread covers only the questions that have every language: more languages make a larger spread.
     """
 
     gaps: tuple[Gap, ...]
@@ -97,13 +100,14 @@ def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
 
 def _noise(scores: Mapping[str, Sequence[float]], languages: int) -> float | None:
     """sqrt((L - 1) / L times the mean of s^2 / R): the SD expected of the means of R runs in L languages."""
-    squares = [
+    # The population variance divided by R - 1 is s^2 / R.
+    squared_errors = [
         deviation**2 / (len(runs) - 1)
         for runs in scores.values()
         if (deviation := population_sd(runs)) is not None
     ]
-    errors = mean(squares)
-    return None if errors is None else math.sqrt((languages - 1) / languages * errors)
+    mean_error = mean(squared_errors)
+    return None if mean_error is None else math.sqrt((languages - 1) / languages * mean_error)
 
 
 def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Estimate:
@@ -118,6 +122,7 @@ def _mean_spread(gaps: Sequence[Gap], languages: int, confidence: float) -> Esti
 
 
 def _pairs(gaps: Sequence[Gap], languages: Sequence[str], confidence: float) -> tuple[LanguageContrast, ...]:
+    # `paired_difference` is after minus before: the second language comes first.
     differences = {
         (first, second): paired_difference(
             _observations(gaps, second), _observations(gaps, first), confidence=confidence

@@ -15,12 +15,16 @@ from equipoise.core.records import Cell, Metric
 from equipoise.stats import squares
 from equipoise.stats.intervals import Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
-from equipoise.stats.shared import shared
+from equipoise.stats.shared import shared_cases
 
 RunTerms = tuple[float | None, float | None]
-"""One run's values of a metric's `of` and `per`, None if missing."""
+"""One run's values of the two terms of a metric, its `of` and its `per`; None if missing."""
 Weights = tuple[float, float]
-"""Weights of a case's means, or slopes, which are derivatives, for a figure's two parts: `of` and `per`."""
+"""The weights of a case's mean in the two terms of a figure."""
+Slopes = tuple[float, float]
+"""The derivatives of a figure with respect to its two terms."""
+_TERMS = (0, 1)
+"""The indices of the two terms: `of` and `per`."""
 
 NOTHING_VARIED = "all runs of each case came out alike"
 """The reason for a missing interval: a width of zero would claim that a further run could not differ."""
@@ -31,9 +35,9 @@ _BOUNDS = {"mean": (0.0, 100.0), "rate": (0.0, 100.0), "ratio": (0.0, 100.0), "b
 class Spread:
     """A figure and its variance over runs, with Satterthwaite's degrees of freedom.
 
-    `cases` and `runs` are the numbers of both. `bounds` are the lowest and highest possible value of the
-    figure; None if it is unbounded. `size` is the effective number of runs in Wilson's interval; None if it
-    is not defined. `reason` says why there is no interval.
+    `cases` and `runs` are the numbers of cases and runs. `bounds` are the lowest and highest possible value
+    of the figure; None if it is unbounded. `effective_runs` is the effective number of runs in Wilson's
+    interval; None if it is not defined. `reason` says why there is no interval.
     """
 
     value: float | None
@@ -42,21 +46,21 @@ class Spread:
     cases: int = 0
     runs: int = 0
     bounds: tuple[float, float] | None = None
-    size: float | None = None
+    effective_runs: float | None = None
     reason: str | None = None
 
     def limits(self, confidence: float) -> tuple[float, float]:
         """Wilson's score interval if there are bounds, else Student's t; (value, value) if nothing varied."""
         assert self.value is not None
-        if self.variance == 0 and self.size is None:
+        if self.variance == 0 and self.effective_runs is None:
             return self.value, self.value
         critical = student(max(self.degrees, 1.0), confidence)
         if self.bounds is None:
             half = critical * math.sqrt(self.variance)
             return self.value - half, self.value + half
         least, width = self.bounds[0], self.bounds[1] - self.bounds[0]
-        assert self.size is not None
-        low, high = score_limits((self.value - least) / width, self.size, critical)
+        assert self.effective_runs is not None
+        low, high = score_limits((self.value - least) / width, self.effective_runs, critical)
         return least + width * low, least + width * high
 
 
@@ -83,32 +87,36 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
         )
     low, high = dispersion.limits(confidence)
     return Estimate(
-        value=dispersion.value, se=_error(dispersion.variance), low=low, high=high, n=dispersion.cases
+        value=dispersion.value,
+        se=_standard_error(dispersion.variance),
+        low=low,
+        high=high,
+        n=dispersion.cases,
     )
 
 
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that they share (`shared`), with its interval over runs.
+    """After minus before on the cases that they share (`shared_cases`), with its interval over runs.
 
     `n` counts cases. The two results' runs are independent, so their variances add up. If the figure has
     bounds, the two `estimate` intervals are combined by variance recovery (Zou and Donner 2008, Statistics in
     Medicine 27, 1693-1702), otherwise the interval is Welch's t. `p` is the level at which it would end at
     zero.
     """
-    both = shared(metric, before, after)
+    both = shared_cases(metric, before, after)
     was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     value = None if was.value is None or now.value is None else now.value - was.value
-    missing = next((side.reason for side in (was, now) if side.value is None), None)
+    missing = next((spread.reason for spread in (was, now) if spread.value is None), None)
     reason = missing or was.reason or now.reason
-    if value is None or (reason and not _is_one_sided(was, now)):
+    if value is None or (reason and not _varies_in_one(was, now)):
         none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
         return Difference(**asdict(none), p=None, unpaired=both.unpaired)
     low, high = difference_limits(was, now, confidence)
     return Difference(
         value=value,
-        se=_error(was.variance + now.variance),
+        se=_standard_error(was.variance + now.variance),
         low=low,
         high=high,
         p=level_at_zero(lambda level: difference_limits(was, now, level)),
@@ -117,13 +125,13 @@ def difference(
     )
 
 
-def _is_one_sided(was: Spread, now: Spread) -> bool:
-    """Whether exactly one of the two lacks an interval as nothing varied: the other one's is enough."""
+def _varies_in_one(was: Spread, now: Spread) -> bool:
+    """Whether runs varied in exactly one of the two, which is enough for a difference."""
     return sorted((was.reason or "", now.reason or "")) == ["", NOTHING_VARIED]
 
 
 def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
-    """The limits of the later figure minus the earlier one."""
+    """The limits of the later figure minus the earlier one, by the methods of `difference`."""
     assert was.value is not None
     assert now.value is not None
     value = now.value - was.value
@@ -136,13 +144,13 @@ def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[floa
     return value - below, value + above
 
 
-def _welch(*sides: Spread) -> float:
+def _welch(*spreads: Spread) -> float:
     """Welch's degrees of freedom."""
-    total = math.fsum(side.variance for side in sides)
-    return total**2 / math.fsum(side.variance**2 / side.degrees for side in sides if side.variance)
+    total = math.fsum(spread.variance for spread in spreads)
+    return total**2 / math.fsum(spread.variance**2 / spread.degrees for spread in spreads if spread.variance)
 
 
-def _error(variance: float) -> float | None:
+def _standard_error(variance: float) -> float | None:
     """The standard error; None if nothing varied."""
     return math.sqrt(variance) if variance > 0 else None
 
@@ -153,47 +161,47 @@ def _error(variance: float) -> float | None:
 def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> Spread:
     """The figure of these cases and its variance over runs.
 
-    In a pooled rate all runs have the same weight. In one that is not pooled, as in the difference of two
-    results, all cases of a language have the same weight, and all runs of a case.
+    In a pooled rate all runs have the same weight. In a rate that is not pooled, as in the difference of two
+    results, all cases of a language have the same weight, and so have all runs of a case.
     """
     if metric.kind == "rate" and metric.per is not None and is_pooled:
-        sums = [_as_sums(metric, cell) for cell in metric.chosen(cells)]
+        sums = [_cell_of_sums(metric, cell) for cell in metric.chosen(cells)]
         return spread(replace(metric, kind="ratio"), sums)
-    strata = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
-    single = next((cell.id for cell, runs in strata if len(runs) < 2), None)
+    cases = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
+    single = next((cell.id for cell, runs in cases if len(runs) < 2), None)
     if single is not None:
         reason = f"every case needs 2 runs or more: {single} has 1"
-        return Spread(value=None, cases=len(strata), reason=reason)
-    weights = weights_of(metric, strata, is_pooled=is_pooled)
-    parts = [
-        math.fsum(weight[side] * _mean(runs, side) for weight, (_, runs) in zip(weights, strata, strict=True))
-        for side in (0, 1)
+        return Spread(value=None, cases=len(cases), reason=reason)
+    weights = weights_of(metric, cases, is_pooled=is_pooled)
+    terms = [
+        math.fsum(weight[term] * _mean(runs, term) for weight, (_, runs) in zip(weights, cases, strict=True))
+        for term in _TERMS
     ]
-    value, slopes = figure_of(metric, *parts) if strata else (None, (0.0, 0.0))
-    count = sum(len(runs) for _, runs in strata)
+    value, slopes = figure_of(metric, *terms) if cases else (None, (0.0, 0.0))
+    count = sum(len(runs) for _, runs in cases)
     if value is None:
-        reason = "not defined" if strata else "no questions"
-        return Spread(value=None, cases=len(strata), runs=count, reason=reason)
-    shares = [
-        _share(runs, (slopes[0] * weight[0], slopes[1] * weight[1]))
-        for weight, (_, runs) in zip(weights, strata, strict=True)
+        reason = "not defined" if cases else "no questions"
+        return Spread(value=None, cases=len(cases), runs=count, reason=reason)
+    case_variances = [
+        _case_variance(runs, (slopes[0] * weight[0], slopes[1] * weight[1]))
+        for weight, (_, runs) in zip(weights, cases, strict=True)
     ]
-    variance = math.fsum(shares)
+    variance = math.fsum(case_variances)
     bounds = bounds_of(metric, value)
-    size = _size(metric, value, variance, count, bounds)
+    effective_runs = _effective_runs(metric, value, variance, count, bounds)
     return Spread(
         value=value,
         variance=variance,
-        degrees=_satterthwaite(shares, [len(runs) for _, runs in strata]),
-        cases=len(strata),
+        degrees=_satterthwaite(case_variances, [len(runs) for _, runs in cases]),
+        cases=len(cases),
         runs=count,
         bounds=bounds,
-        size=size,
-        reason=NOTHING_VARIED if variance == 0 and size is None else None,
+        effective_runs=effective_runs,
+        reason=NOTHING_VARIED if variance == 0 and effective_runs is None else None,
     )
 
 
-def _as_sums(metric: Metric, cell: Cell) -> Cell:
+def _cell_of_sums(metric: Metric, cell: Cell) -> Cell:
     """The cell of a rate with weighted runs, as a cell for the ratio of two sums."""
     assert metric.per is not None
     runs = metric.weighted(cell)
@@ -213,35 +221,38 @@ def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
     return [(above or 0.0, below or 0.0) for above, below in runs] if metric.kind == "ratio" else runs
 
 
-def _mean(runs: Sequence[RunTerms], side: int) -> float:
-    """The mean of the values present; 0 without any, since their weight is 0 too."""
-    known = [value for run in runs if (value := run[side]) is not None]
-    return math.fsum(known) / len(known) if known else 0.0
+def _mean(runs: Sequence[RunTerms], term: int) -> float:
+    """The mean of a term's values; 0 without any, as its weight is then 0."""
+    values = [value for run in runs if (value := run[term]) is not None]
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def weights_of(
-    metric: Metric, strata: Sequence[tuple[Cell, Sequence[RunTerms]]], *, is_pooled: bool
+    metric: Metric, cases: Sequence[tuple[Cell, Sequence[RunTerms]]], *, is_pooled: bool
 ) -> list[Weights]:
-    """The weights of each case's means in the two parts of the figure (`figure_of`).
+    """The weights of each case's means in the two terms of the figure (`figure_of`).
 
     For a rate, `is_pooled` is as in `spread`.
     """
-    total = sum(len(runs) for _, runs in strata)
+    total = sum(len(runs) for _, runs in cases)
     if metric.kind == "ratio":
-        return [(float(len(runs)), float(len(runs))) for _, runs in strata]
+        return [(float(len(runs)), float(len(runs))) for _, runs in cases]
     if metric.kind == "rate" and is_pooled:
-        return [(len(runs) / total, 0.0) for _, runs in strata]
+        return [(len(runs) / total, 0.0) for _, runs in cases]
     if metric.kind in ("gap", "lift"):
-        has = [tuple(any(run[side] is not None for run in runs) for side in (0, 1)) for _, runs in strata]
-        sizes = [sum(known[side] for known in has) for side in (0, 1)]
-        return [(above / max(sizes[0], 1), below / max(sizes[1], 1)) for above, below in has]
-    # Here a stratum is a language, as in `Cell`: languages weigh the same.
-    counts = Counter(cell.stratum for cell, _ in strata)
-    return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in strata]
+        has = [tuple(any(run[term] is not None for run in runs) for term in _TERMS) for _, runs in cases]
+        sizes = [sum(has_term[term] for has_term in has) for term in _TERMS]
+        return [(of / max(sizes[0], 1), per / max(sizes[1], 1)) for of, per in has]
+    # The stratum of a `Cell` is its language: all languages have the same weight.
+    counts = Counter(cell.stratum for cell, _ in cases)
+    return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in cases]
 
 
-def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None, Weights]:
-    """The figure made of its two parts, and its derivatives with respect to each."""
+def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None, Slopes]:
+    """The figure made of its terms `above` (its `of`) and `below` (its `per`), and its derivatives by them.
+
+    The figure is None if it is not defined; metrics of one term ignore `below`.
+    """
     if metric.kind == "gap":
         return above - below, (1.0, -1.0)
     if metric.kind not in ("ratio", "lift"):
@@ -252,29 +263,34 @@ def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None,
     return (100 * above / below if metric.kind == "ratio" else 100 * (above - below) / below), slopes
 
 
-def _share(runs: Sequence[RunTerms], slopes: Weights) -> float:
-    """One case's part of the variance: the variance of the mean of its linearised runs."""
-    size = len(runs)
+def _case_variance(runs: Sequence[RunTerms], slopes: Slopes) -> float:
+    """One case's part of the figure's variance; `slopes` are the figure's derivatives by the case's means."""
+    count = len(runs)
     values = [run[0] for run in runs if run[0] is not None]
-    if not slopes[1] and len(values) == size:
-        return slopes[0] ** 2 * squares(values) / (size * (size - 1))
-    centres = [_mean(runs, side) for side in (0, 1)]
-    known = [sum(run[side] is not None for run in runs) for side in (0, 1)]
+    if not slopes[1] and len(values) == count:
+        return slopes[0] ** 2 * squares(values) / (count * (count - 1))
+    means = [_mean(runs, term) for term in _TERMS]
+    counts = [sum(run[term] is not None for run in runs) for term in _TERMS]
     total = 0.0
     for run in runs:
         contributions = [
-            slopes[side] * (value - centres[side]) / known[side]
-            for side in (0, 1)
-            if (value := run[side]) is not None
+            slopes[term] * (value - means[term]) / counts[term]
+            for term in _TERMS
+            if (value := run[term]) is not None
         ]
         total += math.fsum(contributions) ** 2
-    return size / (size - 1) * total
+    return count / (count - 1) * total
 
 
-def _satterthwaite(shares: Sequence[float], sizes: Sequence[int]) -> float:
-    """Degrees of freedom of a variance with these parts; n minus the number of cases if nothing varied."""
-    below = math.fsum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
-    return math.fsum(shares) ** 2 / below if below else float(sum(sizes) - len(sizes))
+def _satterthwaite(case_variances: Sequence[float], sizes: Sequence[int]) -> float:
+    """Degrees of freedom of the sum of cases' variances; runs minus cases if nothing varied.
+
+    `sizes` are the numbers of runs.
+    """
+    denominator = math.fsum(part**2 / (size - 1) for part, size in zip(case_variances, sizes, strict=True))
+    if not denominator:
+        return float(sum(sizes) - len(sizes))
+    return math.fsum(case_variances) ** 2 / denominator
 
 
 def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
@@ -283,7 +299,7 @@ def bounds_of(metric: Metric, value: float) -> tuple[float, float] | None:
     return bounds if bounds and bounds[0] <= value <= bounds[1] else None
 
 
-def _size(
+def _effective_runs(
     metric: Metric, value: float, variance: float, runs: int, bounds: tuple[float, float] | None
 ) -> float | None:
     """The effective number of runs in Wilson's interval; None if it is not defined."""
@@ -294,5 +310,6 @@ def _size(
     if metric.kind in ("mean", "balance"):
         return fraction * (1 - fraction) / scaled if scaled and 0 < fraction < 1 else None
     centre = (runs * fraction + 0.5) / (runs + 1)
+    # Half a run of successes and half a run of failures, as `estimate` says.
     halves = 0.5 * (centre**2 + (1 - centre) ** 2) / runs**2
     return centre * (1 - centre) / (scaled + halves)

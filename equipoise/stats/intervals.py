@@ -1,7 +1,7 @@
 """Intervals for means, rates and ratios of clustered observations.
 
-A cluster is a question, asked in several languages (strata) and runs. The questions are a sample of those
-that might have been asked.
+A cluster is a question, which is asked in several languages (strata), several times in each (runs). The
+questions are a sample of those that might have been asked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  
 T = TypeVar("T")
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
-_BLOCK = 500  # draws at a time: bounds memory with thousands of questions
+_DRAWS_PER_BLOCK = 500  # bounds the memory that thousands of questions take
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ def student(degrees: float, confidence: float) -> float:
     return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
-def _cells(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
+def _cell_table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
     """The values as an array, clusters by strata, NaN if missing, and the names of the strata.
 
     ValueError for a value that is not finite, or a question observed twice in a stratum.
@@ -76,20 +76,21 @@ def _cells(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
 def linearise(observations: Sequence[Observation], confidence: float) -> tuple[Estimate, float]:
     """The `clustered_mean`, and the degrees of freedom of its t; 0.0 degrees if there is no interval.
 
-    With z_q = sum over strata of (y_ql - m_l) / (L sqrt(n_l (n_l - 1))) the variance is the sum of z_q^2.
-    This is the bias-reduced linearisation (CR2) of Bell and McCaffrey (2002, Survey Methodology 28, 169-181),
-    with their degrees of freedom under independent errors. If every question has every language, the interval
-    is that of Student's t on the questions' means, with Q - 1 degrees. The simpler correction by a common
-    Q/(Q-1) would understate the variance if a language has fewer questions: with 5 of 50 its 95 % interval
-    covers 0.90.
+    Let y_ql be the value of question q in language l, m_l the mean of the n_l values of that language, and L
+    the number of languages. With z_q = sum over l of (y_ql - m_l) / (L sqrt(n_l (n_l - 1))) the variance is
+    the sum of z_q^2. This is the bias-reduced linearisation (CR2) of Bell and McCaffrey (2002, Survey
+    Methodology 28, 169-181), with their degrees of freedom under independent errors. If every question has
+    every language, the interval is that of Student's t on the means of the Q questions, with Q - 1 degrees.
+    The simpler correction by a common Q/(Q-1) would understate the variance if a language has fewer
+    questions: if one has 5 of 50, the 95 % interval covers the true mean with a probability of 0.90.
     """
-    cells, strata = _cells(observations)
+    cells, strata = _cell_table(observations)
     present = ~np.isnan(cells)
     counts = present.sum(axis=0)
     centres = [math.fsum(cells[known, column]) / known.sum() for column, known in enumerate(present.T)]
     value = math.fsum(centres) / len(strata) if strata else None
     single = (f"1 question in {name!r}" for name, count in zip(strata, counts, strict=True) if count == 1)
-    reason = too_few(len(cells)) or next(single, None)
+    reason = too_few_reason(len(cells)) or next(single, None)
     if value is None or reason:
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
     factors = 1 / (len(strata) * np.sqrt(counts * (counts - 1)))
@@ -104,18 +105,18 @@ def linearise(observations: Sequence[Observation], confidence: float) -> tuple[E
 
 
 def degrees_of_freedom(present: Array, weights: Array) -> float:
-    """Bell and McCaffrey's degrees of freedom: the squared trace over the squared norm of a quadratic form.
+    """Bell and McCaffrey's degrees of freedom of a variance: (trace / norm)^2 of its matrix.
 
-    It is the form that gives the variance. `present` (clusters, strata) is 1 where a cell has a value,
-    `weights` (strata) are the squared factors in `linearise`.
+    The variance is a quadratic form of the values, and this is its matrix. `present` (clusters, strata) is 1
+    where a cell has a value, `weights` (strata) are the squared factors in `linearise`.
     """
     counts, shared = present.sum(axis=0), present.T @ present
     products = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)
     return float((weights @ (counts - 1)) ** 2 / (weights @ products @ weights))
 
 
-def too_few(n: int) -> str | None:
-    """The reason if n questions are too few for an interval; None from two on."""
+def too_few_reason(n: int) -> str | None:
+    """The reason why n questions are too few for an interval; None from two on."""
     return {0: "no questions", 1: "1 question"}.get(n)
 
 
@@ -182,11 +183,12 @@ def score_limits(value: float, n: float, critical: float) -> tuple[float, float]
 def clustered_rate(
     successes: Sequence[float], totals: Sequence[float], *, confidence: float = 0.95
 ) -> Estimate:
-    """All successes over all runs, both given by question, with the limits of `wilson`.
+    """All successes divided by all runs, with the limits of `wilson`; a share in 0..1.
 
-    A run may be part of a success, as when one of its two replies is a success. The variance is that of a
-    ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran 1977, Sampling Techniques, 3.12).
-    Questions without runs are left out. ValueError unless 0 <= successes <= totals.
+    `successes` and `totals` are by question. A run may be part of a success, as when one of its two replies
+    is a success. The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran
+    1977, Sampling Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <= successes <=
+    totals.
     """
     pairs = np.array([*zip(successes, totals, strict=True)], dtype=np.float64).reshape(-1, 2)
     if not ((pairs[:, 0] >= 0) & (pairs[:, 0] <= pairs[:, 1])).all():
@@ -195,7 +197,7 @@ def clustered_rate(
     n, total = len(sizes), float(sizes.sum())
     value = float(counts.sum()) / total if n else None
     if value is None or n == 1:
-        return Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few(n))
+        return Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few_reason(n))
     variance = n / (n - 1) * float(((counts - value * sizes) ** 2).sum()) / total**2
     low, high = wilson(value, variance, total**2 / float((sizes**2).sum()), confidence)
     se = math.sqrt(variance) if variance > 1e-24 else None
@@ -224,9 +226,9 @@ def bootstrap(
         value = statistic([*chain.from_iterable(map(filled.__getitem__, indices))]) if n else None
         return math.nan if value is None else value
 
-    others = [[other for other in range(n) if other != number] for number in range(n)]
     drawn = np.array([value_of(row) for block in _draw_clusters(n, draws, seed) for row in block.tolist()])
-    return _resampled(value_of(range(n)), drawn, np.array([value_of(row) for row in others]), confidence)
+    left_out = [value_of([other for other in range(n) if other != number]) for number in range(n)]
+    return _resampled_estimate(value_of(range(n)), drawn, np.array(left_out), confidence)
 
 
 def clustered_ratio(
@@ -237,9 +239,10 @@ def clustered_ratio(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The `bootstrap` of a sum over a sum, both given by question: the same draws and interval, in numpy.
+    """The sum of `numerators` over that of `denominators`, with the interval of `bootstrap`.
 
-    ValueError for a number that is not finite. For shares of runs use `clustered_rate`, which covers better.
+    Both are by question. The draws are the same, computed in numpy. ValueError for a number that is not
+    finite. For shares of runs use `clustered_rate`, whose intervals are closer to their nominal coverage.
     """
     above, below = np.array([*zip(numerators, denominators, strict=True)], dtype=np.float64).reshape(-1, 2).T
     if not np.isfinite([above, below]).all():
@@ -251,31 +254,35 @@ def clustered_ratio(
         ]
         left_out = (above.sum() - above) / (below.sum() - below)
         value = float(above.sum() / below.sum())
-    return _resampled(value, np.concatenate([*drawn, np.empty(0)]), left_out, confidence)
+    return _resampled_estimate(value, np.concatenate([*drawn, np.empty(0)]), left_out, confidence)
 
 
 def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int_]]:
     """Indices of the clusters in each draw, (block, n), in blocks."""
     chance = np.random.default_rng(seed)
-    for start in range(0, draws if n else 0, _BLOCK):
-        yield chance.integers(0, n, (min(_BLOCK, draws - start), n))
+    for start in range(0, draws if n else 0, _DRAWS_PER_BLOCK):
+        yield chance.integers(0, n, (min(_DRAWS_PER_BLOCK, draws - start), n))
 
 
-def _resampled(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:
-    """The estimate by the values of the draws, and those with one cluster left out; NaN if not defined."""
+def _resampled_estimate(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:
+    """The estimate from the statistic of each draw (`drawn`) and without each cluster (`left_out`).
+
+    Values that are not defined are NaN.
+    """
     n = len(left_out)
     known = value if math.isfinite(value) else None
-    reason = _why_not_resampled(known, drawn, n, 1 - confidence)
+    reason = _no_interval_reason(known, drawn, n, 1 - confidence)
     if known is None or reason:
         return Estimate(value=known, se=None, low=None, high=None, n=n, reason=reason)
     drawn = drawn[np.isfinite(drawn)]
-    low, high = np.quantile(drawn, _quantile_levels(known, drawn, left_out, confidence)).tolist()
+    low, high = np.quantile(drawn, _bca_levels(known, drawn, left_out, confidence)).tolist()
     return Estimate(value=known, se=float(drawn.std(ddof=1)), low=low, high=high, n=n)
 
 
-def _why_not_resampled(value: float | None, drawn: Array, n: int, error: float) -> str | None:
+def _no_interval_reason(value: float | None, drawn: Array, n: int, error: float) -> str | None:
+    """The reason why there is no interval; None if there is one. `error` is 1 - confidence."""
     if value is None or n < 2:
-        return too_few(n) or "not defined"
+        return too_few_reason(n) or "not defined"
     if 2.0 ** (1 - n) > error:
         return f"{n} questions are too few to resample"
     undefined = ~np.isfinite(drawn)
@@ -284,8 +291,11 @@ def _why_not_resampled(value: float | None, drawn: Array, n: int, error: float) 
     return "no variation between questions" if np.ptp(drawn[~undefined]) <= 1e-12 * abs(value) else None
 
 
-def _quantile_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:
-    """The quantile levels of the limits: equations 14.10, 14.14 and 14.15 for BCa, or the plain tails."""
+def _bca_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:
+    """The quantile levels of the limits, by equations 14.10, 14.14 and 14.15 of Efron and Tibshirani (1993).
+
+    If these are not defined, the levels of plain percentiles.
+    """
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     influence = left_out.mean() - left_out
     with np.errstate(divide="ignore", invalid="ignore"):

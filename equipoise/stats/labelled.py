@@ -21,9 +21,9 @@ from equipoise.core.rules import Scope
 from equipoise.stats import fixed
 from equipoise.stats.corrected import CorrectedEstimate, Labels, combine, correct, interval, tuned_weight
 from equipoise.stats.intervals import Array, Estimate, score_limits, student
-from equipoise.stats.metrics import within
+from equipoise.stats.metrics import clip
 from equipoise.stats.paired import Difference
-from equipoise.stats.shared import shared
+from equipoise.stats.shared import shared_cases
 
 RunKey = tuple[str, int]
 """A run: the id of its cell, and its index among the cell's runs."""
@@ -79,7 +79,7 @@ def estimate(
     limits = interval(corrected, scope, confidence=confidence)
     if metric.kind == "rate" and limits.se:
         limits = _with_score_limits(limits, student(corrected.degrees_of_freedom(scope), confidence))
-    return within(replace(limits, value=min(max(corrected.value, least), most)), least, most)
+    return clip(replace(limits, value=min(max(corrected.value, least), most)), least, most)
 
 
 def _with_score_limits(limits: Estimate, critical: float) -> Estimate:
@@ -105,7 +105,7 @@ def difference(
     The variances of independent samples add up. `n` counts the labels of the result that has fewer. None if
     one of them has too few labels. `confidence` is 0.95 in both scopes unless stated.
     """
-    both = shared(metric, before[0], after[0])
+    both = shared_cases(metric, before[0], after[0])
     runs = dict.fromkeys([*_run_indices(both.before), *_run_indices(both.after)])
     order = {run: index for index, run in enumerate(runs)}
     was = _figure(metric, _Frame(both.before, before[1], order), is_pooled=False)
@@ -245,7 +245,7 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstim
     return None if value is None else combine(corrected, slopes[: len(corrected)], value, judge_figure)
 
 
-def _linear(terms: Sequence[Labels], slopes: fixed.Weights) -> Labels:
+def _linear(terms: Sequence[Labels], slopes: fixed.Slopes) -> Labels:
     """The terms of a figure as one value, linearised at the judge's figure."""
     pairs = [*zip(terms, slopes, strict=False)]
     return replace(

@@ -1,4 +1,4 @@
-"""Splits the gap between two languages into a part of the replies' content and a part of their judging.
+"""Splits the gap between two languages' scores: part is due to what replies say, part to how they are judged.
 
 Replies in either language are judged as they are and in translation.
 """
@@ -17,8 +17,8 @@ ScoresByLanguage = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """The gap `first` - `second` in points, and its parts `said` and `judged`, which add up to it.
+class GapSplit:
+    """The gap `first` - `second` in points, and its parts `said` and `judged`, which add up to the gap.
 
     `said` is the gap between replies that are judged in the same language, so it is due to their content.
     `judged` is what the same reply gains by being judged in the first language. Intervals are over questions.
@@ -31,30 +31,32 @@ class Parts:
     judged: Estimate
 
 
-def parts(
+def split_gaps(
     questions: Sequence[ScoresByLanguage],
     languages: Sequence[str],
     targets: Collection[str],
     *,
     confidence: float = 0.95,
-) -> list[Parts]:
-    """The parts for every pair of `languages` that includes a target of translations.
+) -> list[GapSplit]:
+    """The split gaps of all pairs of `languages` that include a target of translations.
 
-    Kitagawa's decomposition of a difference (1955, J. American Statistical Association 50, 1168-1194) for
-    each question. The part `said` is the mean over those languages of the pair that are `targets`. Questions
-    that lack one of the pair's scores are left out. The intervals are Student's t over questions
-    (`clustered_mean`).
+    Each question is split by Kitagawa's decomposition of a difference (1955, J. American Statistical
+    Association 50, 1168-1194). The part `said` is the mean over those languages of the pair that are
+    `targets`. Questions that lack one of the pair's scores are left out. The intervals are Student's t over
+    questions (`clustered_mean`).
     """
     return [
-        _parts(questions, first, second, [name for name in (first, second) if name in targets], confidence)
+        _split_gap(
+            questions, first, second, [name for name in (first, second) if name in targets], confidence
+        )
         for first, second in combinations(languages, 2)
         if first in targets or second in targets
     ]
 
 
-def _parts(
+def _split_gap(
     questions: Iterable[ScoresByLanguage], first: str, second: str, common: Collection[str], confidence: float
-) -> Parts:
+) -> GapSplit:
     cells = {(reply, judged) for reply in (first, second) for judged in (reply, *common)}
     gaps, contents = [], []
     for scores in questions:
@@ -63,9 +65,9 @@ def _parts(
             contents.append(
                 math.fsum(scores[first, name] - scores[second, name] for name in common) / len(common)
             )
-    rest = [gap - content for gap, content in zip(gaps, contents, strict=True)]
-    total, content, judging = (_mean(values, confidence) for values in (gaps, contents, rest))
-    return Parts(first=first, second=second, gap=total, said=content, judged=judging)
+    judging_gains = [gap - content for gap, content in zip(gaps, contents, strict=True)]
+    total, content, judging = (_mean(values, confidence) for values in (gaps, contents, judging_gains))
+    return GapSplit(first=first, second=second, gap=total, said=content, judged=judging)
 
 
 def _mean(values: Iterable[float], confidence: float) -> Estimate:

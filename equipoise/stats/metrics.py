@@ -24,7 +24,7 @@ from equipoise.stats.intervals import (
     clustered_ratio,
 )
 from equipoise.stats.paired import Difference, paired_difference, paired_rate_difference
-from equipoise.stats.shared import Shared, shared
+from equipoise.stats.shared import SharedCases, shared_cases
 
 E = TypeVar("E", Estimate, Difference)
 SEED = 20_260_101
@@ -32,28 +32,28 @@ SEED = 20_260_101
 
 
 def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
-    """The figure and its interval, clustered by question."""
+    """The figure and its interval, clustered by question; `kind` decides which interval."""
     chosen = metric.chosen(cells)
     if metric.kind in ("mean", "balance"):
         means = observations(metric, chosen)
         return bounded_mean(means, least=_lowest_mean(metric), most=100.0, confidence=confidence)
     if metric.kind == "rate":
-        return _percent(_rate(metric, chosen, confidence))
+        return _in_percent(_pooled_rate(metric, chosen, confidence))
     if metric.kind == "count":
         return clustered_mean(observations(metric, chosen), confidence=confidence)
     if metric.kind in ("gap", "lift"):
-        return _contrast(metric, chosen, confidence)
-    above, below = (_sums(name, chosen) for name in _names_of_ratio(metric))
-    clusters = [cluster for cluster in above if below[cluster] or above[cluster]]
+        return _contrast_of_means(metric, chosen, confidence)
+    numerators, denominators = (_cluster_totals(name, chosen) for name in _term_names(metric))
+    clusters = [cluster for cluster in numerators if denominators[cluster] or numerators[cluster]]
     ratio = clustered_ratio(
-        [above[name] for name in clusters],
-        [below[name] for name in clusters],
+        [numerators[name] for name in clusters],
+        [denominators[name] for name in clusters],
         seed=SEED,
         confidence=confidence,
     )
     if ratio.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
         return replace(ratio, value=metric.if_nothing, reason="nothing to divide by")
-    return _percent(ratio)
+    return _in_percent(ratio)
 
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
@@ -65,7 +65,7 @@ def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
         return []
     if metric.per is None:
         return _means_by_run(metric, chosen)
-    return [_figure(metric, [_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
+    return [_figure(metric, [_cell_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
 
 
 def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
@@ -78,8 +78,8 @@ def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     return [None if figure is None else metric.percent * figure for figure in figures]
 
 
-def _of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
-    # Labels are left out, and `replace`, which would copy them, takes three times as long.
+def _cell_of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
+    # Nothing reads labels here. `replace`, which would copy them, takes three times as long.
     values = {name: cell.of(name)[run : run + 1] for name in names}
     return Cell(id=cell.id, cluster=cell.cluster, stratum=cell.stratum, values=values)
 
@@ -87,14 +87,14 @@ def _of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
 def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> float | None:
     """The figure without an interval.
 
-    In a pooled rate all runs have the same weight; otherwise all cases of a language have.
+    In a pooled rate all runs have the same weight; in one that is not, all cases of a language have.
     """
     if metric.kind in ("ratio", "gap", "lift"):
-        rows = [figures for cell in cells if (figures := _terms(metric, cell)) != (None, None)]
-        return _statistic(metric)([_columns(rows)] if rows else [])
+        rows = [terms for cell in cells if (terms := _cell_terms(metric, cell)) != (None, None)]
+        return _statistic_of(metric)([_columns(rows)] if rows else [])
     if metric.kind == "rate" and is_pooled:
-        above, below = _pooled(metric, cells)
-        value = above / below if below else None
+        successes, total = _pooled_sums(metric, cells)
+        value = successes / total if total else None
     else:
         value = clustered_mean(observations(metric, cells)).value
     return None if value is None else metric.percent * value
@@ -103,13 +103,13 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
 def difference(
     metric: Metric, before: Sequence[Cell], after: Sequence[Cell], *, confidence: float = 0.95
 ) -> Difference:
-    """After minus before on the cases that they share (`shared`), with its interval, paired by cell."""
-    both = shared(metric, before, after)
+    """After minus before on the cases that they share (`shared_cases`), with its interval, paired by cell."""
+    both = shared_cases(metric, before, after)
     change = _difference(metric, both, confidence)
     return replace(change, unpaired=both.unpaired)
 
 
-def _difference(metric: Metric, both: Shared, confidence: float) -> Difference:
+def _difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
     if metric.kind in ("ratio", "gap", "lift"):
         return _resampled_difference(metric, both, confidence)
     older, newer = (observations(metric, cells) for cells in (both.before, both.after))
@@ -117,16 +117,18 @@ def _difference(metric: Metric, both: Shared, confidence: float) -> Difference:
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
         most = 100.0 - _lowest_mean(metric)
-        return within(paired_difference(older, newer, confidence=confidence), -most, most)
-    return _percent(paired_rate_difference(older, newer, confidence=confidence))
+        return clip(paired_difference(older, newer, confidence=confidence), -most, most)
+    return _in_percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
-def sides(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> tuple[float | None, float | None]:
+def compared_figures(
+    metric: Metric, before: Sequence[Cell], after: Sequence[Cell]
+) -> tuple[float | None, float | None]:
     """The earlier and the later figure whose difference is `difference`, on the cases that they share.
 
     In a rate, all cases of a language have the same weight, however many runs they have.
     """
-    both = shared(metric, before, after)
+    both = shared_cases(metric, before, after)
     older, newer = (_figure(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     return older, newer
 
@@ -146,16 +148,16 @@ def valid(values: Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
 
-def _rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
+def _pooled_rate(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     clusters: dict[str, list[Cell]] = {}
     for cell in cells:
         clusters.setdefault(cell.cluster, []).append(cell)
-    pooled = [_pooled(metric, members) for members in clusters.values()]
-    successes, totals = [above for above, _ in pooled], [below for _, below in pooled]
+    pooled = [_pooled_sums(metric, members) for members in clusters.values()]
+    successes, totals = [part for part, _ in pooled], [total for _, total in pooled]
     return clustered_rate(successes, totals, confidence=confidence)
 
 
-def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
+def _pooled_sums(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
     """The numerator of a rate, and its denominator: the number of runs, weighted if there is a `per`."""
     if metric.per is None:
         values = [value for cell in cells for value in valid(cell.of(metric.of))]
@@ -164,8 +166,8 @@ def _pooled(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
     return math.fsum(value * share for value, share in runs), math.fsum(share for _, share in runs)
 
 
-def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
-    """The sum of a value over all runs, by cluster."""
+def _cluster_totals(name: str, cells: Sequence[Cell]) -> dict[str, float]:
+    """The sum of the value `name` over all runs, by cluster."""
     sums: dict[str, float] = {}
     for cell in cells:
         sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(valid(cell.of(name)))
@@ -173,40 +175,41 @@ def _sums(name: str, cells: Sequence[Cell]) -> dict[str, float]:
 
 
 CellTerms = tuple[float | None, float | None]
-"""Numerator and denominator of one cell: sums over its runs for a ratio, else means."""
+"""One cell's figures for a metric's `of` and `per`: sums over its runs for a ratio, else means."""
 
 
-def _contrast(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
+def _contrast_of_means(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
     """A gap or a lift, with an interval by resampling clusters."""
     clusters: dict[str, list[CellTerms]] = {}
     for cell in cells:
-        figures = _terms(metric, cell)
-        if figures != (None, None):
-            clusters.setdefault(cell.cluster, []).append(figures)
-    columns = [[_columns(figures)] for figures in clusters.values()]
-    return bootstrap(columns, _statistic(metric), seed=SEED, confidence=confidence)
+        terms = _cell_terms(metric, cell)
+        if terms != (None, None):
+            clusters.setdefault(cell.cluster, []).append(terms)
+    # Each cluster is one row of `bootstrap`.
+    columns = [[_columns(terms)] for terms in clusters.values()]
+    return bootstrap(columns, _statistic_of(metric), seed=SEED, confidence=confidence)
 
 
-def _terms(metric: Metric, cell: Cell) -> CellTerms:
-    above, below = (valid(cell.of(name)) for name in _names_of_ratio(metric))
+def _cell_terms(metric: Metric, cell: Cell) -> CellTerms:
+    above, below = (valid(cell.of(name)) for name in _term_names(metric))
     if metric.kind == "ratio" and (above or below):
         return math.fsum(above), math.fsum(below)
     return mean(above), mean(below)
 
 
 Columns = tuple[Sequence[float], Sequence[float]]
-"""The numerators and the denominators of a cluster's cells, without missing ones."""
+"""The figures of a cluster's cells for `of`, and those for `per`, each without missing ones."""
 
 
-def _columns(figures: Sequence[CellTerms]) -> Columns:
-    return valid([above for above, _ in figures]), valid([below for _, below in figures])
+def _columns(cells: Sequence[CellTerms]) -> Columns:
+    return valid([of for of, _ in cells]), valid([per for _, per in cells])
 
 
-def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
+def _statistic_of(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
     """The function that computes a ratio, gap or lift from clusters."""
 
     def value_of(clusters: Sequence[Columns]) -> float | None:
-        above, below = ([*chain.from_iterable(map(itemgetter(part), clusters))] for part in (0, 1))
+        above, below = ([*chain.from_iterable(map(itemgetter(term), clusters))] for term in (0, 1))
         if metric.kind == "ratio":
             if not any(below):
                 return metric.if_nothing if clusters else None
@@ -216,23 +219,26 @@ def _statistic(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
             return None
         if metric.kind == "gap":
             return first - second
-        # A lift over nothing is not defined.
+        # A lift over a mean of 0 is not defined.
         return 100 * (first - second) / second if second else None
 
     return value_of
 
 
-def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Difference:
-    """The difference of ratios, gaps or lifts, resampling clusters of both results together, without a p."""
+def _resampled_difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
+    """The difference of ratios, gaps or lifts, by resampling clusters with their cells of both results.
+
+    It has no p.
+    """
     clusters: dict[str, tuple[list[CellTerms], list[CellTerms]]] = {}
     for older, newer in zip(both.before, both.after, strict=True):
         before, after = clusters.setdefault(newer.cluster, ([], []))
-        before.append(_terms(metric, older))
-        after.append(_terms(metric, newer))
-    statistic = _statistic(metric)
+        before.append(_cell_terms(metric, older))
+        after.append(_cell_terms(metric, newer))
+    statistic = _statistic_of(metric)
 
     def change(drawn: Sequence[tuple[Columns, Columns]]) -> float | None:
-        was, now = (statistic([*map(itemgetter(side), drawn)]) for side in (0, 1))
+        was, now = (statistic([*map(itemgetter(result), drawn)]) for result in (0, 1))
         return None if was is None or now is None else now - was
 
     pairs = [[(_columns(before), _columns(after))] for before, after in clusters.values()]
@@ -240,8 +246,8 @@ def _resampled_difference(metric: Metric, both: Shared, confidence: float) -> Di
     return Difference(**asdict(estimate), p=None, unpaired=both.unpaired)
 
 
-def within(estimate: E, least: float, most: float) -> E:
-    """The estimate with its limits clipped to the possible range, which they exceed with few questions."""
+def clip(estimate: E, least: float, most: float) -> E:
+    """Clip an interval to the range of possible values, which it exceeds with few questions."""
     if estimate.low is None or estimate.high is None:
         return estimate
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
@@ -252,13 +258,13 @@ def _lowest_mean(metric: Metric) -> float:
     return -100.0 if metric.kind == "balance" else 0.0
 
 
-def _names_of_ratio(metric: Metric) -> tuple[str, str]:
-    assert metric.per is not None, f"{metric.name}: a ratio needs something to divide by"
+def _term_names(metric: Metric) -> tuple[str, str]:
+    assert metric.per is not None, f"{metric.name}: a {metric.kind} needs a `per`"
     return metric.of, metric.per
 
 
-def _percent(estimate: E) -> E:
-    """The estimate of a share, in percent."""
+def _in_percent(estimate: E) -> E:
+    """Convert the estimate of a share in 0..1 to percent."""
     value, se, low, high = (
         None if share is None else 100 * share
         for share in (estimate.value, estimate.se, estimate.low, estimate.high)

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.stats.intervals import Array, Estimate, Observation, linearise, student, too_few, wilson
+from equipoise.stats.intervals import Array, Estimate, Observation, linearise, student, too_few_reason, wilson
 
 K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
@@ -111,7 +111,7 @@ def paired_rate_difference(
     n = len(shifts)
     value = math.fsum(shifts) if n else None
     if value is None or n == 1:
-        none = Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few(n))
+        none = Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few_reason(n))
         return Difference(**asdict(none), p=None, unpaired=unpaired)
     rates = _change_rates(shifts, weights)
     low, high = _rate_limits(rates, confidence)

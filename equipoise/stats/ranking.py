@@ -17,8 +17,8 @@ class Stability:
     """How far other ways of scoring models agree with the first one on their ranking.
 
     `same` is the percentage of the other ways, 0 to 100, that give exactly the same ranking. `mean` and
-    `lowest` are of their Spearman correlations with the first, and `furthest` is the index of the way with
-    the lowest.
+    `lowest` describe their Spearman correlations with the first, -1 to 1, and `furthest` is the index of the
+    way with the lowest correlation.
     """
 
     same: float
@@ -28,16 +28,16 @@ class Stability:
 
 
 def stability(scores: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> Stability | None:
-    """The ranking by `scores` against those by each of `others`, over the same models.
+    """The ranking by `scores` compared with the rankings by each of `others`, over the same models.
 
-    Equal scores share their mean rank. None with fewer than FEWEST models, or if one way of scoring gives all
-    of them the same score.
+    Equal scores share their mean rank. None with fewer than FEWEST models, without `others`, or if one way of
+    scoring gives all models the same score.
     """
     rhos = [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST else []
-    known = [value for value in rhos if value is not None]
-    centre = mean(known)
-    if centre is None or len(known) < len(others):
+    defined = [rho for rho in rhos if rho is not None]
+    average = mean(defined)
+    if average is None or len(defined) < len(others):
         return None
-    lowest = min(known)
-    same = 100 * sum(value > 1 - 1e-9 for value in known) / len(known)
-    return Stability(same=same, mean=centre, lowest=lowest, furthest=known.index(lowest))
+    lowest = min(defined)
+    same = 100 * sum(rho > 1 - 1e-9 for rho in defined) / len(defined)  # 1 but for rounding errors
+    return Stability(same=same, mean=average, lowest=lowest, furthest=defined.index(lowest))

@@ -14,7 +14,7 @@ def stratified(items: Sequence[T], strata: Callable[[T], tuple[str, ...]], n: in
 
     It is a systematic sample: items are ordered by stratum, in random order within each, and every k-th one
     from a random start is taken (Cochran 1977, Sampling Techniques, chapter 8). So there may be more strata
-    than `n`. The same seed gives the same sample.
+    than `n`. The same seed and order of items give the same sample.
     """
     chance = random.Random(seed)  # noqa: S311 - a sample that can be drawn again needs no secret
     shuffled = list(items)

@@ -1,7 +1,7 @@
 """Intervals that stay valid if runs are made in rounds until the interval is narrow enough.
 
-Every round adds one run of every question in every language. After each round there is a look at the data so
-far, which include those of earlier looks.
+Every round adds one run of every question in every language. A look is a test of all data so far, after a
+round.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as abov
 from equipoise.stats import squares
 from equipoise.stats.intervals import Array, Observation, clustered_mean
 
-MOST = 50
+MOST_LOOKS = 50
 """The maximum number of looks: for more, the integral would need too fine a grid."""
-_WIDEST = 8.0
+_LARGEST_CRITICAL = 8.0
 """The largest critical value; the probability beyond it, 1e-15, is left out."""
 
 
 def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
     """The confidence level of the interval at one of at most `looks` looks.
 
-    With these levels all intervals cover the figure together with probability `confidence` or more. So does
+    With these levels, all intervals together cover the figure with probability `confidence` or more. So does
     the interval at which any rule stops the rounds: it is a repeated confidence interval (Jennison and
     Turnbull 1989, J. Royal Statistical Society B 51, 305-361; 2000, Group Sequential Methods, section 9.1).
     The normal critical value of the look is replaced by Student's t of the same significance level (2000,
@@ -38,43 +38,45 @@ def look_confidence(look: int, looks: int, *, confidence: float = 0.95, fixed_sh
 
 
 def critical_value(look: int, looks: int, *, confidence: float = 0.95, fixed_share: float = 0.0) -> float:
-    """The bound of |Z_k| at look k. With probability `confidence`, no look is outside its bound.
+    """The bound of |Z_k| at look k, `look`. With probability `confidence`, no look is outside its bound.
 
     After k rounds the variance is proportional to g + (1 - g) / k. g, `fixed_share`, is the part of one
-    round's variance that further rounds do not reduce: that of the questions, if they are a sample, or of a
-    baseline's runs. The covariance of two looks is the variance of the later one. With the information I_k =
-    1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and Turnbull 2000,
-    section 3.1).
+    round's variance that further rounds do not reduce: the part of the questions, if they are a sample, or
+    that of a baseline's runs. The covariance of two looks is the variance of the later one. With the
+    information I_k = 1 / (g + (1 - g) / k) this is the canonical form of group sequential tests (Jennison and
+    Turnbull 2000, section 3.1).
 
-    Up to information I_k, an error of 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent on each side, where z is the
-    normal quantile of a quarter of the error. This is like O'Brien and Fleming's spending (Lan and DeMets
-    1983, Biometrika 70, 659-663): next to nothing early and nearly all at the end, where the bound is little
-    above that of a single look. For example, 5 looks at g = 0 end at 2.031, while Pocock's bound is 2.413 at
-    all of them. g is rounded down to twentieths, and to at most 0.9, which is conservative. ValueError unless
-    1 <= look <= looks <= 50 and the share is in 0..1.
+    Up to information I_k, an error of 2 - 2 Phi(z / sqrt(I_k / I_K)) is spent on each side, where K is the
+    last look and z the upper normal quantile of a quarter of the whole error. This is like O'Brien and
+    Fleming's spending (Lan and DeMets 1983, Biometrika 70, 659-663): next to nothing early and nearly all at
+    the end, where the bound is little above that of a single look. For example, 5 looks at g = 0 end at
+    2.031, while Pocock's bound is 2.413 at all of them. g is rounded down to a multiple of 0.05, 0.9 at most,
+    which is conservative. ValueError unless 1 <= look <= looks <= 50 and the share is in 0..1.
     """
-    if not (1 <= look <= looks <= MOST and 0 <= fixed_share <= 1):
+    if not (1 <= look <= looks <= MOST_LOOKS and 0 <= fixed_share <= 1):
         raise ValueError(f"no critical value at look {look!r} of {looks!r} with a share of {fixed_share!r}")
     return _bounds(looks, confidence, min(math.floor(fixed_share * 20 + 1e-9), 18) / 20)[look - 1]
 
 
 @cache
 def _bounds(looks: int, confidence: float, share: float) -> tuple[float, ...]:
+    """The critical values of all looks; `share` is `fixed_share`."""
     if looks == 1:
         return (float(ndtri((1 + confidence) / 2)),)
     information = 1 / (share + (1 - share) / np.arange(1, looks + 1))
     spent = 4 - 4 * ndtr(ndtri((3 + confidence) / 4) / np.sqrt(information / information[-1]))
-    spent[-1] = 1 - confidence
-    scores = _Scores(np.sqrt(information), np.polynomial.legendre.leggauss(100 + 12 * looks))
-    return tuple(scores.advance(float(error)) for error in spent)
+    spent[-1] = 1 - confidence  # exactly, without rounding errors
+    bounds = _ScoreBounds(np.sqrt(information), np.polynomial.legendre.leggauss(100 + 12 * looks))
+    return tuple(bounds.advance(float(error)) for error in spent)
 
 
-class _Scores:
+class _ScoreBounds:
     """The bounds of successive looks by recursive integration.
 
     The scores S_k = Z_k sqrt(I_k) have independent normal increments (Armitage, McPherson and Rowe 1969, J.
-    Royal Statistical Society A 132, 235-244). Their density within the bounds is kept on nodes in -1..1 and
-    advanced from look to look.
+    Royal Statistical Society A 132, 235-244). Their density within the bounds is stored at the nodes of a
+    quadrature rule on -1..1, and advanced from look to look. `roots` are sqrt(I_k), `rule` the nodes and
+    weights.
     """
 
     def __init__(self, roots: Array, rule: tuple[Array, Array]) -> None:
@@ -86,10 +88,12 @@ class _Scores:
         self._density = np.empty(0)
 
     def advance(self, spent: float) -> float:
-        """Advance to the next look; the bound of |Z| there, so that the total error so far is `spent`."""
-        critical = _WIDEST
-        if self._inside(_WIDEST) > 1 - spent:
-            critical = float(brentq(lambda c: self._inside(c) - (1 - spent), 0.0, _WIDEST, xtol=1e-8))
+        """Advance to the next look, and return the bound of |Z| at which the error so far is `spent`."""
+        critical = _LARGEST_CRITICAL
+        if self._inside(_LARGEST_CRITICAL) > 1 - spent:
+            critical = float(
+                brentq(lambda c: self._inside(c) - (1 - spent), 0.0, _LARGEST_CRITICAL, xtol=1e-8)
+            )
         self._density = self._density_within(critical)
         self._bound = critical * self._roots[self._look]
         self._look += 1
@@ -114,6 +118,7 @@ class _Scores:
 
 
 def _normal(deviates: Array) -> Array:
+    """The density of the standard normal distribution."""
     return np.asarray(np.exp(-(deviates**2) / 2) / math.sqrt(2 * math.pi))
 
 
@@ -122,9 +127,9 @@ def question_share(
 ) -> float:
     """The estimated part of one round's variance that comes from the questions, 0..1.
 
-    It is (se^2 - noise) / (se^2 - noise + k noise), with the clustered standard error, `run_variance` as
-    noise and k the mean number of runs. If it cannot be estimated, as in the first round, it is 0, which is
-    conservative. `observations` are the means of `runs`, whose keys are (cluster, stratum).
+    It is (se^2 - noise) / (se^2 - noise + k noise): se is the clustered standard error, noise is
+    `run_variance`, and k the mean number of runs. If it cannot be estimated, as in the first round, it is 0,
+    which is conservative. `observations` are the means of `runs`, whose keys are (cluster, stratum).
     """
     noise, se = run_variance(runs), clustered_mean(observations).se
     if noise is None or se is None:
@@ -137,17 +142,17 @@ def question_share(
 def run_variance(runs: Mapping[tuple[str, str], Sequence[float]]) -> float | None:
     """The part of the clustered mean's squared standard error that comes from runs, in squared points.
 
-    The keys of `runs` are (cluster, stratum). It is the sum over cells of s^2 / (R_ql (L n_l)^2), with s^2
-    the pooled variance within cells. More runs shrink only this part. None if no cell has two runs;
-    ValueError for a value that is not finite.
+    The keys of `runs` are (cluster, stratum). The part is the sum over cells of s^2 / (R_ql (L n_l)^2), with
+    s^2 the pooled variance within cells, R_ql the runs of a cell, and n_l the cells of each of L strata. More
+    runs shrink only this part. None if no cell has two runs; ValueError for a value that is not finite.
     """
     filled = {cell: values for cell, values in runs.items() if values}
     if not all(math.isfinite(value) for values in filled.values() for value in values):
         raise ValueError("a run's score is not a finite number: leave out what has no score")
-    spare = sum(len(values) - 1 for values in filled.values())
-    if not spare:
+    degrees = sum(len(values) - 1 for values in filled.values())
+    if not degrees:
         return None
-    pooled = math.fsum(map(squares, filled.values())) / spare
+    pooled = math.fsum(map(squares, filled.values())) / degrees
     counts = Counter(stratum for _, stratum in filled)
     weights = {stratum: 1 / (len(counts) * count) for stratum, count in counts.items()}
     return pooled * math.fsum(weights[cell[1]] ** 2 / len(values) for cell, values in filled.items())

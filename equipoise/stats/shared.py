@@ -9,10 +9,10 @@ from equipoise.core.records import Cell, Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedCases:
     """The cells that two results share, in the same order, with only the values that both have.
 
-    `unpaired` counts the cases with a value that was left out because only one result has it.
+    `unpaired` counts the cases of which a value was left out because only one result has it.
     """
 
     before: Sequence[Cell]
@@ -20,27 +20,27 @@ class Shared:
     unpaired: int
 
 
-def shared(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> Shared:
+def shared_cases(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> SharedCases:
     """The metric's cases in which both results have a value, in the order of the later one.
 
     A gap or a lift compares two means, and a case may count in only one of them. The numerator and
-    denominator of a ratio are of the same runs, so a case counts in both or in neither.
+    denominator of a ratio are sums over the same runs, so a case counts in both or in neither.
     """
     older, newer = (
-        {(cell.cluster, cell.stratum): cell for cell in metric.chosen(side)} for side in (before, after)
+        {(cell.cluster, cell.stratum): cell for cell in metric.chosen(cells)} for cells in (before, after)
     )
     pairs, unpaired = [], 0
     for key in newer | older:
         was, now = older.get(key), newer.get(key)
-        known = [_known(metric, cell) for cell in (was, now)]
-        unpaired += known[0] != known[1]
-        both = known[0] & known[1]
+        old_names, new_names = _value_names(metric, was), _value_names(metric, now)
+        unpaired += old_names != new_names
+        both = old_names & new_names
         if was and now and both:
-            pairs.append((_only(was, both, known[0]), _only(now, both, known[1])))
-    return Shared(before=[was for was, _ in pairs], after=[now for _, now in pairs], unpaired=unpaired)
+            pairs.append((_with_values(was, both, old_names), _with_values(now, both, new_names)))
+    return SharedCases(before=[was for was, _ in pairs], after=[now for _, now in pairs], unpaired=unpaired)
 
 
-def _known(metric: Metric, cell: Cell | None) -> frozenset[str]:
+def _value_names(metric: Metric, cell: Cell | None) -> frozenset[str]:
     """The names of the values that the cell has in at least one run; for a ratio, both or none."""
     # The `per` of a rate is a weight of runs, not a value that a case may lack.
     names = [metric.of] if metric.per is None or metric.kind == "rate" else [metric.of, metric.per]
@@ -48,8 +48,8 @@ def _known(metric: Metric, cell: Cell | None) -> frozenset[str]:
     return frozenset(names if known and metric.kind == "ratio" else known)
 
 
-def _only(cell: Cell, names: frozenset[str], known: frozenset[str]) -> Cell:
-    """The cell with the values of these `names` only."""
-    if names == known:
+def _with_values(cell: Cell, names: frozenset[str], own_names: frozenset[str]) -> Cell:
+    """The cell with the values of these `names` only; `own_names` are those that it has."""
+    if names == own_names:
         return cell
     return replace(cell, values={name: cell.of(name) for name in names})

@@ -21,14 +21,18 @@ from equipoise.stats.intervals import Array, Codes, student
 Component = Literal["question", "language", "run", "evaluator", "rest"]
 Factor = Literal["questions", "runs", "evaluators"]
 CellKey = tuple[str, str, int, str]  # question, language, run, evaluator
-_WITHIN: Mapping[Component, tuple[int, ...]] = {  # indices in CellKey of what makes a level
+_GROUPING: Mapping[Component, tuple[int, ...]] = {  # the parts of a CellKey that scores of one level share
     "question": (0,),
     "language": (0, 1),
     "run": (0, 1, 2),
     "evaluator": (0, 1, 3),
     "rest": (0, 1, 2, 3),
 }
-_FACTORS: Mapping[Factor, Component] = {"questions": "question", "runs": "run", "evaluators": "evaluator"}
+_COMPONENT_OF: Mapping[Factor, Component] = {
+    "questions": "question",
+    "runs": "run",
+    "evaluators": "evaluator",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +74,11 @@ class StudyDesign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice:
-    """The factors of a design whose doubling narrows the interval most.
+    """How much doubling each factor of a design narrows the interval.
 
-    `narrowing` has the part of the interval's width, 0 to 1, saved by doubling each factor. `half_width` is
-    the present half-width, in points of the scale. `unknown` are the factors of which the data have only one.
+    `narrowing` has the part of the interval's width, 0 to 1, that doubling a factor saves. `half_width` is
+    the present half-width, in points of the scale. `unknown` are the factors whose effect the data cannot
+    tell, as they have one run or one evaluator only.
     """
 
     design: StudyDesign
@@ -88,15 +93,15 @@ class Advice:
 
 
 def estimate_components(scores: Mapping[CellKey, float]) -> Components:
-    """The components of variance by the method of moments; the data may be unbalanced.
+    """The components of variance of single verdicts, by the method of moments; data may be unbalanced.
 
     Scores are centred within each language x evaluator. For each component, the sum of squares between its
     levels, sum of (level total)^2 / (level size), as in Henderson's methods 1 and 2 (1953, Biometrics 9,
     226-252), is set equal to its expectation trace(A V) (Searle, Casella and McCulloch 1992, Variance
-    Components, chapter 5) for the present cells, with the centring. Apart from setting negative estimates to
-    0, the estimates are unbiased, need no normal distribution, and for balanced data equal those of the
-    analysis of variance. Interactions with a fixed effect are unrestricted. ValueError for a score that is
-    not finite.
+    Components, chapter 5), which allows for missing cells and for the centring. Apart from setting negative
+    estimates to 0, the estimates are unbiased, need no normal distribution, and for balanced data equal those
+    of the analysis of variance. Interactions with a fixed effect are unrestricted. ValueError for a score
+    that is not finite.
     """
     values = np.array([*scores.values()], dtype=np.float64)
     if not np.isfinite(values).all():
@@ -126,31 +131,32 @@ def predict_se(
 
     Var = question / Q + language / QL + run / QLR + evaluator / QLE + rest / QLRE: questions are random,
     languages and the panel fixed. A merged component shrinks with the one that contains it, so if the data
-    have one run, more runs do not reduce the error. For the design of balanced data themselves this is the
-    clustered standard error, unless an estimate was below zero.
+    have one run, more runs do not reduce the error. If data are balanced, the error predicted for their own
+    design is the clustered standard error, unless an estimate was below zero. ValueError for a number below
+    1.
     """
     design = StudyDesign(questions=questions, languages=languages, runs=runs, evaluators=evaluators)
-    return math.sqrt(math.fsum(_parts(components, design).values())) if components.variance else None
+    return math.sqrt(math.fsum(_variance_parts(components, design).values())) if components.variance else None
 
 
 def advice(components: Components, design: StudyDesign, *, confidence: float = 0.95) -> Advice | None:
     """The effect of doubling each factor on Student's t interval; None without components.
 
     Every component is divided by the number of questions, so doubling the questions always narrows most, by
-    29 % plus a little for the degrees of freedom. The data tell how close the cheaper factors come to that.
-    ValueError for a design of one question, which has no interval.
+    29 % (1 - 1 / sqrt(2)) plus a little for the degrees of freedom. The data tell how close the cheaper
+    factors come to that. ValueError for a design of one question, which has no interval.
     """
     if not components.variance:
         return None
     width = _half_width(components, design, confidence)
-    known = [name for name, part in _FACTORS.items() if part in components.variance]
+    known = [name for name, component in _COMPONENT_OF.items() if component in components.variance]
     more = {name: replace(design, **{name: 2 * getattr(design, name)}) for name in known}
     doubled = {name: _half_width(components, larger, confidence) for name, larger in more.items()}
     return Advice(
         design=design,
         half_width=width,
-        narrowing={name: 1 - half / width if width else 0.0 for name, half in doubled.items()},
-        unknown=tuple(name for name in _FACTORS if name not in known),
+        narrowing={name: 1 - narrower / width if width else 0.0 for name, narrower in doubled.items()},
+        unknown=tuple(name for name in _COMPONENT_OF if name not in known),
     )
 
 
@@ -165,9 +171,10 @@ def smallest_difference(
     """The smallest true difference of two models, in points, that a paired t test detects with this power.
 
     Both models answer the same questions under the same panel and have the same components. `shared` is the
-    part of the question and language components that the models have in common, which cancels; 0 is as if
-    unpaired. It is an assumption, to be published with the figure: Miller (2024, A statistical approach to
-    model evaluations) reports correlations of 0.3 to 0.7 between frontier models' question scores.
+    part of the question and language components that the models have in common, 0 to 1, which cancels; 0 is
+    an unpaired comparison. It is an assumption, to be published with the figure: Miller (2024, A statistical
+    approach to model evaluations) reports correlations of 0.3 to 0.7 between frontier models' question
+    scores.
 
     Var(d) = 2 [(1 - shared) (question / Q + language / QL) + run / QLR + evaluator / QLE + rest / QLRE]; a
     component into which the runs are merged does not cancel. The result is its root times the noncentrality
@@ -178,9 +185,11 @@ def smallest_difference(
         raise ValueError(f"need 0 <= shared <= 1 and 0 < alpha < power < 1: {shared!r}, {alpha!r}, {power!r}")
     if not components.variance:
         return None
-    critical = _critical(design, 1 - alpha)
+    critical = _critical_value(design, 1 - alpha)
     own = {name: 1 - shared for name in ("question", "language") if name != components.merged.get("run")}
-    variance = 2 * math.fsum(own.get(name, 1.0) * part for name, part in _parts(components, design).items())
+    variance = 2 * math.fsum(
+        own.get(name, 1.0) * part for name, part in _variance_parts(components, design).items()
+    )
     return float(nctdtrinc(design.questions - 1, 1 - power, critical)) * math.sqrt(variance)
 
 
@@ -188,15 +197,15 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     """The advice as an English sentence; `questions` is the suite's plural noun for its questions."""
     if not advice.half_width:
         return "Nothing varied: there is no interval to narrow."
-    most, called = advice.most, {"questions": questions}
+    most, nouns = advice.most, {"questions": questions}
     by = _percent(advice.narrowing[most])
-    parts = [f"Doubling the {called.get(most, most)} would narrow the interval most (by {by})"]
+    clauses = [f"Doubling the {nouns.get(most, most)} would narrow the interval most (by {by})"]
     others = [(name, part) for name, part in advice.narrowing.items() if name != most]
-    parts += [f"doubling the {called.get(name, name)} by {_percent(part)}" for name, part in others]
-    parts += [
-        f"what more {called.get(name, name)} would do cannot be estimated from one" for name in advice.unknown
+    clauses += [f"doubling the {nouns.get(name, name)} by {_percent(part)}" for name, part in others]
+    clauses += [
+        f"what more {nouns.get(name, name)} would do cannot be estimated from one" for name in advice.unknown
     ]
-    return "; ".join(parts) + "."
+    return "; ".join(clauses) + "."
 
 
 def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], dict[Component, Component]]:
@@ -206,8 +215,8 @@ def _distinct_levels(keys: Sequence[CellKey]) -> tuple[dict[Component, Codes], d
     """
     levels: dict[Component, Codes] = {}
     merged: dict[Component, Component] = {}
-    for name, within in _WITHIN.items():
-        codes = _codes([*map(itemgetter(*within), keys)])
+    for name, indices in _GROUPING.items():
+        codes = _codes([*map(itemgetter(*indices), keys)])
         if same := [other for other, earlier in levels.items() if np.array_equal(codes, earlier)]:
             merged[name] = same[0]
         else:
@@ -224,40 +233,43 @@ def _codes(labels: Sequence[object]) -> Codes:
 def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
     """The expected sum of squares between the levels of `a` for a variance of 1 between those of `b`.
 
-    It is the squared norm of D_a^(-1/2) Z_a' M Z_b, where M centres in each cell. It is computed as a sparse
-    matrix of counts minus a matrix of low rank.
+    It is the squared norm of D_a^(-1/2) Z_a' M Z_b. Z_a and Z_b are the indicators of the levels of `a` and
+    `b`, D_a = Z_a' Z_a, and M centres in each of the `cells`. The matrix is computed as a sparse matrix of
+    counts minus a matrix of low rank.
     """
     pairs, counts = np.unique(a * len(b) + b, return_counts=True)
     rows, columns = pairs // len(b), pairs % len(b)
     roots = np.sqrt(np.bincount(a))
     shared = counts / roots[rows]
-    left, right = _table(a, cells) / roots[:, None] / np.bincount(cells), _table(b, cells)
+    left, right = _level_counts(a, cells) / roots[:, None] / np.bincount(cells), _level_counts(b, cells)
     crossed = shared @ (left[rows] * right[columns]).sum(axis=1)
     return float(shared @ shared - 2 * crossed + ((left.T @ left) * (right.T @ right)).sum())
 
 
-def _table(codes: Codes, cells: Codes) -> Array:
+def _level_counts(codes: Codes, cells: Codes) -> Array:
     """The number of scores by level and cell."""
     counts = np.zeros((codes.max() + 1, cells.max() + 1))
     np.add.at(counts, (codes, cells), 1)
     return counts
 
 
-def _parts(components: Components, design: StudyDesign) -> dict[Component, float]:
-    """Each component's part of the squared standard error."""
+def _variance_parts(components: Components, design: StudyDesign) -> dict[Component, float]:
+    """Each component's part of the squared standard error of the mean score under a design."""
     counts = (design.questions, design.languages, design.runs, design.evaluators)
-    sizes = {name: math.prod(counts[i] for i in within) for name, within in _WITHIN.items()}
+    sizes = {name: math.prod(counts[i] for i in indices) for name, indices in _GROUPING.items()}
     return {name: variance / sizes[name] for name, variance in components.variance.items()}
 
 
-def _critical(design: StudyDesign, confidence: float) -> float:
+def _critical_value(design: StudyDesign, confidence: float) -> float:
     if design.questions < 2:
         raise ValueError("an interval needs at least two questions")
     return student(design.questions - 1, confidence)
 
 
 def _half_width(components: Components, design: StudyDesign, confidence: float) -> float:
-    return _critical(design, confidence) * math.sqrt(math.fsum(_parts(components, design).values()))
+    return _critical_value(design, confidence) * math.sqrt(
+        math.fsum(_variance_parts(components, design).values())
+    )
 
 
 def _percent(part: float) -> str:

@@ -27,7 +27,7 @@ from equipoise.models.redact import Secrets
 from equipoise.results import sections
 from equipoise.results.summary import to_plain_json
 from equipoise.runner.jobs import Job, open_jobs
-from equipoise.stats.language_gap import parts
+from equipoise.stats.language_gap import split_gaps
 from equipoise.stats.sampling import stratified
 from equipoise.studies import replies
 from equipoise.studies.replies import ScoredReply
@@ -329,7 +329,9 @@ def _of_evaluator(
         "evaluator": name,
         "verdicts": sum(name in item.scores for item in judged),
         "missing": sum(name not in item.scores for item in judged),
-        "pairs": [asdict(part) for part in parts([*by_question.values()], sample.languages, sample.targets)],
+        "pairs": [
+            asdict(split) for split in split_gaps([*by_question.values()], sample.languages, sample.targets)
+        ],
     }
 
 

@@ -191,7 +191,7 @@ def test_what_cases_will_give_has_the_same_names() -> None:
             for run in runs(row, 60, 62, place=place, form=form)  # type: ignore[arg-type]
         ],
     )
-    expected = askers.expected(rows, [SCALE, SHARE], ["stated", "implied"])
+    expected = askers.expected_cells(rows, [SCALE, SHARE], ["stated", "implied"])
     names, wanted = (
         [item.name for item in askers.metrics(every, [SCALE, SHARE], ("a", "b"))]
         for every in (made, expected)

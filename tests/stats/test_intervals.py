@@ -18,7 +18,7 @@ from equipoise.stats import mean
 from equipoise.stats.intervals import (
     Estimate,
     Observation,
-    _quantile_levels,
+    _bca_levels,
     bootstrap,
     clustered_mean,
     clustered_rate,
@@ -396,8 +396,8 @@ def test_percentiles_take_over_where_the_correction_does_not_exist() -> None:
 def test_percentiles_take_over_where_the_correction_turns_around() -> None:
     """A strong bias and acceleration at 99.99 %: the denominator is negative, and the level no level."""
     drawn, left_out = np.append(np.zeros(3999), 2.0), np.append(np.zeros(99), -1.0)
-    assert _quantile_levels(1.0, drawn, left_out, 0.9999).tolist() == pytest.approx([0.00005, 0.99995])
-    assert _quantile_levels(1.0, drawn, left_out, 0.9)[1] > 0.999
+    assert _bca_levels(1.0, drawn, left_out, 0.9999).tolist() == pytest.approx([0.00005, 0.99995])
+    assert _bca_levels(1.0, drawn, left_out, 0.9)[1] > 0.999
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from equipoise.stats.language_gap import ScoresByLanguage, parts
+from equipoise.stats.language_gap import ScoresByLanguage, split_gaps
 from equipoise.stats.sampling import stratified
 
 BOTH = ("aa", "bb")
@@ -21,7 +21,7 @@ def question(aa: float, ab: float, bb: float, ba: float) -> ScoresByLanguage:
 def test_parts_by_hand() -> None:
     """Each part is the mean of two differences; a question without one of its scores is left out."""
     asked = [question(100, 80, 40, 70), question(90, 90, 50, 60), {("aa", "aa"): 0.0, ("bb", "bb"): 99.0}]
-    [found] = parts(asked, BOTH, BOTH)
+    [found] = split_gaps(asked, BOTH, BOTH)
     assert (found.gap.value, found.gap.n) == (50, 2)
     assert found.said.value == pytest.approx(((100 - 70 + 80 - 40) / 2 + (90 - 60 + 90 - 50) / 2) / 2)
     assert found.judged.value == pytest.approx(((100 - 80 + 70 - 40) / 2 + (90 - 90 + 60 - 50) / 2) / 2)
@@ -29,9 +29,9 @@ def test_parts_by_hand() -> None:
 
 def test_one_language_to_judge_in() -> None:
     """What was said is compared in that one alone; the parts still add up."""
-    [found] = parts([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
+    [found] = split_gaps([question(100, 80, 40, 70), question(90, 90, 50, 60)], BOTH, ["bb"])
     assert (found.said.value, found.judged.value, found.gap.value) == (40, 10, 50)
-    assert parts([question(1, 1, 1, 1)], BOTH, []) == []
+    assert split_gaps([question(1, 1, 1, 1)], BOTH, []) == []
 
 
 def test_intervals_hold_the_true_parts() -> None:
@@ -46,7 +46,7 @@ def test_intervals_hold_the_true_parts() -> None:
             asked.append(
                 question(noise[0] + better, noise[1] + better - stricter, noise[2] - stricter, noise[3])
             )
-        [found] = parts(asked, BOTH, BOTH)
+        [found] = split_gaps(asked, BOTH, BOTH)
         for name, true, part in (("said", 8, found.said), ("judged", 5, found.judged)):
             assert part.low is not None
             assert part.high is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from equipoise.core.records import Cell, Kind, Metric
-from equipoise.stats.metrics import difference, sides
+from equipoise.stats.metrics import compared_figures, difference
 from equipoise.stats.pairwise import Pairs, all_pairs, layout_and_values, ranking
 
 
@@ -65,7 +65,7 @@ def test_what_is_resampled_elsewhere_is_linearised(kind: Kind, subtests: pytest.
     found = pairs_of(metric, every)
     for i, j in zip(*np.triu_indices(len(every), 1), strict=True):
         with subtests.test(pair=(int(i), int(j))):
-            older, newer = sides(metric, every[i], every[j])
+            older, newer = compared_figures(metric, every[i], every[j])
             assert older is not None
             assert newer is not None
             one = difference(metric, every[i], every[j])

@@ -24,7 +24,7 @@ from equipoise.stats.paired import (
     needed_runs_fixed,
 )
 from equipoise.stats.sequential import run_variance
-from equipoise.stats.shared import shared
+from equipoise.stats.shared import shared_cases
 
 _MOST_LABELS = 100_000
 """Largest number of labels that is worth naming."""
@@ -46,7 +46,7 @@ def to_decide(
     """
     before, after = comparison.before, comparison.after
     figure, noun = change.of(rule.scope), after.suite.clusters
-    cells = shared(change.metric, before.cells, after.cells).after
+    cells = shared_cases(change.metric, before.cells, after.cells).after
     worse = change.worsening(rule.sign) or 0.0
     confidence = failing_at if worse > margin else 0.95
     if rule.scope == "these":

@@ -137,10 +137,10 @@ def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
 
 def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: int) -> None:
     """Raise UserError if `--until` could never be satisfied, or if there would be too many looks."""
-    from equipoise.stats.sequential import MOST
+    from equipoise.stats.sequential import MOST_LOOKS
 
-    if runs > MOST:
-        raise UserError(f"--until {until.text}: takes {MOST} --runs at most, not {runs}")
+    if runs > MOST_LOOKS:
+        raise UserError(f"--until {until.text}: takes {MOST_LOOKS} --runs at most, not {runs}")
     if until.half_width is None:
         if not any(rule.is_about_metric for rule in rules):
             raise UserError("--until gate: there is no rule that runs decide, such as --gate overall:-2pp")
