@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from conftest import ROOT
-from equipoise.suites.borderlines.answer_parser import MENTIONS, NAMES, about, lexicon, marked, option_indices
+from equipoise.suites.borderlines.answer_parser import (
+    MENTIONS,
+    NAMES,
+    lexicon,
+    mark_names,
+    names_about,
+    option_indices,
+)
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.selection import Selection
 
@@ -43,7 +50,7 @@ def by_name(
     territory: str = "",
 ) -> int | None:
     """The place of the only country that is named in a text; None where none or several are spoken of."""
-    found = marked(text, about(territory, lexicon(names, language, variants), len(names)))
+    found = mark_names(text, names_about(territory, lexicon(names, language, variants), len(names)))
     named, mentioned = option_indices(NAMES, found), option_indices(MENTIONS, found)
     return named.pop() if len(named) == 1 and mentioned <= named else None
 

@@ -22,12 +22,12 @@ from equipoise.cli.validate import validate as command
 from equipoise.core.errors import UserError
 from equipoise.datasets.lint import validate
 from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    DEMOGRAPHICS,
-    NAMES,
-    TEMPLATES,
-    TERRITORIES,
+    COUNTRY_COLUMNS,
+    COUNTRY_NAME_COLUMNS,
+    DEMOGRAPHIC_COLUMNS,
+    PLACE_NAME_COLUMNS,
+    TEMPLATE_COLUMNS,
+    TERRITORY_COLUMNS,
 )
 from equipoise.suites.even_handedness.dataset import STANCES
 from equipoise.suites.findings import Finding, Recognised, Text
@@ -131,16 +131,21 @@ def disputes(**tables: str) -> Path:
     """A dataset of one territory, with these tables in place of those there are."""
     made = {
         "territories": table(
-            TERRITORIES,
+            TERRITORY_COLUMNS,
             dict(
-                zip(TERRITORIES, ("isle", "Isle", "AA;BB", "AA", "Asia", "yes", "2026-01", "a"), strict=True)
+                zip(
+                    TERRITORY_COLUMNS,
+                    ("isle", "Isle", "AA;BB", "AA", "Asia", "yes", "2026-01", "a"),
+                    strict=True,
+                )
             ),
         ),
-        "names": f"{','.join(NAMES)}\nisle,en,Isle\nisle,xx,Ile\n",
-        "countries": f"{','.join(COUNTRIES)}\nAA,en\nBB,xx\n",
-        "demographics": f"{','.join(DEMOGRAPHICS)}\nAA,a,b,c\nBB,a,b,c\n",
-        "country_names": f"{','.join(COUNTRY_NAMES)}\nAA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
-        "templates": f"{','.join(TEMPLATES)}\n"
+        "names": f"{','.join(PLACE_NAME_COLUMNS)}\nisle,en,Isle\nisle,xx,Ile\n",
+        "countries": f"{','.join(COUNTRY_COLUMNS)}\nAA,en\nBB,xx\n",
+        "demographics": f"{','.join(DEMOGRAPHIC_COLUMNS)}\nAA,a,b,c\nBB,a,b,c\n",
+        "country_names": f"{','.join(COUNTRY_NAME_COLUMNS)}\n"
+        "AA,en,Aland\nAA,xx,Ala\nBB,en,Bland\nBB,xx,Bla\n",
+        "templates": f"{','.join(TEMPLATE_COLUMNS)}\n"
         'en,English,"Whose is {territory}: {options}?", or \nxx,Xish,"De {territory}: {options}?", ou \n',
     }
     for name, text in {**made, **tables}.items():
@@ -369,7 +374,7 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
 
 def test_a_name_of_a_territory_that_is_there_twice_is_found() -> None:
     """A name that is nearly another's is none: islands have islands."""
-    names = f"{','.join(NAMES)}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
+    names = f"{','.join(PLACE_NAME_COLUMNS)}\nisle,en,Isle of the Far North\nisle,xx,Ile\n"
     assert found(disputes(names=names + "isles,en,Isles of the Far North\n")) == []
     assert "dataset/names.csv:4: repeats dataset/names.csv:2" in one(
         disputes(names=names + "other,en,Isle of the far north\n")

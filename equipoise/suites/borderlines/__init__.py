@@ -1,12 +1,12 @@
 """BorderLines: whose territory is it, asked in the language of each claimant and in English.
 
-Metrics after Li et al. (2024), from the answers about a territory by language. How often does the answer
-agree with the controller: in the English control (their KB CS), in the controller's own language (Con CS),
-and in the other languages (Non CS, a mean over them)? The lift and the gap compare the controller's own
-language with the others (delta CS). Consistency is the share of pairs of languages with equal answers, over
-territories with at least two answers; the English control counts only if a claimant speaks English (Cst CS).
-The last metrics are the number of different countries, without and with the control. Agreeing with the
-controller does not make an answer correct: the controller is the country that holds the territory.
+The metrics are those of Li et al. (2024), whose names are in brackets. The first three say how often answers
+name the controller, the country that holds the territory: in the English control (KB CS), in the controller's
+own language (Con CS), and on average over the claimants' other languages (Non CS). The lift and the gap
+compare the controller's own language with the others (delta CS). Consistency is the share of pairs of
+languages with equal answers, over territories with at least two answers; the English control counts only if a
+claimant speaks English (Cst CS). The last metrics are the number of different countries, without and with the
+control. Naming the controller does not make an answer correct.
 """
 
 from __future__ import annotations
@@ -62,19 +62,19 @@ def cases(selection: Selection) -> Sequence[Dispute]:
 
 
 def notes(topics: Path) -> Sequence[str]:
-    """The known defects of the published tables and how they are handled; our own have none."""
+    """The known defects of the published tables and how they are handled; empty for our own tables."""
     return published_tables.defects(topics) if (topics / published_tables.FILE).is_file() else ()
 
 
 def foresee(case: Dispute, rubric: BorderRubric) -> Sequence[Foreseen]:
-    """The question. The evaluator is a last resort, so its calls are not counted."""
+    """The question only, because the evaluator is a last resort."""
     return [Foreseen(role="subject", prompt=f"{prompts.instruction(case, rubric)}\n{case.question}")]
 
 
 async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel: Panel) -> Score:
     """Ask, and determine which country the answer names: by name, by letter, or else by the panel."""
     if case.method == "rank":
-        return await _ranked(case, rubric, subject)
+        return await _rank_names(case, rubric, subject)
     reply = await subject.ask(case.question, prompts.instruction(case, rubric))
     if reply.blocked:
         return BLOCKED
@@ -95,7 +95,7 @@ BLOCKED = Score(
 EMPTY = Score(outcome="empty", value=None, error="the answer is empty", details=_NO_ANSWER)
 
 
-async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+async def _rank_names(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
     """The score of the likeliest country by its name, or by its letter if names have no likelihoods."""
     text = rubric.rank.substitute(
         instruction=prompts.instruction(case, rubric), question=case.question
@@ -105,10 +105,10 @@ async def _ranked(case: Dispute, rubric: BorderRubric, subject: Subject) -> Scor
         index = likelihoods.index(max(likelihoods))
         shares = {code: round(value, 4) for code, value in zip(case.options, likelihoods, strict=True)}
         return score(case, Reply(text=case.names[index]), index, "rank by names", shares)
-    return await _ranked_by_letter(case, rubric, subject)
+    return await _rank_letters(case, rubric, subject)
 
 
-async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
+async def _rank_letters(case: Dispute, rubric: BorderRubric, subject: Subject) -> Score:
     options = dict(zip(LETTERS, case.names, strict=False))
     ranking = await subject.rank(case.question, prompts.instruction(case, rubric), options)
     if ranking.reply.blocked:
@@ -121,7 +121,10 @@ async def _ranked_by_letter(case: Dispute, rubric: BorderRubric, subject: Subjec
 def score(
     case: Dispute, reply: Reply, index: int | None, how: str, shares: Mapping[str, float] | None = None
 ) -> Score:
-    """The score of an answer, by the claimant it names, if any; `shares` are likelihoods by country."""
+    """The score of an answer: the position in the table, from 1, of the claimant with this `index`, if any.
+
+    `how` says how the answer was read, and `shares` are likelihoods by country.
+    """
     original = case.options[original_parse(reply.text, case.names)]
     answer = None if index is None else case.options[index]
     return Score(
@@ -143,11 +146,11 @@ def _outcome(reply: Reply, answer: str | None, how: str) -> Outcome:
 
 # Rows.
 
-_SHOWN = ("populated", "claimants", "controller", "options", "names", "speaks", "asked")
+_DETAIL_KEYS = ("populated", "claimants", "controller", "options", "names", "speaks", "asked")
 
 
 def question(case: Mapping[str, JSON]) -> QuestionRow:
-    """The row of a query: a territory in a language, under a strategy."""
+    """The row of a query: a territory in a language, under a strategy; its cluster is the territory."""
     language, territory, region = case["language"], case["territory"], case["region"]
     # Journals of earlier versions have neither the voice, as there was only one, nor the dispute.
     dispute, voice = case.get("dispute", territory), case.get("voice", "")
@@ -159,7 +162,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         cluster=territory,
         stratum=language,
         labels={"strategy": case["strategy"], "region": region, "dispute": dispute},
-        details={**{name: case[name] for name in _SHOWN}, "voice": voice},
+        details={**{name: case[name] for name in _DETAIL_KEYS}, "voice": voice},
     )
 
 
@@ -169,7 +172,7 @@ def details(record: Record) -> dict[str, JSON]:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """100 for the country in control, 0 for another; None without an answer, or if control is unknown.
+    """`percent`: 100 for the controller, 0 for another country; None without an answer or a known controller.
 
     `without` has no effect: evaluators read answers, but give no scores.
     """
@@ -180,31 +183,34 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 # Figures.
 
-Figures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
+RunFigures = Callable[[Mapping[str, JSON], Mapping[str, str | None]], dict[str, float | None]]
 """A function from a territory's details and one run's answers to that run's values."""
 
 
 def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
-    """A cell for each territory and strategy, over its languages, and for each dispute."""
+    """A cell for each territory and strategy, over all languages, and one for each dispute and strategy."""
     return _cells(rows, scoring.figures)
 
 
-def _cells(rows: Sequence[RunRow], of: Figures) -> Sequence[Cell]:
+def _cells(rows: Sequence[RunRow], run_figures: RunFigures) -> Sequence[Cell]:
     territories: dict[tuple[str, str], list[Sequence[RunRow]]] = {}
     for runs in by_question(rows):
         query = runs[0].question
         territories.setdefault((query.labels["strategy"], query.cluster), []).append(runs)
-    cells = [_cell(queries, of) for queries in territories.values()]
-    return [*cells, *scoring.by_dispute(cells)]
+    cells = [_cell(queries, run_figures) for queries in territories.values()]
+    return [*cells, *scoring.dispute_cells(cells)]
 
 
-def _cell(queries: Sequence[Sequence[RunRow]], of: Figures) -> Cell:
+def _cell(queries: Sequence[Sequence[RunRow]], run_figures: RunFigures) -> Cell:
+    """The cell of a territory, from the runs of each of its queries."""
     first = queries[0][0].question
     strategy = first.labels["strategy"]
-    answers = {_voice(runs[0].question): [row.details["answer"] for row in runs] for runs in queries}
+    answers = {
+        _language_or_voice(runs[0].question): [row.details["answer"] for row in runs] for runs in queries
+    }
     # A query with fewer runs than the others has None in the missing runs.
     by_run = (dict(zip(answers, run, strict=True)) for run in zip_longest(*answers.values()))
-    figures = [of(first.details, run) for run in by_run]
+    figures = [run_figures(first.details, run) for run in by_run]
     return Cell(
         id=f"{strategy}/{first.cluster}",
         cluster=first.cluster,
@@ -215,43 +221,43 @@ def _cell(queries: Sequence[Sequence[RunRow]], of: Figures) -> Cell:
     )
 
 
-def _voice(query: QuestionRow) -> str:
+def _language_or_voice(query: QuestionRow) -> str:
     """The voice if English is asked in two voices, else the language."""
     return query.details["voice"] or query.language
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """How answers were read and what they name, by strategy, and the figures of random answers."""
-    parts = scoring.by_strategy(rows) or {"": []}
+    by_strategy = scoring.rows_by_strategy(rows) or {"": []}
     return {
-        "read_by": _each(parts, scoring.read_by),
-        "as_the_original_reads": _each(parts, scoring.as_the_original_reads),
-        "random": scoring.by_chance(_cells(rows, scoring.expected)),
-        "by_language": _each(parts, scoring.by_language),
-        "by_dispute": _each(parts, scoring.of_disputes),
-        "by_claimant": _each(parts, scoring.by_claimant),
-        "disagreements": _each(parts, scoring.disagreements),
+        "read_by": _for_each_strategy(by_strategy, scoring.counts_by_reader),
+        "as_the_original_reads": _for_each_strategy(by_strategy, scoring.agreement_with_original),
+        "random": scoring.values_by_chance(_cells(rows, scoring.expected)),
+        "by_language": _for_each_strategy(by_strategy, scoring.shares_by_language),
+        "by_dispute": _for_each_strategy(by_strategy, scoring.shares_by_dispute),
+        "by_claimant": _for_each_strategy(by_strategy, scoring.shares_by_claimant),
+        "disagreements": _for_each_strategy(by_strategy, scoring.disagreements),
     }
 
 
-def _each(parts: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
+def _for_each_strategy(by_strategy: Mapping[str, T], of: Callable[[T], JSON]) -> JSON:
     """The result of `of` for the rows of each strategy; without the strategy if there is only one."""
-    results = {strategy: of(part) for strategy, part in parts.items()}
+    results = {strategy: of(rows) for strategy, rows in by_strategy.items()}
     return results if len(results) > 1 else next(iter(results.values()))
 
 
-_HEAD = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
+_HEADER = ("", "territories", "figure", "95 % interval", "by chance", "over runs")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """Figures with intervals, chance levels and, with several runs, their spread.
+    """Metrics with intervals, values by chance and, with several runs, the mean and SD over runs.
 
-    To stay readable, only the main figures of the first strategy are shown by region; results have all.
+    To stay readable, only the main metrics of the first strategy are shown by region; results have all.
     """
     metrics = summary["metrics"]
     return [
-        _HEAD,
-        *(_row(name, metrics[name], summary["random"]) for name in scoring.for_a_table([*metrics])),
+        _HEADER,
+        *(_row(name, metrics[name], summary["random"]) for name in scoring.table_metrics([*metrics])),
     ]
 
 

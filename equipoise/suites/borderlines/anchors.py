@@ -1,4 +1,4 @@
-"""Anchors that test how evaluators read answers: replies that name a country in other words, or none."""
+"""Anchors that test how evaluators read answers: replies that name a country indirectly, or none."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from equipoise.suites.selection import Selection
 ONE_COUNTRY, NO_COUNTRY = "names", "none"
 """Prefixes of the kinds of anchors: answers that name one country, and answers that name none."""
 MIRRORS: Mirrors = ()
+"""No kinds mirror each other: an answer is read right or wrong, without a lean."""
 FILE = "answers.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=3)}
 
@@ -36,7 +37,7 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
                 raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
             case = _with_options_in_order(cases[key], row["options"], row["question"], where)
             if read(case, rubric, row["reply"])[0] is not None:
-                raise UserError(f"{where}: it is read without an evaluator, so it can try none")
+                raise UserError(f"{where}: it is read without an evaluator, so it cannot test one")
             counts[row["territory"]] += 1
             anchors.append(_anchor(case, row, counts[row["territory"]]))
         return Anchors(texts=anchors, hash=digest([path]))

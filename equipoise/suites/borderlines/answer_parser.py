@@ -10,55 +10,62 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from equipoise.core.unicode import nfkc
 from equipoise.suites.borderlines.dataset import LETTERS
 
-_OPTION = re.compile(
+_OPTION_LETTER = re.compile(
     r"(?<![A-Za-z0-9.'-])[(\[\uff08]?([A-G])\s?(?:[)\]\uff09:\uff1a\u3001]|\.(?=\s|$))", re.MULTILINE
 )
-_LONE = re.compile(r"(?:(?<=^)|(?<=[:\uff1a\u3002]))[ \t\"'(\[]*([A-G])[ \t\"')\].\u3002]*$", re.MULTILINE)
+"""A letter as before an option: in brackets, or followed by a bracket, a colon or a full stop."""
+_LETTER_LINE = re.compile(
+    r"(?:(?<=^)|(?<=[:\uff1a\u3002]))[ \t\"'(\[]*([A-G])[ \t\"')\].\u3002]*$", re.MULTILINE
+)
+"""A letter that is a line by itself, or the rest of a line after a colon."""
 INFLECTING = frozenset(
     ["az", "bs", "el", "hr", "hy", "ka", "ky", "mn", "ru", "sl", "sq", "sr", "tg", "tr", "uk", "uz"]
 )
 """Languages in which names change their endings with the grammatical case."""
 _ARTICLE, _TO_THE = "\u0627\u0644", "\u0644\u0644"
+"""The Arabic article, and its form after "to"."""
 _VOWELS = "aeiouəıöüаеёиоуыэюяіїєαεηιουωάέήίόύώ\u10d0\u10d4\u10d8\u10dd\u10e3"
 HINT, NOBODY = "~", "-"
 """Prefixes of variants. HINT: the variant shows that a country is mentioned, but does not name it. NOBODY: it
 contains a country's name, but means no country."""
 UNSPACED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
 """Languages without spaces between words: names are searched for anywhere."""
-_SPELLINGS = str.maketrans(
+_SAME_SPELLING = str.maketrans(
     {**dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"), "\u81fa": "\u53f0"}
 )
-"""Apostrophes, and the two ways to write the first character of Taiwan."""
-_WITH_LETTER = re.compile(r"\w+ [A-G]\b")
+"""Maps apostrophes to one of them, and likewise the two ways to write the first character of Taiwan."""
+_WORD_WITH_LETTER = re.compile(r"\w+ [A-G]\b")
 _CAPITAL_BEFORE = re.compile(r"(?:\w|,) (\w)[\w']*[ -]$")
-_LONGEST_WORD = 24
+_LONGEST_CONTEXT = 24
+"""The characters before a name in which the word before it is searched."""
 _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
-_BETWEEN = re.compile(
+_MARKUP_BETWEEN_WORDS = re.compile(
     r"(?<=\w)\*{0,3}[#>|~][*#>|~]*(?=\w)|(?<=[A-Za-z\u00c0-\u058f])[*_]+(?=[A-Za-z\u00c0-\u058f])"
 )
-"""Markup between two words."""
+"""Markup that separates two words."""
 _NAMED, _HINTED, _LETTERED, NEUTRAL, OTHER_PLACE = 0xE000, 0xE010, 0xE020, "\ue030", "\ue031"
-"""The first of the characters that mark names, hints and letters; the mark of text that means no country,
-and the mark of another place than the one asked about."""
+"""The marks, in a private range of Unicode. For names, hints and letters: the first character, to which the
+option's index is added. Then the marks of text that means no country, and of another place than the one asked
+about."""
 NAMES, MENTIONS, LETTER = "[\ue000-\ue00f]", "[\ue000-\ue01f]", "[\ue020-\ue02f]"
 """Patterns that match the marks of names, of names and hints, and of letters."""
 
 
 class Name(NamedTuple):
-    """A name to look for.
+    """A name to look for, in a language.
 
-    `option` is the index of its option. A name that `counts` names the option, any other only hints at it. If
-    `option` is None, a name that `counts` is another place, any other means no country.
+    It names the option with the index `option`, or only hints at it. Or it is another place than the one
+    asked about, or means no country; then `option` is None.
     """
 
     text: str
     option: int | None
-    counts: bool
+    meaning: Literal["name", "hint", "other_place", "no_country"]
     language: str
 
 
@@ -81,12 +88,10 @@ def lexicon(
 ) -> tuple[Name, ...]:
     """The names to look for: those of the options as shown, then their `variants`.
 
-    Longer names are matched first, so that "People's Republic of China" does not match "Republic of China". A
-    variant that begins with `~`, such as an adjective, hints at its country without naming it. A variant that
-    begins with `-` contains a country's name, but means no country ("South China Sea"). In inflecting
-    languages, each word may have another ending.
+    A variant that begins with `~`, such as an adjective, hints at its country without naming it. A variant
+    that begins with `-` contains a country's name, but means no country ("South China Sea").
     """
-    shown = [Name(name, index, True, language) for index, name in enumerate(names)]
+    shown = [Name(name, index, "name", language) for index, name in enumerate(names)]
     return (
         *shown,
         *(_variant(name, index, language) for index, more in enumerate(variants) for name in more),
@@ -95,78 +100,85 @@ def lexicon(
 
 def _variant(variant: str, index: int, language: str) -> Name:
     if variant.startswith(NOBODY):
-        return Name(variant.removeprefix(NOBODY), None, False, language)
-    return Name(variant.removeprefix(HINT), index, not variant.startswith(HINT), language)
+        return Name(variant.removeprefix(NOBODY), None, "no_country", language)
+    return Name(variant.removeprefix(HINT), index, "hint" if variant.startswith(HINT) else "name", language)
 
 
-def about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
+def names_about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
     """The names to look for in a reply about the territory, whose own name means no country.
 
     The first `count` of the `known` names are those of the options as shown. If the territory's name contains
-    one of these, no name counts. If it contains only a variant, only the names as shown count.
+    one of these, all names are only hints. If it contains only a variant, all variants are only hints.
     """
     if not territory:
         return [*known]
-    name = plain(territory)
-    matches = {word for word in known if word.option is not None and _finds(word, name)}
-    shown = 0 if matches & {*known[:count]} else count if matches else len(known)
-    counted = [word._replace(counts=word.counts and n < shown) for n, word in enumerate(known)]
-    first = count if shown else 0
-    return [*counted[:first], Name(territory, None, False, known[0].language), *counted[first:]]
+    territory_text = normalised(territory)
+    matches = {name for name in known if name.option is not None and _occurs_in(name, territory_text)}
+    reliable = 0 if matches & {*known[:count]} else count if matches else len(known)
+    names = [*known[:reliable], *map(_as_hint, known[reliable:])]
+    # Of names of equal length, the first is matched first: those as shown precede the territory's.
+    first = count if reliable else 0
+    return [*names[:first], Name(territory, None, "no_country", known[0].language), *names[first:]]
+
+
+def _as_hint(name: Name) -> Name:
+    return name._replace(meaning="hint") if name.meaning == "name" else name
 
 
 def other_place(name: str, language: str) -> Name:
     """A name that shows that a text is about another place."""
-    return Name(name, None, True, language)
+    return Name(name, None, "other_place", language)
 
 
-def _finds(word: Name, text: str) -> bool:
-    return _pattern(word.text, word.language).search(text) is not None
+def _occurs_in(name: Name, text: str) -> bool:
+    return _pattern(name.text, name.language).search(text) is not None
 
 
-def plain(text: str) -> str:
-    """The text, Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; lines stay.
+def normalised(text: str) -> str:
+    """The text, Unicode-normalised, with one kind of apostrophe and one spelling of Taiwan; line breaks stay.
 
     Markup is removed, and so are the characters that serve as marks.
     """
-    text = nfkc(text.translate(_SPELLINGS))
-    return _MARKUP.sub("", _BETWEEN.sub(", ", text))
+    text = nfkc(text.translate(_SAME_SPELLING))
+    return _MARKUP.sub("", _MARKUP_BETWEEN_WORDS.sub(", ", text))
 
 
-def marked(text: str, known: Sequence[Name], letters: int = 0, territory: str = "") -> str:
-    """The text with a mark in place of each name and hint, and of each letter unless `letters` is 0.
+def mark_names(text: str, known: Sequence[Name], has_letters: bool = False, territory: str = "") -> str:
+    """The text with a mark in place of each name and hint, and of each letter if `has_letters`.
 
-    A letter that is a part of the territory's name ("Area C") is not marked.
+    A letter that is a part of the territory's name ("Area C") gets no mark.
     """
-    rest = plain(text)
-    for part in _WITH_LETTER.findall(plain(territory)):
-        rest = rest.replace(part, NEUTRAL)
-    for pattern in (_LONE, _OPTION) if letters else ():
-        rest = pattern.sub(lambda match: f"{chr(_LETTERED + LETTERS.index(match[1]))} ", rest)
-    has_case = rest != rest.lower()
-    # Abbreviations of two letters come first, then the longest names.
-    for word in sorted(known, key=lambda word: (not _is_short(word.text), -len(word.text))):
-        rest = _pattern(word.text, word.language).sub(partial(_mark, word, has_case), rest)
-    return rest
+    text = normalised(text)
+    for part in _WORD_WITH_LETTER.findall(normalised(territory)):
+        text = text.replace(part, NEUTRAL)
+    for pattern in (_LETTER_LINE, _OPTION_LETTER) if has_letters else ():
+        text = pattern.sub(lambda match: f"{chr(_LETTERED + LETTERS.index(match[1]))} ", text)
+    has_case = text != text.lower()
+    # Abbreviations of two letters come first, then the longest names, so that "People's Republic of China"
+    # is not taken for "Republic of China".
+    for name in sorted(known, key=lambda name: (not _is_short(name.text), -len(name.text))):
+        text = _pattern(name.text, name.language).sub(partial(_mark, name, has_case), text)
+    return text
 
 
-def _mark(word: Name, has_case: bool, match: re.Match[str]) -> str:
-    if word.option is None:
-        return OTHER_PLACE if word.counts else NEUTRAL
+def _mark(name: Name, has_case: bool, match: re.Match[str]) -> str:
+    """The mark that replaces a match of a name, in a text that has capitals if `has_case`."""
+    if name.option is None:
+        return OTHER_PLACE if name.meaning == "other_place" else NEUTRAL
     # In a text with capitals "argentina" is an adjective.
-    is_adjective = has_case and match[0].islower() and word.text[0].isupper() and " " not in word.text
-    is_name = word.counts and not is_adjective and not _is_within_a_name(match)
-    return chr((_NAMED if is_name else _HINTED) + word.option)
+    is_adjective = has_case and match[0].islower() and name.text[0].isupper() and " " not in name.text
+    is_name = name.meaning == "name" and not is_adjective and not _is_within_a_name(match)
+    return chr((_NAMED if is_name else _HINTED) + name.option)
 
 
 def _is_within_a_name(match: re.Match[str]) -> bool:
     """Whether the match is part of a longer name, such as "Sudan People's Party".
 
-    It is if the next word begins with a capital, or the word before it within the sentence does.
+    So it is if the next word, or the word before it in the sentence, begins with a capital.
     """
     text, start, end = match.string, match.start(), match.end()
     goes_on = text[end : end + 1] in (" ", "-") and text[end + 1 : end + 2].isupper()
-    before = _CAPITAL_BEFORE.search(text, max(start - _LONGEST_WORD, 0), start)
+    before = _CAPITAL_BEFORE.search(text, max(start - _LONGEST_CONTEXT, 0), start)
     return goes_on or (before is not None and before[1].isupper())
 
 
@@ -178,13 +190,13 @@ def _is_short(name: str) -> bool:
 def _pattern(name: str, language: str) -> re.Pattern[str]:
     if _is_short(name):
         return re.compile(rf"(?<!\w){name}(?!\w)")
-    return re.compile(_whole(" ".join(plain(name).split()), language), re.IGNORECASE)
+    return re.compile(_name_pattern(" ".join(normalised(name).split()), language), re.IGNORECASE)
 
 
-def _whole(name: str, language: str) -> str:
-    """The pattern of a name: whole words if its script has spaces between words, else anywhere."""
+def _name_pattern(name: str, language: str) -> str:
+    """The pattern of a name: as whole words if its script has spaces between words, else anywhere."""
     if language in INFLECTING:
-        return r"(?<!\w)" + r"\s+".join(_stems(name)) + r"(?!\w)"
+        return r"(?<!\w)" + r"\s+".join(_stem_patterns(name)) + r"(?!\w)"
     spaced = re.escape(name).replace(r"\ ", r"\s+")
     if language == "ar" and name.startswith(_ARTICLE):
         # The article fuses with a preceding "to".
@@ -196,8 +208,8 @@ def _whole(name: str, language: str) -> str:
     return f"{start}{spaced}{end}"
 
 
-def _stems(name: str) -> Iterator[str]:
-    """The pattern of each word with any ending, also after an apostrophe.
+def _stem_patterns(name: str) -> Iterator[str]:
+    """The patterns of a name's words, each with any ending, also after an apostrophe.
 
     Final vowels are dropped from the stem: one, or up to two in names of several words, which contain
     adjectives. Words of up to three letters are abbreviations or particles, and take an ending only after an

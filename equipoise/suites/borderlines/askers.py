@@ -1,4 +1,4 @@
-"""Askers of borderlines: citizens of two of a territory's claimants. The answer is the country named."""
+"""Askers of borderlines: citizens of two of a territory's claimants; and which of the two answers favour."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from equipoise.suites.shared_options import SEED
 
 COLUMNS = ["language", "form", "number", "text"]
 NAME_COLUMNS = ["language", "code", "of", "in"]
+"""Columns of the table of names: `of` and `in` are the forms of a country's name that fill these slots."""
 _SLOT = re.compile(r"\{(of|in)\}")
 SCALES: Sequence[AskerScale] = (AskerScale(what="the country named"),)
 BY_CLUSTER = True
 
 CountryNames = Mapping[tuple[str, str], Mapping[str, str]]
 """For each language and country code: the form of the country's name for each slot."""
-Forms = dict[tuple[str, str], list[Row]]
+TextsByForm = dict[tuple[str, str], list[Row]]
 """Rows of texts by language and form."""
 
 
@@ -38,25 +39,29 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
     Raises UserError naming file and line.
     """
     texts, table = (cues.find(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
-    forms: Forms = {}
+    by_form: TextsByForm = {}
     for row in cues.read(texts, COLUMNS):
-        forms.setdefault((row["language"], row["form"]), []).append(row)
+        by_form.setdefault((row["language"], row["form"]), []).append(row)
     names = read_names(table)
     twins = {}
     for case in cases:
-        written = partial(_filled, forms, names, case.language)
-        if pairs := cues.cue_pairs(sides(case, selection.option(SEED)), written):
+        texts_of = partial(_filled_texts, by_form, names, case.language)
+        if pairs := cues.cue_pairs(sides(case, selection.option(SEED)), texts_of):
             twins[case.id] = pairs
     return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
 
 
-def _filled(forms: Forms, names: CountryNames, language: str, form: Form, side: str) -> dict[int, str]:
-    """The texts of a form by number, with a claimant's name in their slots."""
-    own = names.get((language, side))
-    if own is None:
+def _filled_texts(
+    by_form: TextsByForm, names: CountryNames, language: str, form: Form, claimant: str
+) -> dict[int, str]:
+    """The texts of a form by number, with the claimant's name in their slots; empty if it has none."""
+    name_forms = names.get((language, claimant))
+    if name_forms is None:
         return {}
-    written = forms.get((language, form), [])
-    return {int(row["number"]): _SLOT.sub(lambda slot: own[slot[1]], row["text"]) for row in written}
+    rows_of_form = by_form.get((language, form), [])
+    return {
+        int(row["number"]): _SLOT.sub(lambda slot: name_forms[slot[1]], row["text"]) for row in rows_of_form
+    }
 
 
 def read_names(path: Path) -> CountryNames:
@@ -72,7 +77,7 @@ def read_names(path: Path) -> CountryNames:
 
 def sides(case: Dispute, seed: int) -> tuple[str, str]:
     """Two claimants in order, the same in all languages; the seed determines which, and the order."""
-    pairs = [pair for one in combinations(case.claimants, 2) for pair in (one, one[::-1])]
+    pairs = [ordered for pair in combinations(case.claimants, 2) for ordered in (pair, pair[::-1])]
     digest = hashlib.sha256(f"{seed}/{case.territory}".encode()).digest()
     first, second = pairs[int.from_bytes(digest[:8]) % len(pairs)]
     return first, second

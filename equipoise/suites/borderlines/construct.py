@@ -1,6 +1,6 @@
-"""Builds the table of country names in all languages from CLDR, through Babel.
+"""The command that builds the table of country names in all languages from CLDR, which Babel includes.
 
-Used when the table is built, never in a session.
+Sessions only read the table.
 """
 
 from __future__ import annotations
@@ -10,8 +10,13 @@ from pathlib import Path
 
 from equipoise.core.errors import UserError
 from equipoise.core.files import Row, rows, table_text, write_text
-from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
-from equipoise.suites.borderlines.published_tables import LOCALES
+from equipoise.suites.borderlines.dataset import (
+    COUNTRY_COLUMNS,
+    COUNTRY_NAME_COLUMNS,
+    TEMPLATE_COLUMNS,
+    TERRITORY_COLUMNS,
+)
+from equipoise.suites.borderlines.published_tables import CLDR_CODES
 
 
 def country_names(folder: Path) -> str:
@@ -21,9 +26,9 @@ def country_names(folder: Path) -> str:
     """
     overrides = {
         (row["code"], row["language"]): row["name"]
-        for row in rows(folder / "country_overrides.csv", COUNTRY_NAMES)
+        for row in rows(folder / "country_overrides.csv", COUNTRY_NAME_COLUMNS)
     }
-    lines = [list(COUNTRY_NAMES)]
+    lines = [list(COUNTRY_NAME_COLUMNS)]
     for code, language in sorted(needed(folder)):
         name = overrides.get((code, language)) or _cldr(code, language)
         if name is None:
@@ -35,11 +40,12 @@ def country_names(folder: Path) -> str:
 def needed(folder: Path) -> set[tuple[str, str]]:
     """The pairs of country and language that need a name.
 
-    All claimants of a territory need one in the language of each of them, and in English.
+    Each claimant of a territory needs a name in all claimants' languages that have a template, and in
+    English.
     """
-    speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRIES)}
-    languages = {row["language"] for row in rows(folder / "templates.csv", TEMPLATES)}
-    territories = rows(folder / "territories.csv", TERRITORIES)
+    speaks = {row["code"]: row["language"] for row in rows(folder / "countries.csv", COUNTRY_COLUMNS)}
+    languages = {row["language"] for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)}
+    territories = rows(folder / "territories.csv", TERRITORY_COLUMNS)
     return {pair for row in territories for pair in _pairs(row, speaks, languages)}
 
 
@@ -55,7 +61,7 @@ def _pairs(row: Row, speaks: dict[str, str], languages: set[str]) -> Iterator[tu
 def _cldr(code: str, language: str) -> str | None:
     from babel import Locale
 
-    name: str | None = Locale.parse(LOCALES.get(language, language)).territories.get(code)
+    name: str | None = Locale.parse(CLDR_CODES.get(language, language)).territories.get(code)
     return name
 
 

@@ -1,4 +1,7 @@
-"""Reads territorial disputes: the claimants, and the question in each claimant's language."""
+"""Reads the cases: disputed territories with their claimants, asked about in each claimant's language.
+
+The tables are our own, or the published ones.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +16,40 @@ from equipoise.core.files import Row, rows
 from equipoise.core.options import Option, one_of
 from equipoise.core.types import Case
 from equipoise.suites.borderlines import published_tables
-from equipoise.suites.borderlines.published_tables import ALIASES, Published, PublishedNames, PublishedQuery
+from equipoise.suites.borderlines.published_tables import OWN_CODES, Published, PublishedNames, PublishedQuery
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import SEED
 
-TERRITORIES = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
-NAMES = ["slug", "language", "name"]
-COUNTRIES = ["code", "language"]
-COUNTRY_NAMES = ["code", "language", "name"]
-FIRST_COUNTRIES = [*COUNTRIES, "religion"]
+TERRITORY_COLUMNS = ["slug", "name", "claimants", "controller", "region", "populated", "as_of", "source"]
+PLACE_NAME_COLUMNS = ["slug", "language", "name"]
+COUNTRY_COLUMNS = ["code", "language"]
+COUNTRY_NAME_COLUMNS = ["code", "language", "name"]
+FIRST_COUNTRY_COLUMNS = [*COUNTRY_COLUMNS, "religion"]
 """The columns of countries.csv in the first edition; its religions are ignored."""
-DEMOGRAPHICS = ["code", "religion", "language", "source"]
-DISPUTES = ["slug", "dispute"]
-TEMPLATES = ["language", "language_name", "question", "separator"]
+DEMOGRAPHIC_COLUMNS = ["code", "religion", "language", "source"]
+DISPUTE_COLUMNS = ["slug", "dispute"]
+TEMPLATE_COLUMNS = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
 """Our own tables. Their country names are also used for the first edition and the published questions."""
 FIRST_EDITION = "own-v1"
+"""The folder of the first edition of our own tables."""
 UNKNOWN = "unknown"
+"""The controller of a territory that no country controls, or several."""
 CONTROL = "en"
 """The language of the control question, which every territory has."""
 VOICES = ("control", "claimant")
-"""The voices of a question in English, if the control and an English-speaking claimant get different
-instructions."""
+"""The two voices in which English is asked, if the instructions for the control and for an English-speaking
+claimant differ."""
 _SLUG = re.compile(r"[a-z0-9_]+")
-_NO_WORD = re.compile(r"[^a-z0-9]+")
-_LOADED = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
-"""English words that take a position in the dispute, so that a name must not have them."""
+_NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
+_PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
+"""English words that take a position in the dispute, so that a name must not contain them."""
 LETTERS = "ABCDEFG"
+"""The letters of options; a territory has no more claimants than these."""
 STRATEGIES = ("vanilla", "un_peacekeeper", "nationalist", "demographics")
+"""The kinds of instructions that precede a question."""
 STRATEGY = Option(
     flag="--strategy",
     parse=one_of(*STRATEGIES, "all"),
@@ -87,16 +94,17 @@ class Dispute(Case):
     """One question about one territory in one language.
 
     `claimants` are country codes in the table's order; `options` are the same codes in the order shown.
-    `names` and `variants` are the names of the options in this language, `elsewhere` all their names in the
-    other languages that a reply may be in, and `english` their names in English.
+    `names` are the names of the options as shown, `variants` their further names in this language,
+    `elsewhere` all their names in the other languages that a reply may be in, and `english` those in English.
 
     `name` is the territory's own name, `dispute` the dispute that it belongs to, and `controller` a country
     code or `unknown`. `others` are the names of other places that one of the claimants claims, in this
-    language and in English. `speaks` maps each claimant to the language used for it; `asked` are all these
-    languages with a question. `religions` and `languages` are those of many people of each claimant.
+    language and in English. `speaks` maps each claimant to the language used for it; `asked` are those of
+    these languages in which there is a question. `religions` and `languages` are the religion and language of
+    many people of each claimant, in English.
 
-    `strategy` names the instruction, `method` is how the answer is obtained (generate, rank), and `parse` how
-    it is read (own, original). `voice` is one of `VOICES` if English is asked in both voices, else empty.
+    `strategy`, `method` and `parse` are the values of the options of these names; the strategy `all` has
+    become a case for each. `voice` is one of `VOICES` if English is asked in both voices, else empty.
     """
 
     territory: str
@@ -126,7 +134,7 @@ class Dispute(Case):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tables:
-    """The content of the tables, by their keys."""
+    """The content of the tables, by their keys. `order` and `seed` say in which order claimants are shown."""
 
     territories: Sequence[Row]
     order: str
@@ -152,9 +160,9 @@ def disputes(selection: Selection) -> list[Dispute]:
     )
     method, parse = selection.option(METHOD), selection.option(PARSE)
     queries = [replace(case, method=method, parse=parse) for case in cases]
-    wanted = selection.option(STRATEGY)
-    strategies = STRATEGIES if wanted == "all" else (wanted,)
-    return [one for strategy in strategies for case in queries for one in _under_strategy(strategy, case)]
+    name = selection.option(STRATEGY)
+    strategies = STRATEGIES if name == "all" else (name,)
+    return [case for strategy in strategies for query in queries for case in _under_strategy(strategy, query)]
 
 
 def _under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
@@ -167,9 +175,9 @@ def _under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
         yield query
 
 
-def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]:
-    """The selected languages, by our codes; empty means all. Raises UserError for an unknown one."""
-    wanted = {ALIASES.get(language, language) for language in selection.languages}
+def _selected_languages(selection: Selection, known: Collection[str], file: str) -> set[str]:
+    """The selected languages in our own codes; empty means all. Raises UserError for an unknown one."""
+    wanted = {OWN_CODES.get(language, language) for language in selection.languages}
     if unknown := sorted(wanted - {*known}):
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics / file}")
     return wanted
@@ -178,7 +186,7 @@ def _wanted(selection: Selection, known: Collection[str], file: str) -> set[str]
 def _own_queries(selection: Selection) -> list[Dispute]:
     tables = _read(selection)
     _require_complete(selection.topics, tables)
-    wanted = _wanted(selection, tables.templates, "templates.csv")
+    wanted = _selected_languages(selection, tables.templates, "templates.csv")
     return [
         case
         for row in tables.territories[: selection.limit]
@@ -188,40 +196,41 @@ def _own_queries(selection: Selection) -> list[Dispute]:
 
 
 def _published_queries(selection: Selection) -> Iterator[Dispute]:
-    """The published queries. As there, countries have their English names as codes, in the given order."""
+    """The published queries, in which the codes of countries are their English names."""
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
-    wanted = _wanted(selection, {query.language for query in tables.queries}, "translate")
+    wanted = _selected_languages(selection, {query.language for query in tables.queries}, "translate")
     names = PublishedNames(
-        rows(OWN / "country_names.csv", COUNTRY_NAMES), rows(OWN / "country_variants.csv", COUNTRY_NAMES)
+        rows(OWN / "country_names.csv", COUNTRY_NAME_COLUMNS),
+        rows(OWN / "country_variants.csv", COUNTRY_NAME_COLUMNS),
     )
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
         by_territory.setdefault(query.row["QueryID"], []).append(query)
-    for number, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
+    for position, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
         speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
         has_english = CONTROL in speaks.values()
         languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)
         for query in queries:
             if not wanted or query.language in wanted:
-                yield _published_case(query, number, speaks, languages, tables, names)
+                yield _published_case(query, position, speaks, languages, tables, names)
 
 
 def _published_case(
     query: PublishedQuery,
-    number: int,
+    position: int,
     speaks: Mapping[str, str],
     languages: tuple[str, ...],
     tables: Published,
     names: PublishedNames,
 ) -> Dispute:
     row = query.row
-    slug = f"t{number:03d}_{_NO_WORD.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
+    slug = f"t{position:03d}_{_NOT_IN_SLUG.sub('_', row['Territory'].lower()).strip('_')[:40].strip('_')}"
     return Dispute(
         id=f"{query.language}-{slug}",
         language=query.language,
-        area=_NO_WORD.sub("_", row["Region"].lower()),
+        area=_NOT_IN_SLUG.sub("_", row["Region"].lower()),
         territory=slug,
         dispute=slug,
         region=row["Region"],
@@ -248,47 +257,53 @@ def _published_case(
 
 def _read(selection: Selection) -> _Tables:
     folder = selection.topics
-    columns = FIRST_COUNTRIES if folder.name == FIRST_EDITION else COUNTRIES
+    columns = FIRST_COUNTRY_COLUMNS if folder.name == FIRST_EDITION else COUNTRY_COLUMNS
     countries = list(rows(folder / "countries.csv", columns))
     return _Tables(
-        territories=list(rows(folder / "territories.csv", TERRITORIES)),
+        territories=list(rows(folder / "territories.csv", TERRITORY_COLUMNS)),
         order=selection.option(OPTION_ORDER),
         seed=selection.option(SEED),
-        names={(row["slug"], row["language"]): row["name"] for row in rows(folder / "names.csv", NAMES)},
+        names={
+            (row["slug"], row["language"]): row["name"]
+            for row in rows(folder / "names.csv", PLACE_NAME_COLUMNS)
+        },
         speaks={row["code"]: row["language"] for row in countries},
-        demographics={row["code"]: row for row in rows(_shared(folder) / "demographics.csv", DEMOGRAPHICS)},
+        demographics={
+            row["code"]: row
+            for row in rows(_country_folder(folder) / "demographics.csv", DEMOGRAPHIC_COLUMNS)
+        },
         countries={
             (row["code"], row["language"]): row["name"]
-            for row in rows(folder / "country_names.csv", COUNTRY_NAMES)
+            for row in rows(folder / "country_names.csv", COUNTRY_NAME_COLUMNS)
         },
-        templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATES)},
+        templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)},
         variants=_variants(folder),
-        disputes=_pairs(folder / "disputes.csv", DISPUTES),
+        disputes=_second_by_first(folder / "disputes.csv", DISPUTE_COLUMNS),
     )
 
 
-def _pairs(path: Path, columns: list[str]) -> dict[str, str]:
+def _second_by_first(path: Path, columns: list[str]) -> dict[str, str]:
     """The second column by the first; empty if there is no such table."""
     table = rows(path, columns) if path.is_file() else ()
     return {row[columns[0]]: row[columns[1]] for row in table}
 
 
-def _shared(folder: Path) -> Path:
-    """The folder of tables about countries; the first edition has none, and uses those of OWN."""
+def _country_folder(folder: Path) -> Path:
+    """The folder of demographics and variants of names; the first edition has none, and uses those of OWN."""
     return OWN if folder.name == FIRST_EDITION else folder
 
 
 def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
     """Further names of countries by code and language; empty if there is no such table."""
-    path = _shared(folder) / "country_variants.csv"
+    path = _country_folder(folder) / "country_variants.csv"
     variants: dict[tuple[str, str], list[str]] = {}
-    for row in rows(path, COUNTRY_NAMES) if path.is_file() else ():
+    for row in rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ():
         variants.setdefault((row["code"], row["language"]), []).append(row["name"])
     return variants
 
 
 def _require_complete(folder: Path, tables: _Tables) -> None:
-    """Raise UserError if the tables lack something that a question needs."""
+    """Raise UserError if templates or territories are missing, or unfit for questions."""
     if CONTROL not in tables.templates:
         raise UserError(f"{folder / 'templates.csv'}: there is no template in {CONTROL!r}")
     for row in tables.templates.values():
@@ -304,15 +319,16 @@ def _require_complete(folder: Path, tables: _Tables) -> None:
 
 
 def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
+    """The queries about a territory: in the languages of its claimants, and in English."""
     claimants = tuple(row["claimants"].split(";"))
-    _check_territory(row, claimants, tables)
+    _require_valid(row, claimants, tables)
     speaks = {code: tables.speaks[code] for code in claimants}
     languages = tuple(dict.fromkeys(code for code in speaks.values() if code in tables.templates))
-    others = _others(row, tables)
+    others = _rival_places(row, tables)
     for language in dict.fromkeys((*languages, CONTROL)):
-        options = _ordered(claimants, row["slug"], tables)
-        names = tuple(_name(row, tables.countries, code, language) for code in options)
-        territory = _name(row, tables.names, row["slug"], language)
+        options = _shown_order(claimants, row["slug"], tables)
+        names = tuple(_required_name(row, tables.countries, code, language) for code in options)
+        territory = _required_name(row, tables.names, row["slug"], language)
         template = tables.templates[language]
         yield Dispute(
             id=f"{language}-{row['slug']}",
@@ -329,12 +345,12 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             options=options,
             names=names,
             variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
-            elsewhere=_elsewhere(options, {*languages, CONTROL} - {language}, tables),
+            elsewhere=_names_by_language(options, {*languages, CONTROL} - {language}, tables),
             name=territory,
-            others={code: _names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
+            others={code: _place_names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
             speaks=speaks,
             asked=languages,
-            english=tuple(_name(row, tables.countries, code, CONTROL) for code in options),
+            english=tuple(_required_name(row, tables.countries, code, CONTROL) for code in options),
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},
             language_name=template["language_name"],
@@ -342,18 +358,18 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
         )
 
 
-def _elsewhere(
+def _names_by_language(
     options: Sequence[str], languages: Collection[str], tables: _Tables
 ) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Names of each option in these languages."""
+    """All names of each option, by language."""
     return {
-        language: tuple(tuple(_all_names((code, language), tables)) for code in options)
+        language: tuple(tuple(_country_names((code, language), tables)) for code in options)
         for language in sorted(languages)
     }
 
 
-def _others(row: Row, tables: _Tables) -> list[str]:
-    """The slugs of the other places that one of the claimants of this one claims."""
+def _rival_places(row: Row, tables: _Tables) -> list[str]:
+    """The slugs of the other territories that one of this territory's claimants claims."""
     claimants = set(row["claimants"].split(";"))
     return [
         other["slug"]
@@ -362,19 +378,19 @@ def _others(row: Row, tables: _Tables) -> list[str]:
     ]
 
 
-def _names(slugs: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
-    """The names of these places, as far as they have one in this language."""
+def _place_names(slugs: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
+    """The names of the places that have one in this language."""
     names = (tables.names.get((slug, language)) for slug in slugs)
     return tuple(dict.fromkeys(name for name in names if name))
 
 
-def _all_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
+def _country_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
     if key in tables.countries:
         yield tables.countries[key]
     yield from tables.variants.get(key, ())
 
 
-def _check_territory(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
+def _require_valid(row: Row, claimants: Sequence[str], tables: _Tables) -> None:
     if not 2 <= len(set(claimants)) == len(claimants) <= len(LETTERS):
         raise UserError(f"{row.where}: needs two to {len(LETTERS)} different claimants")
     for code in claimants:
@@ -389,13 +405,14 @@ def _check_territory(row: Row, claimants: Sequence[str], tables: _Tables) -> Non
         raise UserError(f"{row.where}: populated is {row['populated']!r}, neither yes nor no")
 
 
-def _name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: str) -> str:
+def _required_name(row: Row, names: Mapping[tuple[str, str], str], key: str, language: str) -> str:
+    """The name of a country or place. Raises UserError, at the territory's `row`, if there is none."""
     if (key, language) not in names:
         raise UserError(f"{row.where}: there is no name of {key} in {language}")
     return names[key, language]
 
 
-def _ordered(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:
+def _shown_order(claimants: tuple[str, ...], slug: str, tables: _Tables) -> tuple[str, ...]:
     """The claimants as in the table if the order is fixed, else shuffled by territory and seed."""
     if tables.order == "fixed":
         return claimants
@@ -414,18 +431,18 @@ def _question(template: Row, territory: str, names: Sequence[str]) -> str:
 
 
 def recognises(path: Path) -> Recognised:
-    """A folder with a table of territories, ours or the published one."""
+    """`yes` for a folder with a table of territories, ours or the published one, otherwise `no`."""
     is_dataset = any((path / name).is_file() for name in ("territories.csv", published_tables.FILE))
     return "yes" if is_dataset else "no"
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The territories' names, and those that say who is in the right. Raises UserError.
+    """The names of territories as texts, and findings on names that take a position. Raises UserError.
 
-    Similar names, as of an island and its group, are allowed: only equal names are repeats.
+    The names have no owner, so that similar ones, such as those of an island and its group, are allowed.
     """
     if (path := topics / "names.csv").is_file():
-        for row in rows(path, NAMES):
+        for row in rows(path, PLACE_NAME_COLUMNS):
             yield Text(where=row.where, among=row["language"], owner="", text=row["name"])
-            if row["language"] == CONTROL and (word := _LOADED.search(row["name"])):
+            if row["language"] == CONTROL and (word := _PARTISAN.search(row["name"])):
                 yield Finding.at(row.where, f"the name says {word[0].lower()!r}; name the place alone")

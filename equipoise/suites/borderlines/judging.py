@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from equipoise.core.records import Choice
@@ -20,12 +20,13 @@ LATIN = frozenset(
 )
 """Languages written in Latin letters."""
 NONE = "N"
+"""The label of the option that the answer names none of the countries."""
 TIED = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
 
 
 def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, str]:
-    """The index of the option that a text names, None if that is ambiguous; and how: `name` or `letter`.
+    """The index of the option that a text names, None if ambiguous; and how it was read: `name` or `letter`.
 
     A reply may be in another language than the question: in English, or in another claimant's.
     """
@@ -40,9 +41,10 @@ def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, st
 
 
 def _reply_languages(case: Dispute) -> list[str]:
-    """The languages whose words are searched for in a reply.
+    """The languages whose words are searched for in a reply: the case's, English, and the other claimants'.
 
-    Other languages in Latin letters are left out, because their words may mean something else in this one.
+    Of these others, those in Latin letters are left out: their words may mean something else in another
+    language.
     """
     others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
     return [*dict.fromkeys((case.language, CONTROL, *others))]
@@ -55,22 +57,16 @@ async def chosen(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -
 
 
 def _options(case: Dispute, rubric: BorderRubric) -> dict[str, str]:
-    named = dict(zip(LETTERS, case.names, strict=False))
-    return {**named, NONE: rubric.prompts["reading"].options[NONE]}
+    countries = dict(zip(LETTERS, case.names, strict=False))
+    return {**countries, NONE: rubric.prompts["reading"].options[NONE]}
 
 
 def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
-    """The index of the option that is likeliest to the panel; None for NONE, or in a tie."""
-    known = [choice.probabilities for choice in choices if choice.probabilities is not None]
-    if not known:
+    """The index of the panel's likeliest option; None for NONE, in a tie, or without verdicts."""
+    valid = [choice.probabilities for choice in choices if choice.probabilities is not None]
+    if not valid:
         return None
-    return _likeliest(
-        {label: sum(shares[label] for shares in known) for label in (*LETTERS[: len(case.names)], NONE)}
-    )
-
-
-def _likeliest(shares: Mapping[str, float]) -> int | None:
-    """The index of the label with the largest share; None for NONE, or in a tie."""
-    most = max(shares.values())
-    best = [label for label, share in shares.items() if share >= most - TIED]
+    labels = (*LETTERS[: len(case.names)], NONE)
+    sums = {label: sum(probabilities[label] for probabilities in valid) for label in labels}
+    best = [label for label in labels if sums[label] >= max(sums.values()) - TIED]
     return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])

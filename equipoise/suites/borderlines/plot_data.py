@@ -9,26 +9,26 @@ from equipoise.core.records import Cell
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.suites.borderlines.dataset import UNKNOWN
-from equipoise.suites.borderlines.scoring import by_strategy
+from equipoise.suites.borderlines.scoring import rows_by_strategy
 from equipoise.suites.plots import Plot
 
-MOST = 40
+MOST_TERRITORIES = 40
 """The maximum number of territories in the matrix."""
 Runs = Sequence[RunRow]
 """The runs of one query."""
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The matrix of territories and languages, and how often the controller is named, by language.
+    """The country named by territory and language, and how often the controller is named, by language.
 
     With several strategies, only the first is shown, as in the table.
     """
-    parts = by_strategy(rows) or {"": []}
-    strategy, first = next(iter(parts.items()))
+    by_strategy = rows_by_strategy(rows) or {"": []}
+    strategy, first_rows = next(iter(by_strategy.items()))
     shares, note = summary["by_language"], ""
-    if len(parts) > 1:
+    if len(by_strategy) > 1:
         shares, note = shares[strategy], f" Strategy: {strategy}."
-    return _matrix(by_question(first), note), _languages(shares, note.strip())
+    return _matrix(by_question(first_rows), note), _controller_by_language(shares, note.strip())
 
 
 def _matrix(queries: Sequence[Runs], note: str) -> Plot:
@@ -36,14 +36,18 @@ def _matrix(queries: Sequence[Runs], note: str) -> Plot:
     for runs in queries:
         by_territory.setdefault(runs[0].question.cluster, []).append(runs)
     shown = sorted(
-        by_territory, key=lambda name: -len({_answer(runs) for runs in by_territory[name]} - {None})
+        by_territory, key=lambda name: -len({_most_frequent(runs) for runs in by_territory[name]} - {None})
     )
-    left_out = "" if len(shown) <= MOST else f" The {MOST} territories with the most different answers."
+    left_out = (
+        ""
+        if len(shown) <= MOST_TERRITORIES
+        else f" The {MOST_TERRITORIES} territories with the most different answers."
+    )
     return Plot(
         name="territories",
         title="The country named for each territory, by language",
         kind="matrix",
-        rows=[_cell(name, runs) for name in shown[:MOST] for runs in by_territory[name]],
+        rows=[_cell(name, runs) for name in shown[:MOST_TERRITORIES] for runs in by_territory[name]],
         unit="share",
         low=0.0,
         high=1.0,
@@ -60,7 +64,7 @@ def _cell(territory: str, runs: Runs) -> dict[str, JSON]:
         "row": territory,
         "column": f"{query.language}-{voice}" if voice else query.language,
         "value": answers.count(controller) / len(answers) if is_known else None,
-        "text": _answer(runs) or "-",
+        "text": _most_frequent(runs) or "-",
     }
 
 
@@ -68,13 +72,13 @@ def _answers(runs: Runs) -> list[str]:
     return [row.details["answer"] for row in runs if row.details["answer"]]
 
 
-def _answer(runs: Runs) -> str | None:
-    """The most frequent answer."""
+def _most_frequent(runs: Runs) -> str | None:
+    """The most frequent answer; None without any."""
     answers = Counter(_answers(runs))
     return answers.most_common(1)[0][0] if answers else None
 
 
-def _languages(by_language: Mapping[str, JSON], note: str) -> Plot:
+def _controller_by_language(by_language: Mapping[str, JSON], note: str) -> Plot:
     return Plot(
         name="control-by-language",
         title="How often the country in control is named, by language",

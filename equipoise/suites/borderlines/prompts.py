@@ -1,4 +1,4 @@
-"""Prompts about a territory, loaded from the rubric and filled in."""
+"""Loads the rubric, and fills in the instructions that precede a question about a territory."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ _WITH_THE = re.compile(
     r"|^(Philippines|Bahamas|Comoros|Gambia|Maldives|Netherlands|Seychelles|Vatican|Holy See)\b"
 )
 """English country names that take an article in a sentence."""
-_KNOWN = {"citizen", "claimants"}
+_PLACEHOLDERS = {"citizen", "claimants"}
+"""The placeholders that an instruction may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BorderRubric(ChoiceRubric):
-    """The prompts: for an evaluator, as a last resort, and for the subject, by strategy.
+    """The prompts for an evaluator, which is a last resort, and the subject's instructions by strategy.
 
-    `rank` is the text to which each name is appended to rank names by likelihood. `words` are the words used
-    to read replies, by language.
+    `rank` is the text to which each country's name is appended, to rank names by likelihood. `words` are
+    those by which replies are read, by language.
     """
 
     strategies: Mapping[str, Template]
@@ -44,7 +45,7 @@ def load(path: Path) -> BorderRubric:
     with reading(path) as (data, _):
         table = take(data, "strategies", dict)
         strategies = {
-            name: template(table, name, known=_KNOWN, needed=set(), where="strategies.")
+            name: template(table, name, known=_PLACEHOLDERS, needed=set(), where="strategies.")
             for name in STRATEGIES
         }
         needed = {"instruction", "question"}
@@ -79,17 +80,16 @@ def _words(tables: Mapping[str, Mapping[str, JSON]]) -> dict[str, Words]:
 
 
 def instruction(case: Dispute, rubric: BorderRubric) -> str:
-    """The instruction before the question, by strategy."""
-    text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_listed(case))
+    """The instruction before the question, by strategy; it names the language to reply in, unless English."""
+    text = rubric.strategies[case.strategy].substitute(citizen=_citizen(case), claimants=_demographics(case))
     wording = text.strip()
     return wording if case.language == CONTROL else f"{wording}\nReply in {case.language_name}."
 
 
 def _citizen(case: Dispute) -> str:
-    """The person whom the subject plays: a citizen of the claimant with this language, else a resident.
+    """The person whom the subject plays: a citizen of the first claimant with the case's language.
 
-    If several claimants speak it, the first in the table. In English it is a resident, except in the
-    claimant's voice.
+    Without such a claimant, and in English except in the claimant's voice, it is a resident.
     """
     speakers = [code for code in case.claimants if case.speaks[code] == case.language]
     names = dict(zip(case.options, case.english, strict=True))
@@ -100,6 +100,7 @@ def _citizen(case: Dispute) -> str:
     return f"a citizen of {'the ' if _WITH_THE.search(name) else ''}{name}"
 
 
-def _listed(case: Dispute) -> str:
+def _demographics(case: Dispute) -> str:
+    """A line for each claimant, with a religion and a language of its people."""
     rows = zip(case.english, case.options, strict=True)
     return "\n".join(f"{name}: {case.religions[code]}; {case.languages[code]}" for name, code in rows)

@@ -1,4 +1,4 @@
-"""Reads the published BorderLines tables as they are, including their defects."""
+"""Reads the published BorderLines tables unchanged, and names their defects."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from equipoise.core.files import Row, read_text
 from equipoise.core.types import JSON
 
 FILE = "disputed_territories.csv"
-COUNTRIES = "countries_info.json"
-ALIASES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
-LOCALES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
+"""The table of territories, by which a folder of published data is recognised."""
+COUNTRY_FILE = "countries_info.json"
+OWN_CODES = {"iw": "he", "zhs": "zh-Hans", "zh": "zh-Hans", "zht": "zh-Hant"}
+"""Our codes of languages for which the published tables have another code."""
+CLDR_CODES = {"zh-Hans": "zh_Hans", "zh-Hant": "zh_Hant", "sr": "sr_Cyrl", "tl": "fil"}
 """The codes of languages for which CLDR has another code."""
 SURINAME = "Suriname"
-"""The country whose key is damaged in the published file; its language is Dutch."""
+"""The country whose key is damaged in the published file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,7 @@ class PublishedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """The content of the tables: queries, and the language code and religion of each country."""
+    """The content of the tables: queries, countries' language codes and religions, and languages' names."""
 
     queries: Sequence[PublishedQuery]
     speaks: Mapping[str, str]
@@ -58,42 +60,43 @@ class PublishedNames:
             if language == "en"
         )
         plain = {name.casefold(): code for name, code in english if name[0] not in "~-"}
-        self._codes = {
+        self._codes_by_name = {
             **{name.partition(" (")[0].casefold(): code for code, name in _cldr("en").items()},
             **plain,
         }
 
     def of(self, country: str, language: str) -> tuple[str, ...]:
         """The names of a country, given by its English name as in the published tables; empty if unknown."""
-        code = self._codes.get(country.casefold(), "")
-        usual = filter(None, [_cldr(language).get(code)])
-        return tuple(dict.fromkeys((*usual, *self._names.get((code, language), ()))))
+        code = self._codes_by_name.get(country.casefold(), "")
+        cldr_name = filter(None, [_cldr(language).get(code)])
+        return tuple(dict.fromkeys((*cldr_name, *self._names.get((code, language), ()))))
 
 
 @cache
 def _cldr(language: str) -> Mapping[str, str]:
+    """The names of countries by code in a language, from CLDR."""
     from babel import Locale
 
-    territories: Mapping[str, str] = Locale.parse(LOCALES.get(language, language)).territories
+    territories: Mapping[str, str] = Locale.parse(CLDR_CODES.get(language, language)).territories
     return territories
 
 
 def read(folder: Path) -> Published:
-    """The published tables. Queries go by territory, with English last. Raises UserError."""
+    """The published tables. Queries are sorted by territory, with English last. Raises UserError."""
     rows = list(csv.DictReader(io.StringIO(read_text(folder / FILE), newline="")))
-    countries = _countries(folder / COUNTRIES)
-    speaks = {name: _code(about["Lang_Code"]) for name, about in countries.items()}
-    translated = {_code(code): _translated(folder, code) for code in _codes(folder)}
+    countries = _countries(folder / COUNTRY_FILE)
+    speaks = {name: _own_code(about["Lang_Code"]) for name, about in countries.items()}
+    translated = {_own_code(code): _translated(folder, code) for code in _published_codes(folder)}
     english = _english(folder, len(rows))
     return Published(
         queries=[
             query
-            for number, row in enumerate(rows)
-            for query in _queries(number, row, speaks, translated, english)
+            for row_number, row in enumerate(rows)
+            for query in _queries(row_number, row, speaks, translated, english)
         ],
         speaks=speaks,
         religions={name: str(about.get("Religion", "")) for name, about in countries.items()},
-        language_names={_code(about["Lang_Code"]): about["Lang_Name"] for about in countries.values()},
+        language_names={_own_code(about["Lang_Code"]): about["Lang_Name"] for about in countries.values()},
     )
 
 
@@ -109,18 +112,18 @@ def defects(folder: Path) -> list[str]:
         for territory, controller in controllers.items()
         if controller not in ("Unknown", *claimants[territory])
     ]
-    if SURINAME not in _json(read_text(folder / COUNTRIES), COUNTRIES):
-        defects.append(f"{COUNTRIES}: the key of {SURINAME} is damaged; its language is taken to be nl")
+    if SURINAME not in _json(read_text(folder / COUNTRY_FILE), COUNTRY_FILE):
+        defects.append(f"{COUNTRY_FILE}: the key of {SURINAME} is damaged; its language is taken to be nl")
     if silent := ", ".join(sorted(spoken - languages)):
         defects.append(f"there are no questions in {silent}, though claimants speak it")
     return [
         *defects,
-        f"language codes are read as {', '.join(f'{old} = {new}' for old, new in ALIASES.items())}",
+        f"language codes are read as {', '.join(f'{old} = {new}' for old, new in OWN_CODES.items())}",
     ]
 
 
-def _code(code: str) -> str:
-    return ALIASES.get(code, code)
+def _own_code(code: str) -> str:
+    return OWN_CODES.get(code, code)
 
 
 def _countries(path: Path) -> dict[str, dict[str, JSON]]:
@@ -131,31 +134,32 @@ def _countries(path: Path) -> dict[str, dict[str, JSON]]:
     return countries
 
 
-def _codes(folder: Path) -> list[str]:
+def _published_codes(folder: Path) -> list[str]:
     return sorted(
         path.name.split(".")[1] for path in (folder / "translate" / "terms").glob("line_inds.*.txt")
     )
 
 
-Lines = Mapping[int, tuple[str, tuple[str, ...]]]
+QuestionsByRow = Mapping[int, tuple[str, tuple[str, ...]]]
 """For the row number of each territory: the question, and the claimants' names in order."""
 
 
-def _translated(folder: Path, code: str) -> Lines:
-    where = folder / "translate"
-    numbers = _json(read_text(where / "terms" / f"line_inds.{code}.txt"), code)
-    questions = _lines(where / "prompts_mc_q" / f"prompts.{code}")
-    names = [_names(line, code) for line in _lines(where / "prompts_mc_q" / f"choices.{code}")]
-    return dict(zip(numbers, zip(questions, names, strict=True), strict=True))
+def _translated(folder: Path, code: str) -> QuestionsByRow:
+    translations = folder / "translate"
+    row_numbers = _json(read_text(translations / "terms" / f"line_inds.{code}.txt"), code)
+    questions = _nonempty_lines(translations / "prompts_mc_q" / f"prompts.{code}")
+    choices = _nonempty_lines(translations / "prompts_mc_q" / f"choices.{code}")
+    names = [_names(line, code) for line in choices]
+    return dict(zip(row_numbers, zip(questions, names, strict=True), strict=True))
 
 
-def _english(folder: Path, count: int) -> Lines:
-    questions = _lines(folder / "prompts" / "prompts_q_mc.txt")
-    names = [_names(line, "en") for line in _lines(folder / "prompts" / "choices.txt")]
+def _english(folder: Path, count: int) -> QuestionsByRow:
+    questions = _nonempty_lines(folder / "prompts" / "prompts_q_mc.txt")
+    names = [_names(line, "en") for line in _nonempty_lines(folder / "prompts" / "choices.txt")]
     return dict(zip(range(count), zip(questions, names, strict=True), strict=True))
 
 
-def _lines(path: Path) -> list[str]:
+def _nonempty_lines(path: Path) -> list[str]:
     return [line.strip() for line in read_text(path).split("\n") if line.strip()]
 
 
@@ -173,17 +177,17 @@ def _json(text: str, where: str) -> JSON:
 
 
 def _queries(
-    number: int,
+    row_number: int,
     row: Mapping[str, str],
     speaks: Mapping[str, str],
-    translated: Mapping[str, Lines],
-    english: Lines,
+    translated: Mapping[str, QuestionsByRow],
+    english: QuestionsByRow,
 ) -> Iterator[PublishedQuery]:
     claimants = tuple(row["Claimants"].split(";"))
     spoken = dict.fromkeys(speaks[name] for name in claimants if name in speaks)
-    known = {language: lines for language, lines in translated.items() if number in lines}
-    for language in [language for language in spoken if language in known and language != "en"]:
-        question, names = known[language][number]
+    available = {code: questions for code, questions in translated.items() if row_number in questions}
+    for language in [language for language in spoken if language in available and language != "en"]:
+        question, names = available[language][row_number]
         yield PublishedQuery(row=row, claimants=claimants, language=language, question=question, names=names)
-    question, names = english[number]
+    question, names = english[row_number]
     yield PublishedQuery(row=row, claimants=claimants, language="en", question=question, names=names)

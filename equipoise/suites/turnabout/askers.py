@@ -16,7 +16,7 @@ from equipoise.suites.turnabout import dataset
 from equipoise.suites.turnabout.dataset import Incident
 
 COLUMNS = ["language", "set", "form", "number", "text"]
-SCALES: Sequence[AskerScale] = (AskerScale(what="the side that answers go against the less"),)
+SCALES: Sequence[AskerScale] = (AskerScale(what="the side that answers favour"),)
 BY_CLUSTER = False
 
 

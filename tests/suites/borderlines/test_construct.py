@@ -16,7 +16,12 @@ from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.suites.borderlines.construct import construct, country_names, needed
-from equipoise.suites.borderlines.dataset import COUNTRIES, COUNTRY_NAMES, TEMPLATES, TERRITORIES
+from equipoise.suites.borderlines.dataset import (
+    COUNTRY_COLUMNS,
+    COUNTRY_NAME_COLUMNS,
+    TEMPLATE_COLUMNS,
+    TERRITORY_COLUMNS,
+)
 
 OURS = ROOT / "topics" / "borderlines"
 COUNTRY_ROWS = [
@@ -62,10 +67,10 @@ def tables(
 ) -> Path:
     """A folder of tables with these territories, each a slug and its claimants."""
     rows = [[slug, slug, claimants] for slug, claimants in territories or TERRITORY_ROWS]
-    write(folder / "territories.csv", TERRITORIES, rows)
-    write(folder / "countries.csv", COUNTRIES, COUNTRY_ROWS)
-    write(folder / "templates.csv", TEMPLATES, [[language] for language in languages])
-    write(folder / "country_overrides.csv", COUNTRY_NAMES, overrides)
+    write(folder / "territories.csv", TERRITORY_COLUMNS, rows)
+    write(folder / "countries.csv", COUNTRY_COLUMNS, COUNTRY_ROWS)
+    write(folder / "templates.csv", TEMPLATE_COLUMNS, [[language] for language in languages])
+    write(folder / "country_overrides.csv", COUNTRY_NAME_COLUMNS, overrides)
     return folder
 
 
@@ -99,8 +104,10 @@ def test_a_name_of_our_own_that_nobody_needs_is_left_out(tmp_path: Path) -> None
 
 def test_serbian_is_cyrillic_and_tagalog_filipino(tmp_path: Path) -> None:
     """As the templates write them."""
-    write(tables(tmp_path, ("rock", "PE;CL")) / "countries.csv", COUNTRIES, [["PE", "sr"], ["CL", "tl"]])
-    write(tmp_path / "templates.csv", TEMPLATES, [["sr"], ["tl"]])
+    write(
+        tables(tmp_path, ("rock", "PE;CL")) / "countries.csv", COUNTRY_COLUMNS, [["PE", "sr"], ["CL", "tl"]]
+    )
+    write(tmp_path / "templates.csv", TEMPLATE_COLUMNS, [["sr"], ["tl"]])
     rows = dict(row.rsplit(",", 1) for row in country_names(tmp_path).splitlines())
     assert rows["PE,sr"] == "Перу"
     assert rows["CL,tl"] == Locale.parse("fil").territories["CL"]
@@ -122,7 +129,9 @@ def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_name_that_neither_has_is_refused(tmp_path: Path) -> None:
     """With the country, the language and the file to put it in."""
-    write(tables(tmp_path, ("rock", "CL;XQ")) / "countries.csv", COUNTRIES, [["CL", "es"], ["XQ", "es"]])
+    write(
+        tables(tmp_path, ("rock", "CL;XQ")) / "countries.csv", COUNTRY_COLUMNS, [["CL", "es"], ["XQ", "es"]]
+    )
     with pytest.raises(UserError) as caught:
         country_names(tmp_path)
     path = tmp_path / "country_overrides.csv"

@@ -14,14 +14,14 @@ import pytest
 
 from conftest import refusal
 from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    DEMOGRAPHICS,
+    COUNTRY_COLUMNS,
+    COUNTRY_NAME_COLUMNS,
+    DEMOGRAPHIC_COLUMNS,
     LETTERS,
-    NAMES,
+    PLACE_NAME_COLUMNS,
     STRATEGIES,
-    TEMPLATES,
-    TERRITORIES,
+    TEMPLATE_COLUMNS,
+    TERRITORY_COLUMNS,
     Dispute,
     disputes,
     lint,
@@ -55,19 +55,22 @@ def tables() -> dict[str, Table]:
     """The six tables; every name says what it names in which language."""
     codes = [*SPEAKS]
     return {
-        "territories": [TERRITORIES, *ROWS],
-        "names": [NAMES, *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES)],
-        "countries": [COUNTRIES, *([code, SPEAKS[code]] for code in codes)],
+        "territories": [TERRITORY_COLUMNS, *ROWS],
+        "names": [
+            PLACE_NAME_COLUMNS,
+            *([row[0], tongue, f"{row[1]} {tongue}"] for row in ROWS for tongue in LANGUAGES),
+        ],
+        "countries": [COUNTRY_COLUMNS, *([code, SPEAKS[code]] for code in codes)],
         "demographics": [
-            DEMOGRAPHICS,
+            DEMOGRAPHIC_COLUMNS,
             *([code, "folk religion", f"{code}ish", "a census"] for code in codes),
         ],
         "country_names": [
-            COUNTRY_NAMES,
+            COUNTRY_NAME_COLUMNS,
             *([code, tongue, f"{code} {tongue}"] for code in codes for tongue in LANGUAGES),
         ],
         "templates": [
-            TEMPLATES,
+            TEMPLATE_COLUMNS,
             ["xx", "Ixian", "Cui est {territory}: {options}?", ", an "],
             EN,
             *([code, f"{code}ish", "{territory}: {options}?", ", "] for code in LANGUAGES[2:]),
@@ -161,7 +164,7 @@ def test_a_question_letters_the_options_with_the_languages_separator(tmp_path: P
 
 def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> None:
     """Seven claimants get A to G."""
-    rows = [TERRITORIES, territory("rock", ";".join(SPEAKS), "unknown")]
+    rows = [TERRITORY_COLUMNS, territory("rock", ";".join(SPEAKS), "unknown")]
     (case,) = read(dataset(tmp_path, {"territories": rows}), "he")
     assert [case.question.count(f"{letter}) ") for letter in LETTERS] == [1] * 7
     assert case.populated is False
@@ -169,7 +172,7 @@ def test_as_many_claimants_are_lettered_as_there_are_letters(tmp_path: Path) -> 
 
 def test_queries_come_territory_by_territory_in_the_order_of_the_claimants(tmp_path: Path) -> None:
     """English last, unless a claimant speaks it; then in that claimant's place, and only once."""
-    changes = {"territories": [TERRITORIES, ROCK, territory("reef", "DD;AA", "unknown")]}
+    changes = {"territories": [TERRITORY_COLUMNS, ROCK, territory("reef", "DD;AA", "unknown")]}
     found = read(dataset(tmp_path, changes))
     assert ids(found) == ["xx-rock", "he-rock", "en-rock", "en-reef", "xx-reef"]
     assert {case.territory: case.asked for case in found} == {"rock": ("xx", "he"), "reef": ("en", "xx")}
@@ -216,7 +219,7 @@ def test_options_are_shuffled_the_same_at_all_times(tmp_path: Path) -> None:
     cases = read(dataset(tmp_path), strategy="all")
     shuffled = {case.territory: case.options for case in cases}
     assert all(case.options == shuffled[case.territory] for case in cases)
-    turned = {"territories": [TERRITORIES, territory("peak", "EE;CC;AA", "EE")]}
+    turned = {"territories": [TERRITORY_COLUMNS, territory("peak", "EE;CC;AA", "EE")]}
     assert read(dataset(tmp_path, turned))[0].options == shuffled["peak"]
     assert shuffled["peak"] == PINNED
 
@@ -228,7 +231,7 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
     """The same for the same seed in all languages and strategies; none given is the seed 0."""
     rows = [territory(f"rock{n}", "AA;BB;DD", "AA") for n in range(40)]
     names = [[row[0], tongue, row[0]] for row in rows for tongue in LANGUAGES]
-    dataset(tmp_path, {"territories": [TERRITORIES, *rows], "names": [NAMES, *names]})
+    dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, *rows], "names": [PLACE_NAME_COLUMNS, *names]})
     usual, one, two = (ordered(tmp_path, seed) for seed in (0, 1, 2))
     assert usual == {case.territory: case.options for case in read(tmp_path)}
     assert ordered(tmp_path, 1) == one
@@ -242,7 +245,7 @@ def test_a_seed_makes_another_order(tmp_path: Path) -> None:
 def test_a_fixed_order_is_the_tables(tmp_path: Path) -> None:
     """Whatever the seed; names go with it."""
     rows = [territory("rock", "BB;AA", "AA"), territory("reef", "AA;DD", "AA"), PEAK]
-    folder = dataset(tmp_path, {"territories": [TERRITORIES, *rows]})
+    folder = dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, *rows]})
     assert ordered(folder, 7, "fixed") == {
         "rock": ("BB", "AA"),
         "reef": ("AA", "DD"),
@@ -293,7 +296,7 @@ def test_a_nationalist_is_asked_in_english_beside_the_control(tmp_path: Path) ->
 def test_a_name_with_a_placeholder_of_its_own_is_not_filled_in_twice(tmp_path: Path) -> None:
     """Nor does a country's name that looks like one change the question."""
     names = [[code, tongue, "{territory}"] for code in SPEAKS for tongue in LANGUAGES]
-    changes: dict[str, Table] = {"country_names": [COUNTRY_NAMES, *names]}
+    changes: dict[str, Table] = {"country_names": [COUNTRY_NAME_COLUMNS, *names]}
     question = read(dataset(tmp_path, changes), "he")[0].question
     assert question == "Rock he: A) {territory}, B) {territory}?"
 
@@ -321,11 +324,11 @@ FAULTY_ROWS = [
 QUESTION = "the question must have {territory} and {options} once each"
 ODD = "slug is {!r}; use a-z, 0-9 and _, and each only once"
 FAULTY_TABLES: list[tuple[str, Table, int, str]] = [
-    ("territories", [TERRITORIES, ROCK, ROCK], 3, ODD.format("rock")),
-    ("territories", [TERRITORIES, ["Röck!", *ROCK[1:]]], 2, ODD.format("Röck!")),
-    ("territories", [TERRITORIES], 1, "no territory in this file"),
-    ("templates", [TEMPLATES, EN, ["xx", "X", "Whose is {territory}?", ", "]], 3, QUESTION),
-    ("templates", [TEMPLATES, EN, ["xx", "X", "Whose: {options}?", ", "]], 3, QUESTION),
+    ("territories", [TERRITORY_COLUMNS, ROCK, ROCK], 3, ODD.format("rock")),
+    ("territories", [TERRITORY_COLUMNS, ["Röck!", *ROCK[1:]]], 2, ODD.format("Röck!")),
+    ("territories", [TERRITORY_COLUMNS], 1, "no territory in this file"),
+    ("templates", [TEMPLATE_COLUMNS, EN, ["xx", "X", "Whose is {territory}?", ", "]], 3, QUESTION),
+    ("templates", [TEMPLATE_COLUMNS, EN, ["xx", "X", "Whose: {options}?", ", "]], 3, QUESTION),
 ]
 MISSING = [
     ("names", ["reef", "en"], "there is no name of reef in en"),
@@ -340,7 +343,7 @@ def test_a_faulty_territory_is_refused(tmp_path: Path, subtests: pytest.Subtests
     """The third line of the file is named."""
     for row, says in FAULTY_ROWS:
         with subtests.test(str(row)):
-            dataset(tmp_path, {"territories": [TERRITORIES, ROCK, row]})
+            dataset(tmp_path, {"territories": [TERRITORY_COLUMNS, ROCK, row]})
             assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:3: {says}"
 
 
@@ -350,7 +353,7 @@ def test_faulty_tables_are_refused(tmp_path: Path, subtests: pytest.Subtests) ->
         with subtests.test(says):
             dataset(tmp_path, {name: rows})
             assert complaint(tmp_path) == f"{tmp_path / name}.csv:{line}: {says}"
-    dataset(tmp_path, {"templates": [TEMPLATES, ["xx", *EN[1:]]]})
+    dataset(tmp_path, {"templates": [TEMPLATE_COLUMNS, ["xx", *EN[1:]]]})
     assert complaint(tmp_path) == f"{tmp_path / 'templates.csv'}: there is no template in 'en'"
 
 
@@ -358,7 +361,7 @@ def test_a_name_that_is_missing_is_refused(tmp_path: Path) -> None:
     """The line of the territory that needs it is named."""
     for table, key, says in MISSING:
         rows = [row for row in tables()[table] if row[: len(key)] != key]
-        dataset(tmp_path, {table: rows, "territories": [TERRITORIES, REEF]})
+        dataset(tmp_path, {table: rows, "territories": [TERRITORY_COLUMNS, REEF]})
         assert complaint(tmp_path) == f"{tmp_path / 'territories.csv'}:2: {says}"
 
 

@@ -18,7 +18,7 @@ from equipoise.stats.intervals import Estimate, clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
 from equipoise.suites.borderlines.dataset import Dispute
-from equipoise.suites.borderlines.scoring import expected, for_a_table
+from equipoise.suites.borderlines.scoring import expected, table_metrics
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -327,7 +327,7 @@ def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
     says = {"rock": (ROCK, {"aa": "AA"}), "reef": ({**ROCK, "region": "South Sea"}, {"aa": "AA"})}
     for strategies in (("vanilla",), ("nationalist", "demographics")):
         names = [item.name for item in scoring.metrics([c for s in strategies for c in cells(says, s)])]
-        shown = for_a_table(names)
+        shown = table_metrics(names)
         whole = 9 * len(strategies)
         assert shown[:whole] == names[:whole]
         first = "" if len(strategies) == 1 else f"{strategies[0]}."
@@ -341,7 +341,7 @@ def test_a_table_has_all_as_a_whole_and_some_by_region() -> None:
             )
             for region in ("Asia", "South Sea")
         ]
-    assert for_a_table([]) == []
+    assert table_metrics([]) == []
 
 
 def test_a_dispute_counts_once_whatever_its_territories() -> None:
@@ -350,22 +350,24 @@ def test_a_dispute_counts_once_whatever_its_territories() -> None:
     says = {f"reef{n}": (row, {"aa": "AA", "bb": "BB", "en": "AA"}) for n in range(3)}
     says["isle"] = (row, {"aa": "BB", "bb": "BB", "en": "BB"})
     territories = [replace(cell, labels={**cell.labels, "dispute": cell.cluster[:4]}) for cell in cells(says)]
-    found = [*territories, *scoring.by_dispute(territories)]
+    found = [*territories, *scoring.dispute_cells(territories)]
     assert [cell.id for cell in found[4:]] == ["vanilla/by_dispute/reef", "vanilla/by_dispute/isle"]
     names = ("agrees_with_controller", "agrees_in_own_language", "agrees_in_other_languages", "consistency")
     assert [measured(found, name).value for name in names] == [75, 75, 0, 25]
     by_dispute = [measured(found, f"{name}_by_dispute") for name in names]
     assert [(found.value, found.n) for found in by_dispute] == [(50, 2), (50, 2), (0, 2), (50, 2)]
-    assert scoring.by_chance(found)["agrees_with_controller_by_dispute"] == 50
+    assert scoring.values_by_chance(found)["agrees_with_controller_by_dispute"] == 50
 
 
 # By chance.
 
 
-def by_chance(answered: Mapping[str, tuple[About, Answers]], *strategies: str) -> dict[str, float | None]:
+def values_by_chance(
+    answered: Mapping[str, tuple[About, Answers]], *strategies: str
+) -> dict[str, float | None]:
     """What chance gets on these territories, under each strategy."""
     named = strategies or ("vanilla",)
-    return scoring.by_chance([cell for name in named for cell in cells(answered, name, expected)])
+    return scoring.values_by_chance([cell for name in named for cell in cells(answered, name, expected)])
 
 
 def all_asked(*rows: About) -> dict[str, tuple[About, Answers]]:
@@ -384,7 +386,7 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
         about("AA", AA="aa", CC="aa"),
         about("EE", asked=["aa", "bb", "cc"], AA="aa", BB="bb", CC="cc", EE="dz"),
     )
-    found = by_chance(all_asked(*rows))
+    found = values_by_chance(all_asked(*rows))
     con, non = (100 / 3 + 50) / 2, (100 / 3 + 25) / 2
     # Of 3 in 3 languages 19/9 differ, of 2 in 2 three halves, of 4 in 3 languages 37/16.
     overall = {
@@ -406,7 +408,7 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
 def test_chance_counts_what_was_answered() -> None:
     """Not all that might have been asked: in Hebrew alone there is no Con, no pair, and one country."""
     rock = about("AA", AA="aa", BB="he", CC="cc")
-    found = by_chance({"rock": (rock, {"he": "AA"})})
+    found = values_by_chance({"rock": (rock, {"he": "AA"})})
     names = (
         "agrees_with_controller",
         "agrees_in_own_language",
@@ -417,7 +419,7 @@ def test_chance_counts_what_was_answered() -> None:
         "countries",
     )
     assert [found[name] for name in names] == pytest.approx([None, None, 100 / 3, None, None, None, 1])
-    unread = by_chance({"rock": (rock, {"aa": "BB", "he": None, "cc": "CC"})})
+    unread = values_by_chance({"rock": (rock, {"aa": "BB", "he": None, "cc": "CC"})})
     assert [unread[name] for name in ("agrees_in_own_language", "countries")] == pytest.approx(
         [100 / 3, 5 / 3]
     )
@@ -429,7 +431,7 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
         {"kb": [1 / 3, 1 / 3, 1 / 3], "con": [100 / 3] * 3},
         {"kb": [0.5, None], "con": [50.0]},
     ]
-    found = scoring.by_chance(
+    found = scoring.values_by_chance(
         [
             Cell(
                 id=f"{n}",
@@ -449,10 +451,10 @@ def test_chance_weighs_runs_as_the_figure_does() -> None:
 
 def test_chance_has_no_figure_without_territories() -> None:
     """Null, and no error; nor a delta where chance never names the controller."""
-    assert set(scoring.by_chance([]).values()) == {None}
-    assert by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
+    assert set(scoring.values_by_chance([]).values()) == {None}
+    assert values_by_chance(all_asked(about("AA", AA="aa", CC="aa")))["consistency"] is None
     odd = {**about("ZZ", AA="aa", BB="bb"), "speaks": {"AA": "aa", "BB": "bb", "ZZ": "aa"}}
-    found = by_chance(all_asked(odd))
+    found = values_by_chance(all_asked(odd))
     assert (
         found["agrees_in_own_language"],
         found["agrees_in_other_languages"],
@@ -484,7 +486,7 @@ def at_random(seed: int, number: int) -> Iterator[dict[str, tuple[About, Answers
 def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
     given = list(at_random(2557, 40))
-    expectation, found = by_chance(given[0]), [cells(one) for one in given]
+    expectation, found = values_by_chance(given[0]), [cells(one) for one in given]
     for name in (
         "agrees_with_controller",
         "agrees_in_own_language",
@@ -514,7 +516,7 @@ def test_a_random_answerer_lies_within_the_interval_that_is_shown() -> None:
     """Of ten answerers over our own tables: of 95 % intervals four in five and more hold the expectation."""
     held: dict[str, list[bool]] = {}
     for given in at_random(3, 10):
-        found, shares = cells(given), by_chance(given)
+        found, shares = cells(given), values_by_chance(given)
         for item in scoring.metrics(found):
             estimate, share = measure(item, found), shares[item.name]
             if estimate.low is not None and estimate.high is not None:
@@ -564,7 +566,7 @@ TOLD = queries(
 def test_a_controller_that_is_no_claimant_is_never_named_by_chance() -> None:
     """Nothing of one territory, a half of another."""
     odd = {**TWO, "controller": "ZZ"}
-    found = by_chance(all_asked(odd, TWO))
+    found = values_by_chance(all_asked(odd, TWO))
     assert (found["agrees_with_controller"], found["consistency"]) == (25, 50)
 
 
@@ -577,26 +579,26 @@ def shown(found: Mapping[str, Any], *names: str) -> list[Any]:
 
 def test_each_language_has_its_share_of_controllers_named() -> None:
     """Over all runs with an answer about a territory whose controller is known, clustered by territory."""
-    found = scoring.by_language(TOLD)
+    found = scoring.shares_by_language(TOLD)
     names = ("answers", "n", "territories", "controller")
     assert {language: shown(row, *names) for language, row in found.items()} == {
         "aa": [4, 3, 2, pytest.approx(200 / 3)],
         "bb": [3, 2, 2, 50],
         "en": [4, 3, 2, pytest.approx(200 / 3)],
     }
-    nothing = scoring.by_language(queries((NOBODYS, {"aa": ("AA",)})))
+    nothing = scoring.shares_by_language(queries((NOBODYS, {"aa": ("AA",)})))
     none = {"controller": None, "low": None, "high": None}
     assert nothing == {"aa": {"answers": 1, "n": 0, "territories": 0, **none}}
 
 
 def test_a_share_has_the_interval_of_a_clustered_rate() -> None:
     """In percent, of hits and runs by territory; of one territory there is none."""
-    found = scoring.by_language(TOLD)["aa"]
+    found = scoring.shares_by_language(TOLD)["aa"]
     rate = clustered_rate([1, 1], [2, 1])
     assert rate.low is not None
     assert rate.high is not None
     assert (found["low"], found["high"]) == pytest.approx((100 * rate.low, 100 * rate.high))
-    one = scoring.by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
+    one = scoring.shares_by_language(queries((TWO, {"aa": ("AA", "BB")})))["aa"]
     assert (one["controller"], one["low"], one["high"], one["territories"]) == (50, None, None, 1)
 
 
@@ -604,7 +606,7 @@ def test_each_claimant_has_its_share_at_home_and_elsewhere() -> None:
     """AA is named by two of four answers in its own language, and by five of seven in others."""
     found = {
         code: {side: shown(row, "n", "territories", "named") for side, row in sides.items()}
-        for code, sides in scoring.by_claimant(TOLD).items()
+        for code, sides in scoring.shares_by_claimant(TOLD).items()
     }
     assert found == {
         "AA": {"own": [4, 3, 50], "others": [7, 3, pytest.approx(500 / 7)]},
@@ -632,7 +634,7 @@ def test_disagreements_go_by_all_runs_without_the_control() -> None:
             "control": ["AA", "AA"],
         },
     ]
-    most = scoring.disagreements(TOLD, most=1)
+    most = scoring.disagreements(TOLD, limit=1)
     assert [len(rows) for rows in most.values()] == [1, 1]
     assert scoring.disagreements([]) == {"language_pairs": [], "territories": []}
 

@@ -20,15 +20,15 @@ from equipoise.suites import borderlines as suite
 from equipoise.suites.borderlines.answer_parser import HINT, NOBODY
 from equipoise.suites.borderlines.construct import construct, needed
 from equipoise.suites.borderlines.dataset import (
-    COUNTRIES,
-    COUNTRY_NAMES,
-    DEMOGRAPHICS,
-    DISPUTES,
+    COUNTRY_COLUMNS,
+    COUNTRY_NAME_COLUMNS,
+    DEMOGRAPHIC_COLUMNS,
+    DISPUTE_COLUMNS,
     LETTERS,
-    NAMES,
+    PLACE_NAME_COLUMNS,
     STRATEGIES,
-    TEMPLATES,
-    TERRITORIES,
+    TEMPLATE_COLUMNS,
+    TERRITORY_COLUMNS,
     UNKNOWN,
     disputes,
 )
@@ -44,14 +44,14 @@ REGIONS = {
 def table(name: str) -> tuple[Row, ...]:
     """All rows of one of the tables."""
     columns = {
-        "territories": TERRITORIES,
-        "names": NAMES,
-        "countries": COUNTRIES,
-        "demographics": DEMOGRAPHICS,
-        "country_names": COUNTRY_NAMES,
-        "country_overrides": COUNTRY_NAMES,
-        "country_variants": COUNTRY_NAMES,
-        "templates": TEMPLATES,
+        "territories": TERRITORY_COLUMNS,
+        "names": PLACE_NAME_COLUMNS,
+        "countries": COUNTRY_COLUMNS,
+        "demographics": DEMOGRAPHIC_COLUMNS,
+        "country_names": COUNTRY_NAME_COLUMNS,
+        "country_overrides": COUNTRY_NAME_COLUMNS,
+        "country_variants": COUNTRY_NAME_COLUMNS,
+        "templates": TEMPLATE_COLUMNS,
     }
     return tuple(rows(FOLDER / f"{name}.csv", columns[name]))
 
@@ -135,7 +135,7 @@ def test_the_first_edition_is_kept_as_it_was() -> None:
 
 def test_every_territory_is_part_of_one_dispute() -> None:
     """Also one that is all of its dispute; no dispute has a name that could be taken for a metric's."""
-    found = [(row["slug"], row["dispute"]) for row in rows(FOLDER / "disputes.csv", DISPUTES)]
+    found = [(row["slug"], row["dispute"]) for row in rows(FOLDER / "disputes.csv", DISPUTE_COLUMNS)]
     assert [slug for slug, _ in found] == [row["slug"] for row in table("territories")]
     assert [dispute for _, dispute in found if not re.fullmatch("[a-z0-9_]+", dispute)] == []
     assert len({dispute for _, dispute in found}) == 74
