@@ -27,8 +27,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from merging import measure
 from playwright.sync_api import sync_playwright
+from processes import measured
 from serving import ROOT, environment, serving
 
 from equipoise import suites
@@ -153,7 +153,7 @@ def main() -> None:
         subprocess.run([sys.executable, __file__, f"--make={folder}", f"--models={given.models}"], check=True)
         files = [*(folder / "results").glob("*.json")]
         page = folder / "board.html"
-        made = measure(*COMMAND, "report", str(folder / "results"), "-o", str(page), "--no-transcripts")
+        made = measured([*COMMAND, "report", str(folder / "results"), "-o", str(page), "--no-transcripts"])
         size, paint = page.stat().st_size / 1e6, first_paint(page)
         print(
             json.dumps(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -265,3 +266,13 @@ def test_locals_are_named_by_what_they_hold() -> None:
         if name in VAGUE
     ]
     assert wrong == []
+
+
+@pytest.mark.slow
+def test_benchmarks_import_what_exists() -> None:
+    """Nobody else imports them, so a name that is gone would show only when a figure is wanted."""
+    names = ", ".join(sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py")))
+    command = [sys.executable, "-c", f"import {names}"]
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("benchmarks", "tests"))
+    imported = subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True)
+    assert imported.returncode == 0, imported.stderr
