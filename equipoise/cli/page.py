@@ -97,7 +97,7 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
         named: Mapping[str, Plot] = audit_figures.figures(audits)
     else:
         files, _ = page.find(results)
-        named = page.figures_by_file_name([*page.read(files)])
+        named = page.plots_by_file_name([*page.read(files)])
     try:
         for name, figure in named.items():
             with replacing(output / f"{name}.svg") as file:

@@ -147,8 +147,8 @@ def _difference(metric: Mapping[str, JSON], sides: Sequence[str], *, is_directed
     return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
 
 
-def drawn(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
-    """A figure of the shifts with their intervals, and of asymmetry by language and area if it has one.
+def plots(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
+    """A plot of the shifts, and of asymmetries by language and area that have an interval.
 
     `name` returns the label of a metric.
     """

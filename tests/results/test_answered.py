@@ -62,7 +62,7 @@ def test_a_change_in_a_session_is_told_everywhere(project: Project) -> None:
     assert text == NEW.format(second["first_run"])
     assert f"answered: {text}" in ran.summary
     side = load(project.results_path)
-    assert f"Who answered: {text}" in page_data.result(side, 0, {}).warnings
+    assert f"Who answered: {text}" in page_data.page_result(side, 0, {}).warnings
     assert [item for item in compare(side, side).warnings if "answered" in item] == [
         f"in the baseline, {text}",
         f"in the candidate, {text}",

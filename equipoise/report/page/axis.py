@@ -1,4 +1,4 @@
-"""The axis of a column of intervals: the part of the scale that contains them."""
+"""The axis on which a column of intervals is drawn: the part of the scale that contains all of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from math import ceil, floor, log10
 from equipoise.core.types import JSON
 
 _STEPS = 6
-"""Approximate number of steps between the ends."""
+"""Number of steps between the lowest and the highest value, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The ends of an axis, round numbers in the unit of the metrics."""
+    """An axis. Its ends are round numbers, in the unit of the metrics."""
 
     low: float
     high: float
@@ -23,15 +23,15 @@ class Axis:
         return f"{self.low:g} to {self.high:g}"
 
     def share(self, value: float) -> float:
-        """The position of a value between the low end (0) and the high end (100)."""
+        """The position of a value: 0 at the low end, 100 at the high end."""
         return 100 * (value - self.low) / (self.high - self.low)
 
 
 def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
-    """The axis that shows these values with their intervals; the whole scale if there is none."""
+    """The axis of these metrics' values and intervals; the whole scale if no metric has a value."""
     rows = [*metrics]
-    values = [m[part] for m in rows for part in ("value", "low", "high") if m[part] is not None]
-    is_percent = all(m["unit"] == "%" for m in rows)
+    values = [row[key] for row in rows for key in ("value", "low", "high") if row[key] is not None]
+    is_percent = all(row["unit"] == "%" for row in rows)
     if not values:
         return Axis(low=0.0 if is_percent else -100.0, high=100.0)
     step = _round_up((max(values) - min(values)) / _STEPS)
@@ -42,6 +42,6 @@ def axis(metrics: Iterable[Mapping[str, JSON]]) -> Axis:
 
 
 def _round_up(size: float) -> float:
-    """The smallest of 1, 2, 5, 10, 20, ... that is not less than `size`."""
+    """The smallest of 1, 2, 5, 10, 20, 50, 100 ... that is not less than `size`."""
     power = 10.0 ** floor(log10(max(size, 1.0)))
     return next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= size)

@@ -1,4 +1,7 @@
-"""The board: data for the part of a page that shows many models side by side."""
+"""The board of models as a page shows it: a table for each set of comparable results, by suite.
+
+`equipoise.comparison.board` decides what is comparable, and ranks the models.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from equipoise.comparison import board as boards
-from equipoise.comparison.board import Section, Table, Trend
+from equipoise.comparison import board
+from equipoise.comparison.board import Board, Section, Table, Trend
 from equipoise.comparison.entry import Entry
 from equipoise.report.page import standings
 from equipoise.report.page.axis import Axis, axis
@@ -15,13 +18,18 @@ from equipoise.report.page.names import title
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
-"""Maximum number of trends shown without a click."""
-_UNSCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
+"""Maximum number of trends board_view without a click."""
+_NOT_SCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoardRow:
-    """One model in a table. `alike` is a hex number with a bit for each row not told apart from it."""
+    """One model in a table.
+
+    `ranks` is the range of its possible ranks as text, `rank` its position by score, from 1, and `group` the
+    number of its group of models that cannot be told apart; the last two are None without a score. `alike` is
+    a hexadecimal number, whose bit N is set if row N of the table cannot be told apart from this one.
+    """
 
     entry: Entry
     ranks: str
@@ -37,14 +45,14 @@ class BoardRow:
 
     @property
     def unscored(self) -> str:
-        """Counts of the outcomes without a plain score, in a phrase."""
-        ended = self.entry.outcomes
-        return ", ".join(f"{name} {ended[name]:,}" for name in _UNSCORED if ended.get(name))
+        """The counts of outcomes other than scored, as a phrase."""
+        counts = self.entry.outcomes
+        return ", ".join(f"{name} {counts[name]:,}" for name in _NOT_SCORED if counts.get(name))
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
-    """One table of the board. `name` is its id in the page."""
+class TableView:
+    """One table of the board. `name` is the id of its element in the page."""
 
     name: str
     table: Table
@@ -52,16 +60,16 @@ class View:
 
     @cached_property
     def axis(self) -> Axis:
-        """The axis of the intervals of its headlines."""
+        """The axis of the intervals of the headlines."""
         return axis(item.headline for item in (*self.table.entries, *self.table.earlier))
 
     @cached_property
     def rows(self) -> list[BoardRow]:
-        """The rows of its models, best first, those without a score last."""
+        """A row for each model, best first, those without a score last."""
         scored, ranking = len(self.table.scored), self.table.ranking
         return [
-            _row(item, self.table, n, ranking) if n < scored else _unranked(item)
-            for n, item in enumerate(self.table.entries)
+            _ranked_row(entry, self.table, index, ranking) if index < scored else _unranked_row(entry)
+            for index, entry in enumerate(self.table.entries)
         ]
 
     @property
@@ -71,63 +79,63 @@ class View:
 
     @property
     def has_best(self) -> bool:
-        """Whether an end of the scale is the better one."""
+        """Whether one end of the scale is better than the other."""
         metric = self.table.first.metric
         return metric is None or metric.higher_is_better is not None
 
     @property
     def trends(self) -> Sequence[Trend]:
-        """Its families with several releases."""
+        """The families of models with several releases in the table."""
         return self.table.trends
 
     @property
     def unit(self) -> str:
-        """The unit as it follows a figure, with a space."""
+        """The unit of the headline, after a space."""
         metric = self.table.first.metric
         return " %" if metric is None or metric.unit == "%" else f" {metric.unit}"
 
     @property
     def differences(self) -> list[str]:
-        """Sentences on which models can be told apart."""
+        """Sentences on the models that can be told apart, and those that cannot."""
         return [*standings.differences(self.table)]
 
     @property
-    def judges(self) -> str:
-        """A sentence on its evaluators and their audits."""
-        return standings.judges(self.table)
+    def evaluators(self) -> str:
+        """Sentences on the evaluators and their audits."""
+        return standings.evaluator_sentences(self.table)
 
     @property
-    def asked(self) -> str:
-        """A sentence on what its models were asked."""
-        return standings.asked(self.table)
+    def cases(self) -> str:
+        """A phrase on the number of cases and their languages."""
+        return standings.case_phrase(self.table)
 
     @property
     def citation(self) -> str:
-        """The text to cite the table."""
+        """The text with which to cite the table."""
         return standings.citation(self.table)
 
 
-def _row(item: Entry, table: Table, row: int, ranking: Ranking) -> BoardRow:
-    best, worst = ranking.best[row], ranking.worst[row]
+def _ranked_row(entry: Entry, table: Table, index: int, ranking: Ranking) -> BoardRow:
+    best, worst = ranking.best[index], ranking.worst[index]
     return BoardRow(
-        entry=item,
+        entry=entry,
         ranks=str(best) if best == worst else f"{best}\u2013{worst}",
-        rank=row + 1,
-        group=ranking.group[row],
-        alike=f"{sum(1 << other for other in table.alike(row)):x}",
+        rank=index + 1,
+        group=ranking.group[index],
+        alike=f"{sum(1 << other for other in table.alike(index)):x}",
     )
 
 
-def _unranked(item: Entry) -> BoardRow:
-    return BoardRow(entry=item, ranks="-", rank=None, group=None, alike="0")
+def _unranked_row(entry: Entry) -> BoardRow:
+    return BoardRow(entry=entry, ranks="-", rank=None, group=None, alike="0")
 
 
 @dataclass(frozen=True, kw_only=True)
-class SuiteBoard:
+class SuiteView:
     """All tables of one suite."""
 
     section: Section
-    views: Sequence[View]
+    tables: Sequence[TableView]
 
     @property
     def title(self) -> str:
@@ -135,67 +143,67 @@ class SuiteBoard:
         return title(self.section.suite)
 
     @property
-    def main(self) -> View:
+    def main(self) -> TableView:
         """The table with the most models."""
-        return self.views[0]
+        return self.tables[0]
 
     @cached_property
     def by_model(self) -> Mapping[str, BoardRow]:
-        """The rows of its main table."""
+        """The rows of the main table, by model."""
         return {row.entry.model: row for row in self.main.rows}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A board with its views by suite."""
+class BoardView:
+    """A board, and the view of each suite."""
 
-    board: boards.Board
-    parts: Sequence[SuiteBoard]
+    board: Board
+    suites: Sequence[SuiteView]
 
     @property
     def title(self) -> str:
-        """Its models, or their number if there are more than three."""
-        return standings.in_short(self.board.models)
+        """The models, or their number if there are more than three."""
+        return standings.names_or_count(self.board.models)
 
     @property
     def lead(self) -> str:
-        """A line on its content."""
+        """A line with the numbers of models, suites and results."""
         return standings.lead(self.board)
 
     @property
-    def has_several(self) -> bool:
+    def has_ranking(self) -> bool:
         """Whether any table has at least two models with a score."""
-        return any(view.is_ranked for part in self.parts for view in part.views)
+        return any(table.is_ranked for suite in self.suites for table in suite.tables)
 
     @property
     def is_flat(self) -> bool:
         """Whether each suite has a single result, so that one table of all suites is enough."""
         tables = [table for section in self.board.sections for table in section.tables]
-        is_alone = all(len(table.entries) == 1 and not table.earlier for table in tables)
-        return is_alone and len(tables) == len(self.parts)
+        have_one_result = all(len(table.entries) == 1 and not table.earlier for table in tables)
+        return have_one_result and len(tables) == len(self.suites)
 
     @property
     def models(self) -> list[str]:
-        """The models of all main tables, by name, if they are in several suites."""
-        names = {item.model for part in self.parts for item in part.main.table.entries}
-        return sorted(names) if len(self.parts) > 1 and len(names) > 1 else []
+        """The models of the main tables, sorted, for a table of all suites; empty for one suite or model."""
+        names = {entry.model for suite in self.suites for entry in suite.main.table.entries}
+        return sorted(names) if len(self.suites) > 1 and len(names) > 1 else []
 
 
-def shown(entries: Sequence[Entry]) -> Shown:
+def board_view(entries: Sequence[Entry]) -> BoardView:
     """The board of these results."""
-    board = boards.board(entries)
-    parts = [
-        SuiteBoard(
+    ranked = board.board(entries)
+    suites = [
+        SuiteView(
             section=section,
-            views=[
-                View(name=f"board-{number}-{index}", table=table, title=_title(section, index))
+            tables=[
+                TableView(name=f"board-{number}-{index}", table=table, title=_table_title(section, index))
                 for index, table in enumerate(section.tables)
             ],
         )
-        for number, section in enumerate(board.sections)
+        for number, section in enumerate(ranked.sections)
     ]
-    return Shown(board=board, parts=parts)
+    return BoardView(board=ranked, suites=suites)
 
 
-def _title(section: Section, index: int) -> str:
+def _table_title(section: Section, index: int) -> str:
     return f"{title(section.suite)}, table {index + 1}" if index else title(section.suite)

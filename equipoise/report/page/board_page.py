@@ -1,4 +1,7 @@
-"""A page with only a board: hundreds of results without transcripts, read one file at a time."""
+"""Writes a page with only the board of models: hundreds of results, without transcripts.
+
+Files are read one at a time, and transcripts are never held in memory.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from equipoise.core.files import replacing
 from equipoise.core.settings import is_local
 from equipoise.report.page import page, standings
 from equipoise.report.page.axis import axis
-from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
+from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
 from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000
-"""Maximum number and total bytes of results files on a page with transcripts by default."""
+"""Maximum number and total size of results files whose transcripts are on the page by default."""
 _SCRIPTS = ("vendor/sortable-tablesort-4.1.7.js", "cards.js", "board.js")
 
 
 def too_many(paths: Sequence[Path]) -> str | None:
-    """A phrase on why the transcripts of these results are too many for one page; None if they are not."""
+    """A phrase on why these results are too many or large for a page with transcripts, or None."""
     if len(paths) > MOST_RESULTS:
         return f"{len(paths):,} results, more than {MOST_RESULTS}"
     size = sum(path.stat().st_size for path in paths if path.is_file())
@@ -33,9 +36,9 @@ def too_many(paths: Sequence[Path]) -> str | None:
 
 
 def write(path: Path, paths: Iterable[Path]) -> None:
-    """Write the page of a board of these results atomically. Raises UserError."""
+    """Write the page with the board of these results atomically. Raises UserError."""
     entries = [_read(file, index) for index, file in enumerate(paths)]
-    board = shown(entries)
+    board = board_view(entries)
     try:
         with replacing(path) as file:
             for piece in _pieces(board, entries):
@@ -48,12 +51,12 @@ def _read(path: Path, index: int) -> Entry:
     side = load_without_transcripts(path)
     with reading(path, otherwise=ONLY_COMPARED):
         item = entry(side, index)
-        # Read here, so that an error names the damaged file.
-        _ = standings.findings(item), standings.figure(item), axis([item.headline])
+        # Used here first, so that the error about a damaged file names it.
+        _ = standings.audit_findings(item), standings.headline_phrase(item), axis([item.headline])
     return item
 
 
-def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
+def _pieces(board: BoardView, entries: Sequence[Entry]) -> Iterator[str]:
     style, scripts = page.stylesheet(), [page.asset(name) for name in _SCRIPTS]
     template = page.environment().get_template("board_page.html")
     # The template yields short pieces; buffering joins them.
@@ -71,13 +74,13 @@ def _pieces(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
     return stream
 
 
-def _warnings(board: Shown, entries: Sequence[Entry]) -> Iterator[str]:
-    """Warnings that are shown before all figures."""
+def _warnings(board: BoardView, entries: Sequence[Entry]) -> Iterator[str]:
+    """The warnings that the page shows first."""
     yield from board.board.left_out
     if partial := [
         item for item in entries if item.metadata["runs_completed"] != item.metadata["runs_expected"]
     ]:
-        names = standings.listed(list(dict.fromkeys(item.model for item in partial)))
+        names = standings.joined_names(list(dict.fromkeys(item.model for item in partial)))
         yield f"Partial: {len(partial):,} of {len(entries):,} sets of results still lack runs ({names})"
     if any(is_local(item.model) for item in entries):
         yield "The built-in model was used as subject: its scores mean nothing"

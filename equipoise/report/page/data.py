@@ -1,9 +1,12 @@
-"""The page's data of one results file, as typed plain data without HTML."""
+"""What the page shows of each results file, as typed plain data without HTML, and plots that combine several.
+
+A `Plot` is what readers of the page see as a figure.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,7 +30,8 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 _BINS = 5
-_SHOWN = (
+"""Number of equal intervals of the scale in the distribution of scores."""
+_SETTINGS = (
     "subject_sampling",
     "subject_system_prompt",
     "evaluator_sampling",
@@ -52,13 +56,18 @@ _SHOWN = (
     "batch_discount",
     "data_notes",
 )
-"""The keys of the metadata that the page lists."""
+"""The keys of the metadata that the page lists as settings of the session."""
 MOST_METRICS = 250
+"""Maximum number of metrics in the table of a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedEvaluator:
-    """Audit of one evaluator: a sentence, changes of the evaluator since, and the table of checks."""
+    """Audit of one evaluator.
+
+    `finding` is a phrase on its outcome, `differs` lists what has changed in the evaluator since, and `rows`
+    is the table of checks, header first.
+    """
 
     evaluator: str
     finding: str
@@ -67,21 +76,21 @@ class AuditedEvaluator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """The page's data of one model on one suite. `key` is its id in links, `place` its index in the page.
+class PageResult:
+    """What the page shows of one model on one suite. `key` is its id in links, `index` its position there.
 
-    Figures of several results combine those of the same `kind`: the suite, with the dataset if that has its
+    Plots of several results combine those of the same `kind`: the suite, with the dataset if that has its
     own protocol.
     """
 
     key: str
-    place: int
+    index: int
     suite: str
     kind: str
     entry: Entry
     title: str
     clusters: str
-    counts: str
+    headline_name: str
     """The name of the headline in words."""
     model: str
     file: str
@@ -93,10 +102,10 @@ class Result:
     audits: Sequence[AuditedEvaluator]
     sentences: Sequence[str]
     alike: Sequence[str]
-    """A sentence for each pair of languages without a difference."""
+    """A sentence for each pair of languages whose scores do not differ significantly."""
     warnings: Sequence[str]
-    figures: Sequence[Plot]
-    spread: Sequence[float]
+    plots: Sequence[Plot]
+    scores: Sequence[float]
     """The score of each run that has one, in percent or in the unit of the headline."""
     added: Mapping[str, Mapping[str, JSON]]
     """The sections that commands added to the results, by name."""
@@ -104,14 +113,14 @@ class Result:
     """The figures about who asks; None without `--asker`."""
     names: Names
     slugs: Sequence[str]
-    """The languages and areas of its runs."""
+    """The languages and areas of the runs."""
     questions: Mapping[str, str]
     """The text of each question, by its id with the language."""
 
     @property
     def headline(self) -> Mapping[str, JSON]:
-        """The first metric."""
-        return next(iter(self.metrics.values()), _NOTHING)
+        """The first metric; without a value if there are no metrics yet."""
+        return next(iter(self.metrics.values()), _NO_HEADLINE)
 
     @property
     def best(self) -> Literal["high", "low", "even"]:
@@ -121,13 +130,15 @@ class Result:
 
     @property
     def has_these(self) -> bool:
-        """Whether any metric has an interval on exactly these questions, too."""
+        """Whether any metric has a second interval, `these`: for the same questions asked again."""
         return any("these" in metric for metric in self.metrics.values())
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of the session by name."""
-        return {name: self.metadata[name] for name in _SHOWN if self.metadata.get(name) not in (None, [], {})}
+        """The settings of the session by name, without those that are not set."""
+        return {
+            name: self.metadata[name] for name in _SETTINGS if self.metadata.get(name) not in (None, [], {})
+        }
 
     @property
     def shown_metrics(self) -> dict[str, Mapping[str, JSON]]:
@@ -135,85 +146,85 @@ class Result:
         return dict([*self.metrics.items()][:MOST_METRICS])
 
 
-_NOTHING: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
+_NO_HEADLINE: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
 
 
-def result(side: LoadedResults, index: int, taken: Mapping[str, object]) -> Result:
-    """The page's data of one results file; `taken` has the keys that other files already have."""
+def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> PageResult:
+    """What the page shows of one results file. Its key is none of `taken_keys`, those of other files."""
     data, rows = side.data, side.rows
-    ended = outcomes(rows)
+    outcome_counts = outcomes(rows)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
-    named = names(side.suite.names, {row.language for row in rows}, questions.values())
+    readable = names(side.suite.names, {row.language for row in rows}, questions.values())
     metrics = data["summary"].get("metrics", {})
-    # The results of a running session have no statistics yet.
-    figures = [
+    # Without metrics the session is still running, and there are no statistics to plot.
+    plots = [
         *_heat_map(rows, metrics),
         *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
-        *(askers.drawn(asker, named.metric) if (asker := data["summary"].get("asker")) else ()),
+        *(askers.plots(asker, readable.metric) if (asker := data["summary"].get("asker")) else ()),
     ]
-    return Result(
-        key=_key(f"{side.suite.name}/{side.model}", taken),
-        place=index,
+    return PageResult(
+        key=_unique_key(f"{side.suite.name}/{side.model}", taken_keys),
+        index=index,
         suite=side.suite.name,
         kind=kind(side),
         entry=entry(side, index),
         title=title(side.suite),
         clusters=side.suite.clusters,
-        counts=side.suite.headline.rstrip(","),
+        headline_name=side.suite.headline.rstrip(","),
         model=side.model,
         # Pages are shared, and should not reveal the folder of the file.
         file=Path(side.file).name,
         metadata=data["metadata"],
         metrics=metrics,
-        outcomes=ended,
+        outcomes=outcome_counts,
         comparison=data.get("comparison"),
         gate=data.get("gate"),
         audits=_audits(data),
-        sentences=[*sentences.about(data, side.suite, ended)],
+        sentences=[*sentences.about(data, side.suite, outcome_counts)],
         alike=sentences.alike(data),
         warnings=[*_warnings(data["metadata"])],
-        figures=[_with_names(figure, named) for figure in figures if _shows_anything(figure)],
-        spread=[row.percent for row in rows if row.percent is not None],
+        plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
+        scores=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in NAMES if name in data},
         asker=data["summary"].get("asker"),
-        names=named,
+        names=readable,
         slugs=slugs,
         questions=questions,
     )
 
 
-def _with_names(figure: Plot, names: Names) -> Plot:
-    """The figure with names in place of slugs."""
+def _with_names(plot: Plot, names: Names) -> Plot:
+    """The plot with readable names in place of slugs and codes."""
     return replace(
-        figure,
+        plot,
         rows=[
             {**row, **{key: names.of(str(row[key])) for key in _NAME_COLUMNS & row.keys()}}
-            for row in figure.rows
+            for row in plot.rows
         ],
     )
 
 
 _NAME_COLUMNS = {"name", "row", "column"}
-"""Columns of figures that may contain slugs and codes."""
+"""Columns of plots that may contain slugs and codes."""
 
 
 def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
     """The audits of all evaluators. Results of earlier versions have none."""
-    known = data.get("audit") or {}
-    return [_audited(name, known.get(name)) for name in data["metadata"]["evaluator_models"]]
+    audits = data.get("audit") or {}
+    return [_audited_evaluator(name, audits.get(name)) for name in data["metadata"]["evaluator_models"]]
 
 
-def _audited(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
+def _audited_evaluator(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
     if figures is None:
         return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
     finding, rows = audit.finding(figures), audit.rows(figures)
     return AuditedEvaluator(evaluator=evaluator, finding=finding, differs=figures["differs"], rows=rows)
 
 
-def _key(name: str, taken: Mapping[str, object]) -> str:
+def _unique_key(name: str, taken_keys: Container[str]) -> str:
     number, key = 1, name
-    while key in taken:
+    while key in taken_keys:
         number += 1
         key = f"{name}-{number}"
     return key
@@ -229,12 +240,12 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
     }
     for text in answered.changes(metadata):
         yield f"Who answered: {text}"
-    if used := [role for role, is_built_in in roles.items() if is_built_in]:
-        yield f"The built-in model was used as {' and '.join(used)}: its scores mean nothing"
+    if built_in := [role for role, is_built_in in roles.items() if is_built_in]:
+        yield f"The built-in model was used as {' and '.join(built_in)}: its scores mean nothing"
 
 
-def warnings(results: Sequence[Result]) -> list[str]:
-    """Warnings that are shown before all figures, each once, with the results that it is about."""
+def warnings(results: Sequence[PageResult]) -> list[str]:
+    """The warnings of all results, each once, with the results that it is about."""
     about: dict[str, list[str]] = {}
     for result in results:
         for text in result.warnings:
@@ -242,19 +253,19 @@ def warnings(results: Sequence[Result]) -> list[str]:
     return [f"{text} ({', '.join(names)})" for text, names in about.items()]
 
 
-# Figures of every suite.
+# Plots of every suite.
 
 
 def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[Plot]:
-    """A matrix of mean scores by area and language, if there are at least two of either."""
+    """A matrix of mean scores by area and language; none if there is one area and one language."""
     means: dict[tuple[str, str], list[float]] = {}
     for runs in by_question(rows):
-        if (centre := mean([row.percent for row in runs if row.percent is not None])) is not None:
-            means.setdefault((runs[0].area, runs[0].language), []).append(centre)
-    areas, languages = ({key[n]: None for key in means} for n in (0, 1))
+        if (question_mean := mean([row.percent for row in runs if row.percent is not None])) is not None:
+            means.setdefault((runs[0].area, runs[0].language), []).append(question_mean)
+    areas, languages = {area for area, _ in means}, {language for _, language in means}
     if max(len(areas), len(languages)) < 2:
         return
-    unit = next(iter(metrics.values()), _NOTHING)["unit"]
+    unit = next(iter(metrics.values()), _NO_HEADLINE)["unit"]
     low, high, zero = (0.0, 100.0, None) if unit == "%" else (-100.0, 100.0, 0.0)
     yield Plot(
         name="languages-and-areas",
@@ -262,8 +273,8 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
         kind="matrix",
         rows=[
             {"row": area, "column": language, "value": value, "text": f"{value:.0f}"}
-            for (area, language), centres in means.items()
-            if (value := mean(centres)) is not None
+            for (area, language), question_means in means.items()
+            if (value := mean(question_means)) is not None
         ],
         unit=unit,
         low=low,
@@ -273,9 +284,12 @@ def _heat_map(rows: Sequence[RunRow], metrics: Mapping[str, Mapping[str, JSON]])
     )
 
 
-def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """The results of each table of a board, by a name for files: the kind, numbered from the second on."""
-    kinds: dict[str, dict[str, list[Result]]] = {}
+def by_table(results: Sequence[PageResult]) -> dict[str, list[PageResult]]:
+    """The results of each table of the board of models, by a name for files: the kind, numbered from 2 on.
+
+    A table has results that can be compared, which share the key of their entries.
+    """
+    kinds: dict[str, dict[str, list[PageResult]]] = {}
     for result in results:
         kinds.setdefault(result.kind, {}).setdefault(result.entry.key, []).append(result)
     return {
@@ -285,26 +299,27 @@ def by_table(results: Sequence[Result]) -> dict[str, list[Result]]:
     }
 
 
-def _descending_size(results: Sequence[Result]) -> int:
+def _descending_size(results: Sequence[PageResult]) -> int:
     """Sort key of tables: most models first, as on the board."""
     return -len({result.model for result in results})
 
 
-def overview(results: Sequence[Result]) -> list[Plot]:
-    """Figures of each table with all of its models: headlines, outcomes and distributions."""
-    every = (figure for name, members in by_table(results).items() for figure in _of_table(name, members))
-    return [figure for figure in every if _shows_anything(figure)]
+def overview(results: Sequence[PageResult]) -> list[Plot]:
+    """Plots of each table with all of its models: headlines, outcomes and distributions of scores."""
+    plots = (plot for name, members in by_table(results).items() for plot in _table_plots(name, members))
+    return [plot for plot in plots if _shows_anything(plot)]
 
 
-def _shows_anything(figure: Plot) -> bool:
+def _shows_anything(plot: Plot) -> bool:
     """Whether any row has a value, or a text in place of one."""
-    return any(row["value"] is not None or row.get("text", "-") != "-" for row in figure.rows)
+    return any(row["value"] is not None or row.get("text", "-") != "-" for row in plot.rows)
 
 
-def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
+def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
+    # Keys are suite/model, made unique: what follows the suite labels the model.
     first, names = results[0], {result.key: result.key.partition("/")[2] for result in results}
     unit, heading = first.headline["unit"], _table_title(table, first)
-    is_percent, ends = unit == "%", axis([result.headline for result in results])
+    is_percent, value_axis = unit == "%", axis([result.headline for result in results])
     yield Plot(
         name=f"{table}-models",
         title=f"{heading}: models with 95 % intervals",
@@ -314,10 +329,10 @@ def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
             for result in sorted(results, key=lambda result: -(result.headline["value"] or 0.0))
         ],
         unit=unit,
-        low=ends.low,
-        high=ends.high,
-        zero=None if is_percent or not ends.low <= 0 <= ends.high else 0.0,
-        note=f"The axis shows {ends}{' %' if is_percent else f' {unit}'}.",
+        low=value_axis.low,
+        high=value_axis.high,
+        zero=None if is_percent or not value_axis.low <= 0 <= value_axis.high else 0.0,
+        note=f"The axis shows {value_axis}{' %' if is_percent else f' {unit}'}.",
     )
     yield Plot(
         name=f"{table}-outcomes",
@@ -334,21 +349,21 @@ def _of_table(table: str, results: Sequence[Result]) -> Iterator[Plot]:
     yield _distribution(table, results, names, is_percent=is_percent)
 
 
-def _table_title(table: str, result: Result) -> str:
+def _table_title(table: str, result: PageResult) -> str:
     number = table.removeprefix(result.kind).removeprefix("-")
     return f"{result.title}, table {number}" if number else result.title
 
 
 def _distribution(
-    table: str, results: Sequence[Result], names: Mapping[str, str], *, is_percent: bool
+    table: str, results: Sequence[PageResult], names: Mapping[str, str], *, is_percent: bool
 ) -> Plot:
-    """The distribution of scores: bars for one model, lines for several, a matrix for too many lines."""
+    """The distribution of scores: bars for one model, lines for several, a matrix if lines lack colours."""
     first, low = results[0], 0.0 if is_percent else -100.0
     width = (100.0 - low) / _BINS
     counts = {
-        result.key: Counter(min(int((value - low) / width), _BINS - 1) for value in result.spread)
+        result.key: Counter(min(int((value - low) / width), _BINS - 1) for value in result.scores)
         for result in results
-        if result.spread
+        if result.scores
     }
     shares = [
         (

@@ -1,4 +1,4 @@
-"""Draws figures: plain data become Vega-Lite, and vl-convert turns that into SVG and PNG, offline."""
+"""Draws plots: plain data become Vega-Lite, which vl-convert turns into SVG or PNG, offline."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from equipoise.report.page import shades
 from equipoise.suites.plots import COLUMNS, Plot, PlotKind
 
 Spec = dict[str, Any]
+"""A Vega-Lite specification, or a part of one."""
 INK, SOFT, RULE_COLOUR, ACCENT, PAPER = "#1b1b1b", "#5a5a5a", "#dcdcdc", "#1a5a96", "#ffffff"
-"""Colours that the page's style sheet replaces in dark mode."""
+"""Colours of text, axis titles, rules, data and background, which the style sheet replaces in dark mode."""
 SERIES = ("#0b3c5d", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#8a6d00", "#7f7f7f")
-"""Colours for colour-blind readers (Okabe and Ito 2008); lines differ in dashes and marks, too."""
+"""Colours of series that colour-blind readers can tell apart (Okabe and Ito 2008)."""
 PARTS: Mapping[str, str] = {
     "scored": "#b7d3ea",
     "refused": "#d55e00",
@@ -59,7 +60,7 @@ NARROW = Layout(width=348, characters=17, legend_columns=3)
 
 
 def svg(plot: Plot, layout: Layout = WIDE, *, background: str | None = None) -> str:
-    """The figure as SVG with its title for screen readers; without scripts, styles and links."""
+    """The plot as SVG with its title for screen readers, without scripts, styles and links."""
     import vl_convert
 
     image: str = vl_convert.vegalite_to_svg(spec(plot, layout, background), vl_version="5.20")
@@ -69,14 +70,14 @@ def svg(plot: Plot, layout: Layout = WIDE, *, background: str | None = None) -> 
 
 
 def png(plot: Plot) -> bytes:
-    """The figure as a PNG for print, on white, at 300 dots per inch."""
+    """The plot as a PNG for print, on white, at 300 dots per inch."""
     import vl_convert
 
     return vl_convert.vegalite_to_png(spec(plot, background=PAPER), vl_version="5.20", scale=2, ppi=150)
 
 
 def spec(plot: Plot, layout: Layout = WIDE, background: str | None = None) -> Spec:
-    """The figure in Vega-Lite."""
+    """The plot in Vega-Lite."""
     rows = [_drawable(row) | {"place": index} for index, row in enumerate(plot.rows)]
     for key in _LABEL_COLUMNS & {*COLUMNS[plot.kind]}:
         labels = _wrapped_labels(_names(rows, key), layout)
@@ -96,6 +97,7 @@ _LABEL_COLUMNS = {"name", "row"}
 
 
 def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The row, with characters that XML does not allow replaced."""
     texts = {key: value for key, value in row.items() if isinstance(value, str)}
     return {**row, **{key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}}
 
@@ -241,19 +243,18 @@ def _lines(plot: Plot, layout: Layout) -> Spec:
         x["sort"] = _names(plot.rows, "x")
     legend = _series(series, layout)
     encoding = {"x": x, "y": _value_axis(plot, "value"), "color": legend}
-    different = {"shape": {**legend}, "strokeDash": {**legend}}
-    for channel in different.values():
-        channel["scale"] = {"domain": series}
+    # Marks and dashes differ, too, for readers who cannot tell the colours apart.
+    mark_or_dash = {**legend, "scale": {"domain": series}}
     layers: list[Spec] = [
         {
             "mark": {"type": "line", "strokeWidth": 2},
             "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**encoding, "strokeDash": different["strokeDash"]},
+            "encoding": {**encoding, "strokeDash": mark_or_dash},
         },
         {
             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
             "transform": [{"filter": "isValid(datum.value)"}],
-            "encoding": {**encoding, "shape": different["shape"]},
+            "encoding": {**encoding, "shape": mark_or_dash},
         },
     ]
     if plot.diagonal:
@@ -361,5 +362,5 @@ def _value_axis(plot: Plot, field: str) -> Spec:
 
 
 def _names(rows: Sequence[Mapping[str, JSON]], column: str) -> list[str]:
-    """The distinct values of a column, in order."""
+    """The distinct values of a column, in the order of their first rows."""
     return list(dict.fromkeys(row[column] for row in rows))

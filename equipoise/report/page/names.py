@@ -1,4 +1,4 @@
-"""Readable names for the slugs and codes of results."""
+"""Readable names for the ASCII slugs of areas and metrics and the codes of languages in results."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ from equipoise.suites import AnySuite
 _SLUG = re.compile(r"[a-z0-9_.]+")
 _PAIR = re.compile(r"(\S+) - (\S+)")
 _PART = re.compile(r"\.(?!\d)")
+"""The point between parts of a metric's name, not a decimal point."""
 _SENTENCE = re.compile(r"[.!?:](?=\s)")
+"""The end of a sentence."""
 _LONGEST = 200
 """Maximum length of a slug in characters; longer texts are shown unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """The names of one results file: `known` by slug or code, and the `spelling` of words in lower case."""
+    """The names in one results file: `known` by slug or code, and the `spelling` of words by lower case."""
 
     known: Mapping[str, str] = field(default_factory=dict)
     spelling: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, slug: str) -> str:
-        """The name of an area, a language or a pair of languages; other texts unchanged.
+        """The name of a slug, a language code or a pair such as `en-US - zh-CN`; other texts unchanged.
 
         >>> Names(spelling={"hong": "Hong", "kong": "Kong"}).of("return_of_hong_kong")
         'Return of Hong Kong'
@@ -51,28 +53,34 @@ class Names:
 
 
 def names(known: Mapping[str, str], codes: Iterable[str], texts: Iterable[str]) -> Names:
-    """The names of results in the languages `codes`; words are spelt as in `texts`."""
+    """The names of results: those `known`, and languages by `codes`; words are spelt as in `texts`."""
     return Names(known={**known, **languages(codes)}, spelling=spelling(texts))
 
 
 def title(suite: AnySuite) -> str:
-    """The title of a suite."""
+    """The title of a suite; if it has none, its name in words."""
     return suite.title or Names(known=suite.names).of(suite.name)
 
 
 def spelling(texts: Iterable[str]) -> dict[str, str]:
-    """The usual spelling, by lower case, of words that these texts mostly capitalise within sentences."""
+    """The usual spelling, by lower case, of words that are not usually in lower case, such as names.
+
+    The first word of a sentence does not count, as it is always capitalised.
+    """
     counts: dict[str, Counter[str]] = {}
     for text in texts:
         for sentence in _SENTENCE.split(text):
             for word in re.findall(r"\w+", sentence)[1:]:
                 counts.setdefault(word.lower(), Counter())[word] += 1
-    usual = {word: forms.most_common(1)[0][0] for word, forms in counts.items()}
-    return {word: form for word, form in usual.items() if word != form}
+    usual = {word: spellings.most_common(1)[0][0] for word, spellings in counts.items()}
+    return {word: spelling for word, spelling in usual.items() if word != spelling}
 
 
 def languages(codes: Iterable[str]) -> dict[str, str]:
-    """The English names of languages by code, with their countries if names would not be distinct."""
+    """The English names of languages by code, all with their countries if names alone are not distinct.
+
+    A code that is not known is its own name.
+    """
     locales = {code: _locale(code) for code in codes}
     short = {code: (locale and locale.get_language_name("en")) or code for code, locale in locales.items()}
     if len(set(short.values())) == len(short):
@@ -81,6 +89,7 @@ def languages(codes: Iterable[str]) -> dict[str, str]:
 
 
 def _locale(code: str) -> Locale | None:
+    """The locale of a code such as zh-CN; None if it is not known."""
     try:
         return Locale.parse(code, sep="-")
     except (ValueError, UnknownLocaleError):

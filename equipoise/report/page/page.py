@@ -1,4 +1,7 @@
-"""Writes the page of results files: one HTML file that loads nothing and runs only its own scripts."""
+"""Writes the page of results files: one HTML file that loads nothing and runs only its own scripts.
+
+A figure of the page is a `Plot`, which is drawn as SVG, or, if it is a matrix, shown as a table.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +27,9 @@ from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
 from equipoise.report.layout import estimate
 from equipoise.report.page import figures, shades
-from equipoise.report.page.board import OPEN_TRENDS, Shown, shown
-from equipoise.report.page.data import Result, overview, result, warnings
-from equipoise.report.page.reviews import Review, Reviewed
+from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
+from equipoise.report.page.data import PageResult, overview, page_result, warnings
+from equipoise.report.page.reviews import MatchedReviews, Review
 from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
 from equipoise.report.transcripts import level
@@ -44,7 +47,7 @@ _SCRIPTS = (
     "page.js",
     "board.js",
 )
-_REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+_POLICY_TAIL = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 
 _KEYS = (
@@ -58,32 +61,37 @@ _KEYS = (
     ("Esc", "stop, and back to the list"),
     ("?", "this help"),
 )
-"""Keys of the page's script and their actions."""
+"""Keys of the keyboard that the page's script reacts to, and what each does."""
+_OVERVIEW = ""
+"""The key of the drawn plots that combine several results."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure with its SVG for wide and for narrow screens; a matrix has none, as an HTML table."""
+class DrawnPlot:
+    """A plot with its SVG for wide and for narrow screens, both empty if the plot is not drawn.
 
-    figure: Plot
+    A matrix is an HTML table instead, and a plot may have no rows to draw.
+    """
+
+    plot: Plot
     wide: str = ""
     narrow: str = ""
 
     @property
     def folded(self) -> int:
-        """The number of its rows that only its table shows."""
-        return len(self.figure.rows) - len(self.figure.open.rows)
+        """The number of rows that are in the table below the drawing, but not in the drawing."""
+        return len(self.plot.rows) - len(self.plot.open.rows)
 
     @property
     def grid(self) -> ShadedTable:
-        """The figure, if it is a matrix, as a table."""
-        return grid(self.figure)
+        """The plot as a shaded table. The plot must be a matrix."""
+        return grid(self.plot)
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table of its data."""
-        known = COLUMNS[self.figure.kind]
-        more = dict.fromkeys(key for row in self.figure.rows for key in row if key not in known)
+        """The columns of the table below the drawing: those of every plot of its kind, then its own."""
+        known = COLUMNS[self.plot.kind]
+        more = dict.fromkeys(key for row in self.plot.rows for key in row if key not in known)
         return [*known, *more]
 
 
@@ -97,17 +105,19 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
         if not path.is_dir():
             files.append(path)
             continue
-        for inner in sorted(path.glob("*.json")):
-            if b'"metadata"' in _start(inner):
-                files.append(inner)
+        for file in sorted(path.glob("*.json")):
+            # The metadata come first in results files.
+            if b'"metadata"' in _first_bytes(file):
+                files.append(file)
             else:
-                left_out.append(f"{inner}: left out, not an Equipoise results file")
+                left_out.append(f"{file}: left out, not an Equipoise results file")
     if not files:
         raise UserError(f"{', '.join(map(str, paths))}: no results files; run a suite first")
     return list(dict.fromkeys(files)), left_out
 
 
-def _start(path: Path) -> bytes:
+def _first_bytes(path: Path) -> bytes:
+    """The first 200 bytes of a file; empty if it cannot be read."""
     try:
         with opened(path) as file:
             return file.read(200)
@@ -116,7 +126,10 @@ def _start(path: Path) -> bytes:
 
 
 def refuse_output(option: str, path: Path) -> None:
-    """Raise UserError if no page can be written at the path, or if it has the suffix of results."""
+    """Raise UserError if no page can be written at the path, or if it has the suffix of results.
+
+    Creates the folder of the page. `option` is the option that names the path, for the message.
+    """
     if path.suffix in (".json", ".jsonl"):
         raise UserError(f"{option}: {path}: is the name of results; name a page, such as report.html")
     if path.is_dir():
@@ -131,90 +144,93 @@ def refuse_output(option: str, path: Path) -> None:
         raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
 
 
-def _ignore(side: LoadedResults, item: Result) -> None:
-    """Do nothing: the default of `keep`."""
+OnRead = Callable[[LoadedResults, PageResult], None]
+"""Called with the complete results of each file, and with what the page shows of them."""
 
 
-def read(paths: Sequence[Path], keep: Callable[[LoadedResults, Result], None] = _ignore) -> Iterator[Result]:
-    """Yield the page's data of these results. Raises UserError.
+def _do_nothing(side: LoadedResults, result: PageResult) -> None:
+    """The default of `on_read`."""
 
-    `keep` is called with the complete results and the data of each file.
+
+def read(paths: Sequence[Path], on_read: OnRead = _do_nothing) -> Iterator[PageResult]:
+    """Yield what the page shows of each results file. Raises UserError.
+
+    The complete results, which are large, are passed to `on_read` and then dropped.
     """
-    earlier: dict[str, Result] = {}
+    earlier: dict[str, PageResult] = {}
     for path in paths:
-        item = _read(path, earlier, keep)
-        earlier[item.key] = item
-        yield item
+        result = _read(path, earlier, on_read)
+        earlier[result.key] = result
+        yield result
 
 
-def _read(path: Path, earlier: Mapping[str, Result], keep: Callable[[LoadedResults, Result], None]) -> Result:
+def _read(path: Path, earlier: Mapping[str, PageResult], on_read: OnRead) -> PageResult:
     side = load(path)
     with reading(path, otherwise=ONLY_COMPARED):
-        item = result(side, len(earlier), earlier)
-        keep(side, item)
-    return item
+        result = page_result(side, len(earlier), earlier)
+        on_read(side, result)
+    return result
 
 
-def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> Reviewed:
-    """Write the page of these results atomically. Raises UserError."""
-    pack, reviewed = Pack(), Reviewed(reviews)
+def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> MatchedReviews:
+    """Write the page of these results atomically, and return the reviews matched with their runs.
 
-    def keep(side: LoadedResults, item: Result) -> None:
-        every = [*side.rows, *side.asked]
-        reviewed.match(item.key, item.metadata, every)
-        pack.add(item.place, every, partial(level, suite=side.suite, scale=side.scale))
+    Raises UserError.
+    """
+    pack, reviewed = Pack(), MatchedReviews(reviews)
+
+    def on_read(side: LoadedResults, result: PageResult) -> None:
+        runs = [*side.rows, *side.asked]
+        reviewed.match(result.key, result.metadata, runs)
+        pack.add(result.index, runs, partial(level, suite=side.suite, scale=side.scale))
 
     # Drawing holds the GIL. In another process it runs while the next file is read.
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as drawing:
-        results, drawn = [], {}
-        for item in read(paths, keep):
-            results.append(item)
-            drawn[item.key] = _draw(drawing, item.figures)
-        drawn[""] = _draw(drawing, overview(results))
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as process:
+        results, started = [], {}
+        for result in read(paths, on_read):
+            results.append(result)
+            started[result.key] = _start_drawing(process, result.plots)
+        started[_OVERVIEW] = _start_drawing(process, overview(results))
         pack.close()
-        finished = {key: [done() for done in figures] for key, figures in drawn.items()}
+        drawn = {key: [wait() for wait in waits] for key, waits in started.items()}
+    board = board_view([result.entry for result in results])
     try:
         with replacing(path) as file:
-            for piece in _pieces(results, shown([item.entry for item in results]), finished, pack, reviewed):
+            for piece in _pieces(results, board, drawn, pack, reviewed):
                 file.write(piece.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
     return reviewed
 
 
-def _draw(drawing: Executor, items: Sequence[Plot]) -> list[Callable[[], Drawn]]:
-    """Start drawing the figures. Returns a function for each that waits for its SVG."""
-    layouts = (figures.WIDE, figures.NARROW)
-    started = [
-        (
-            item,
-            [
-                drawing.submit(figures.svg, drawn, layout)
-                for layout in layouts
-                if drawn.rows and drawn.kind != "matrix"
-            ],
-        )
-        for item in items
-        for drawn in (item.open,)
-    ]
-    return [partial(_drawn, item, drawn) for item, drawn in started]
+def _start_drawing(process: Executor, plots: Sequence[Plot]) -> list[Callable[[], DrawnPlot]]:
+    """Start drawing the plots. Returns a function for each that waits for its SVG."""
+    return [partial(_wait_for, plot, _submit(process, plot.open)) for plot in plots]
 
 
-def _drawn(item: Plot, drawn: Sequence[Future[str]]) -> Drawn:
-    return Drawn(item, *(svg.result() for svg in drawn))
+def _submit(process: Executor, plot: Plot) -> list[Future[str]]:
+    """The SVG for each layout; empty for a plot without rows, and for a matrix."""
+    if not plot.rows or plot.kind == "matrix":
+        return []
+    return [process.submit(figures.svg, plot, layout) for layout in (figures.WIDE, figures.NARROW)]
+
+
+def _wait_for(plot: Plot, svgs: Sequence[Future[str]]) -> DrawnPlot:
+    return DrawnPlot(plot, *(svg.result() for svg in svgs))
 
 
 def _pieces(
-    results: Sequence[Result],
-    board: Shown,
-    drawn: Mapping[str, Sequence[Drawn]],
+    results: Sequence[PageResult],
+    board: BoardView,
+    drawn: Mapping[str, Sequence[DrawnPlot]],
     pack: Pack,
-    reviewed: Reviewed,
+    reviewed: MatchedReviews,
 ) -> Iterator[str]:
+    """The text of the page, in pieces. `drawn` has the plots of each result by its key, and the overview."""
     style, scripts = stylesheet() + shades.style(), [asset(name) for name in _SCRIPTS]
     index = {
-        "results": [_script_data(item) for item in results],
-        "columns": pack.shown,
+        "results": [_script_data(result) for result in results],
+        "columns": pack.shown_columns,
         "chunks": len(pack.chunks),
         "reviews": [asdict(review) for review in reviewed.reviews],
     }
@@ -225,7 +241,7 @@ def _pieces(
             policy=policy(style, scripts),
             board=board,
             open_trends=OPEN_TRENDS,
-            links={item.place: item.key for item in results},
+            links={item.index: item.key for item in results},
             style=style,
             scripts=scripts,
             results=results,
@@ -244,22 +260,22 @@ def _pieces(
     )
 
 
-def _script_data(item: Result) -> dict[str, JSON]:
-    """The data of one result for the page's scripts."""
-    metadata = item.metadata
+def _script_data(result: PageResult) -> dict[str, JSON]:
+    """The data of one result for the page's scripts, which read these keys."""
+    metadata = result.metadata
     return {
-        "key": item.key,
-        "suite": item.title,
-        "name": item.suite,
-        "model": item.model,
-        "unit": item.headline["unit"],
-        "counts": item.counts,
-        "best": item.best,
-        "names": {slug: item.names.of(slug) for slug in item.slugs},
+        "key": result.key,
+        "suite": result.title,
+        "name": result.suite,
+        "model": result.model,
+        "unit": result.headline["unit"],
+        "counts": result.headline_name,
+        "best": result.best,
+        "names": {slug: result.names.of(slug) for slug in result.slugs},
         "started": metadata["started"],
         "scale": metadata["scale"],
         "evaluators": metadata["evaluator_models"],
-        "settings": item.settings,
+        "settings": result.settings,
     }
 
 
@@ -268,7 +284,7 @@ def _script_data(item: Result) -> dict[str, JSON]:
 
 @cache
 def asset(name: str) -> str:
-    """The text of a script or style sheet, without the URL of a source map."""
+    """The text of a script or style sheet, without the URL of a source map, which browsers would load."""
     text = (_HERE / name).read_text(encoding="utf-8")
     return "\n".join(line for line in text.splitlines() if not line.startswith("//# sourceMappingURL"))
 
@@ -281,7 +297,7 @@ def stylesheet() -> str:
 def policy(style: str, scripts: Sequence[str]) -> str:
     """The Content-Security-Policy: nothing is loaded, and only this style and these scripts are used."""
     hashes = " ".join(f"'{_hash(script)}'" for script in scripts)
-    return f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; {_REST}"
+    return f"default-src 'none'; script-src {hashes}; style-src '{_hash(style)}'; {_POLICY_TAIL}"
 
 
 def _hash(text: str) -> str:
@@ -290,7 +306,7 @@ def _hash(text: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """The Jinja environment with the templates and filters of pages."""
+    """The Jinja environment with the templates and filters of pages. It escapes what is not marked safe."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     templates = Environment(
@@ -300,7 +316,13 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"figure": _figure, "words": _words, "sign": _sign, "plain": _id_part, "json": _json}
+    templates.filters |= {
+        "figure": _number_or_text,
+        "words": _words,
+        "sign": _signed,
+        "plain": _id_part,
+        "json": _json,
+    }
     templates.filters |= {"estimate": estimate, "sampled": added.sampled}
     templates.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
     templates.filters |= {"names": comparison.names, "movers": comparison.movers}
@@ -309,8 +331,11 @@ def environment() -> Environment:
     return templates
 
 
-def _figure(value: JSON, digits: int = 1) -> str:
-    """A number with thousands separators, a text unchanged, `-` for None and empty texts."""
+def _number_or_text(value: JSON, digits: int = 1) -> str:
+    """A number with thousands separators, a text with control characters escaped, `-` for None and no text.
+
+    `digits` is the number of decimals, of which integers have none.
+    """
     if value is None or value == "":
         return "-"
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -318,7 +343,7 @@ def _figure(value: JSON, digits: int = 1) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
 
 
-def _sign(value: float | None) -> str:
+def _signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
 
 
@@ -337,9 +362,9 @@ def _json(value: JSON) -> str:
     return json_io.dumps(value, indent=True).decode("utf-8", "replace")
 
 
-def figures_by_file_name(results: Sequence[Result]) -> Mapping[str, Plot]:
-    """Every figure by its unique file name, without a suffix."""
-    by_name: dict[str, Plot] = {item.name: item for item in overview(results)}
-    for item in results:
-        by_name |= {f"{_id_part(item.key)}-{figure.name}": figure for figure in item.figures}
+def plots_by_file_name(results: Sequence[PageResult]) -> Mapping[str, Plot]:
+    """Every plot by its unique file name, without a suffix."""
+    by_name: dict[str, Plot] = {plot.name: plot for plot in overview(results)}
+    for result in results:
+        by_name |= {f"{_id_part(result.key)}-{plot.name}": plot for plot in result.plots}
     return by_name

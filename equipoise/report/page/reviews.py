@@ -1,4 +1,4 @@
-"""Reviews, people's marks of verdicts, and the agreement of people and evaluators."""
+"""Reviews of the page's runs: people mark verdicts as right or wrong, which shows how far they agree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ FORMAT, VERSION = "equipoise-reviews", 1
 class Review:
     """One person's mark of a run's verdict. `score` is None if the person marked it only right or wrong.
 
-    `suite`, `model` and `started` identify the results; `run` is the case's id and the number of the run.
+    `suite`, `model` and `started` identify the results, `run` is `RunRow.name`, and `at` the time of the
+    mark. The fields are those of the file that the page saves.
     """
 
     suite: str
@@ -35,58 +36,64 @@ class Review:
     at: str = ""
 
 
-def load(path: Path, option: str = "--reviews: ") -> list[Review]:
-    """The reviews in a file that the page saved. Raises UserError naming the option, file and entry."""
+def load(path: Path, prefix: str = "--reviews: ") -> list[Review]:
+    """The reviews in a file that the page saved. Raises UserError naming the file and the wrong entry.
+
+    Messages begin with `prefix`.
+    """
     try:
         data = json_io.loads(read_bytes(path))
     except OSError as error:
-        raise UserError(f"{option}{path}: cannot be read ({error.strerror})") from None
+        raise UserError(f"{prefix}{path}: cannot be read ({error.strerror})") from None
     except ValueError:
-        raise UserError(f"{option}{path}: is not JSON; give a file that the page saved") from None
+        raise UserError(f"{prefix}{path}: is not JSON; give a file that the page saved") from None
     if (
         not isinstance(data, dict)
         or data.get("format") != FORMAT
         or not isinstance(data.get("reviews"), list)
     ):
-        raise UserError(f"{option}{path}: is not a file of reviews; give one that the page saved")
+        raise UserError(f"{prefix}{path}: is not a file of reviews; give one that the page saved")
     if data.get("version") != VERSION:
         raise UserError(
-            f"{option}{path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}"
+            f"{prefix}{path}: has version {data.get('version')!r}; this Equipoise reads {VERSION}"
         )
-    return [_review(f"{option}{path}", number, item) for number, item in enumerate(data["reviews"], start=1)]
+    return [_review(f"{prefix}{path}", number, item) for number, item in enumerate(data["reviews"], start=1)]
 
 
-def _review(where: str, number: int, item: JSON) -> Review:
+def _review(source: str, number: int, item: JSON) -> Review:
     try:
         review = Review(**item)
     except TypeError:
-        raise UserError(f"{where}: review {number} lacks a field, or has an unknown one") from None
+        raise UserError(f"{source}: review {number} lacks a field, or has an unknown one") from None
     texts = (review.suite, review.model, review.started, review.run, review.note, review.reviewer, review.at)
     is_number = review.score is None or type(review.score) in (int, float)
     if (
         review.verdict not in ("right", "wrong")
         or not is_number
-        or not all(isinstance(t, str) for t in texts)
+        or not all(isinstance(text, str) for text in texts)
     ):
-        raise UserError(f"{where}: review {number} has a value of the wrong kind")
+        raise UserError(f"{source}: review {number} has a value of the wrong kind")
     return review
 
 
 @dataclass(slots=True)
-class Reviewed:
-    """The reviews of the results of a page, matched with the scores of the evaluators."""
+class MatchedReviews:
+    """Reviews, matched with the runs of the page's results, of which `match` is called for each.
+
+    `matched` has the key of the result with each review, `scales` the ends of the scale of each result.
+    """
 
     reviews: Sequence[Review]
     matched: list[tuple[str, Review, RunRow]] = field(default_factory=list)
     scales: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def match(self, key: str, metadata: Mapping[str, JSON], rows: Sequence[RunRow]) -> None:
-        """Match the reviews of this result with its runs."""
-        own = (metadata["suite"], metadata["subject_model"], metadata["started"])
+        """Match the reviews of the result `key` with its runs."""
+        identity = (metadata["suite"], metadata["subject_model"], metadata["started"])
         by_run = {
             review.run: review
             for review in self.reviews
-            if (review.suite, review.model, review.started) == own
+            if (review.suite, review.model, review.started) == identity
         }
         if not by_run:
             return
@@ -98,43 +105,47 @@ class Reviewed:
     @property
     def unmatched(self) -> int:
         """The number of reviewed runs that are not in these results."""
-        return len({(r.suite, r.model, r.started, r.run) for r in self.reviews}) - len(self.matched)
+        runs = {(review.suite, review.model, review.started, review.run) for review in self.reviews}
+        return len(runs) - len(self.matched)
 
     def agreement(self) -> list[dict[str, JSON]]:
         """Agreement by result: share of verdicts marked right, with its interval, and kappa of the scores."""
-        keys = dict.fromkeys(key for key, *_ in self.matched)
-        return [_agreement(key, self.scales[key], [m for m in self.matched if m[0] == key]) for key in keys]
+        by_key: dict[str, list[tuple[Review, RunRow]]] = {}
+        for key, review, row in self.matched:
+            by_key.setdefault(key, []).append((review, row))
+        return [_agreement(key, self.scales[key], matches) for key, matches in by_key.items()]
 
 
-def _agreement(
-    key: str, scale: tuple[int, int], matches: Iterable[tuple[str, Review, RunRow]]
-) -> dict[str, JSON]:
+def _agreement(key: str, scale: tuple[int, int], matches: Iterable[tuple[Review, RunRow]]) -> dict[str, JSON]:
     # Imported here: numpy is slow to load.
     from equipoise.stats.agreement import weighted_kappa
     from equipoise.stats.intervals import clustered_rate
 
-    right: dict[str, list[bool]] = {}
+    are_right: dict[str, list[bool]] = {}
     people: dict[str, float] = {}
     evaluators: dict[str, float] = {}
-    groups: dict[str, str] = {}
-    for _, review, row in matches:
-        right.setdefault(row.id, []).append(review.verdict == "right")
+    cluster_of: dict[str, str] = {}
+    for review, row in matches:
+        are_right.setdefault(row.id, []).append(review.verdict == "right")
         panel_score = mean_evaluator_score(row)
+        # A verdict marked right, without a score, is the evaluators' own score.
         score = panel_score if review.score is None and review.verdict == "right" else review.score
         if panel_score is not None and score is not None:
             people[review.run] = _level(score, scale)
             evaluators[review.run] = _level(panel_score, scale)
-            groups[review.run] = row.id
-    rate = clustered_rate([sum(marks) for marks in right.values()], [len(marks) for marks in right.values()])
+            cluster_of[review.run] = row.id
+    marks_by_case = are_right.values()
+    rate = clustered_rate([sum(marks) for marks in marks_by_case], [len(marks) for marks in marks_by_case])
     levels = [float(level) for level in range(scale[0], scale[1] + 1)]
-    kappa = weighted_kappa(people, evaluators, levels, cluster_of=groups)
+    kappa = weighted_kappa(people, evaluators, levels, cluster_of=cluster_of)
     return {
         "key": key,
-        "reviews": sum(map(len, right.values())),
+        "reviews": sum(map(len, marks_by_case)),
         "right": asdict(rate),
         "kappa": {**asdict(kappa), "units": len(people)},
     }
 
 
 def _level(score: float, scale: tuple[int, int]) -> float:
+    """The nearest level of a scale, of which these are the ends."""
     return float(min(max(round(score), scale[0]), scale[1]))

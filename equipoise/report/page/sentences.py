@@ -1,4 +1,4 @@
-"""Sentences on the headline and other findings of results."""
+"""Sentences with which the page begins: the headline of results, and what else they show."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ _OUTCOMES: Mapping[str, str] = {
     "error": "lost to errors",
     "unknown": "of unknown outcome",
 }
+"""How a sentence names the outcomes other than scored."""
 
 
-def about(data: Mapping[str, JSON], suite: AnySuite, ended: Mapping[str, int]) -> Iterator[str]:
-    """Sentences on the headline, differences between languages, outcomes, who asks, and the gate."""
+def about(data: Mapping[str, JSON], suite: AnySuite, outcomes: Mapping[str, int]) -> Iterator[str]:
+    """Sentences on the headline, differences between languages, outcomes, who asks, and the gate.
+
+    `outcomes` has the number of runs by outcome.
+    """
     summary = data["summary"]
     if metric := next(iter(summary.get("metrics", {}).values()), None):
         yield _headline(suite, data, metric)
         yield from _by_people(data.get("people") or {}, next(iter(summary["metrics"])))
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
-    yield from _outcome_sentence(ended)
+    yield from _outcome_sentence(outcomes)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
     if gate := data.get("gate"):
@@ -109,13 +113,15 @@ def _gap(pair: Mapping[str, JSON], unit: str) -> str:
     return f"{pair['value']:+.1f} {unit}{limits}"
 
 
-def _outcome_sentence(ended: Mapping[str, int]) -> Iterator[str]:
-    counts = {_OUTCOMES[name]: ended[name] for name in _OUTCOMES if ended.get(name)}
+def _outcome_sentence(outcomes: Mapping[str, int]) -> Iterator[str]:
+    """A sentence on the runs that are not scored; none if all are."""
+    counts = {_OUTCOMES[name]: outcomes[name] for name in _OUTCOMES if outcomes.get(name)}
     if counts:
-        (first, many), *rest = counts.items()
-        parts = [f"{many:,} {'was' if many == 1 else 'were'} {first}", *(f"{n:,} {how}" for how, n in rest)]
+        (ending, count), *others = counts.items()
+        parts = [f"{count:,} {'was' if count == 1 else 'were'} {ending}"]
+        parts += [f"{number:,} {name}" for name, number in others]
         listed = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
-        yield f"Of {sum(ended.values()):,} runs, {listed}."
+        yield f"Of {sum(outcomes.values()):,} runs, {listed}."
 
 
 def _interval(metric: Mapping[str, JSON]) -> str:

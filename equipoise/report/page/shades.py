@@ -1,4 +1,4 @@
-"""The colours of a matrix of numbers, with readable digits, and the matrix as a table."""
+"""Matrices as tables with shaded cells, and the colours of the shades, on which digits are readable."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
-PALE, DEEP, OTHER = "#f4f1ea", "#1a5a96", "#b35806"
+PALE, DEEP, CONTRARY = "#f4f1ea", "#1a5a96", "#b35806"
+"""The lightest shade, the darkest, and the darkest on the other side of a zero."""
 STEPS = 20
-"""The highest step of a shade; steps begin at 0."""
+"""The highest step of shades; the lowest is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadedCell:
-    """A cell of a matrix; `shade` is a class of the style sheet, empty for a cell without a value."""
+    """A cell of a matrix. `shade` is a class of the style sheet, empty for a cell without a value."""
 
     text: str
     shade: str
@@ -23,44 +24,48 @@ class ShadedCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadedTable:
-    """A matrix as a table: the heads of its columns, and each row as its head and cells."""
+    """A matrix as a table: the headings of the columns, and each row as its heading and cells.
+
+    None is a cell that no row of the plot describes.
+    """
 
     columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[ShadedCell | None]]]
 
 
-def grid(figure: Plot) -> ShadedTable:
-    """The matrix of a figure as a table."""
-    columns, rows = (list(dict.fromkeys(str(row[key]) for row in figure.rows)) for key in ("column", "row"))
+def grid(plot: Plot) -> ShadedTable:
+    """The plot, a matrix, as a table."""
+    columns, rows = (list(dict.fromkeys(str(row[key]) for row in plot.rows)) for key in ("column", "row"))
     cells = {
-        (str(row["row"]), str(row["column"])): _cell(figure, row["value"], row["text"]) for row in figure.rows
+        (str(row["row"]), str(row["column"])): _cell(plot, row["value"], row["text"]) for row in plot.rows
     }
     return ShadedTable(
         columns=columns, rows=[(row, [cells.get((row, column)) for column in columns]) for row in rows]
     )
 
 
-def _cell(figure: Plot, value: float | None, text: JSON) -> ShadedCell:
-    kind = "shade" if figure.zero is None else "tilt"
-    return ShadedCell(text=str(text), shade="" if value is None else f"{kind}-{step(figure, value)}")
+def _cell(plot: Plot, value: float | None, text: JSON) -> ShadedCell:
+    kind = "shade" if plot.zero is None else "tilt"
+    return ShadedCell(text=str(text), shade="" if value is None else f"{kind}-{step(plot, value)}")
 
 
-def step(figure: Plot, value: float) -> int:
-    """The step of a value, 0 to STEPS. If the figure has a zero, that is the middle step."""
-    low, high = ends(figure)
-    if figure.zero is None:
+def step(plot: Plot, value: float) -> int:
+    """The step of a value, 0 to STEPS. The middle step is the plot's zero, if it has one."""
+    low, high = ends(plot)
+    if plot.zero is None:
         share = (value - low) / (high - low)
     else:
-        side = high - figure.zero if value > figure.zero else figure.zero - low
-        share = 0.5 + (value - figure.zero) / (2 * side or 1)
+        half_range = high - plot.zero if value > plot.zero else plot.zero - low
+        share = 0.5 + (value - plot.zero) / (2 * half_range or 1)
     return round(STEPS * min(max(share, 0.0), 1.0))
 
 
-def ends(figure: Plot) -> tuple[float, float]:
-    """The lowest and highest value of the shades: the figure's own, else those of its values; never equal."""
-    known = [row["value"] for row in figure.rows if row["value"] is not None] or [0.0]
-    low = min(known) if figure.low is None else figure.low
-    high = max(known) if figure.high is None else figure.high
+def ends(plot: Plot) -> tuple[float, float]:
+    """The values of the lowest and the highest step: the plot's ends, or else those of its values."""
+    values = [row["value"] for row in plot.rows if row["value"] is not None] or [0.0]
+    low = min(values) if plot.low is None else plot.low
+    high = max(values) if plot.high is None else plot.high
+    # Never equal, as shares are of their difference.
     return (low, high) if high > low else (low, low + 1)
 
 
@@ -68,12 +73,15 @@ def colours(*, is_diverging: bool) -> list[str]:
     """The colour of each step. Diverging colours are pale in the middle, with another hue at each end."""
     shares = [number / STEPS for number in range(STEPS + 1)]
     if is_diverging:
-        return [mix(PALE, OTHER, 1 - 2 * s) if s < 0.5 else mix(PALE, DEEP, 2 * s - 1) for s in shares]
+        return [
+            mix(PALE, CONTRARY, 1 - 2 * share) if share < 0.5 else mix(PALE, DEEP, 2 * share - 1)
+            for share in shares
+        ]
     return [mix(PALE, DEEP, share) for share in shares]
 
 
 def style() -> str:
-    """The CSS rules, a class for each shade."""
+    """The CSS rules: a class for each step, `shade-N`, or `tilt-N` of diverging colours."""
     rules = [
         f".{kind}-{number} {{ background: {colour}; color: {ink(colour)}; }}"
         for kind in ("shade", "tilt")
@@ -84,7 +92,7 @@ def style() -> str:
 
 def mix(first: str, second: str, share: float) -> str:
     """A mixture of two colours; `share`, 0 to 1, is that of the second."""
-    pairs = zip(_parts(first), _parts(second), strict=True)
+    pairs = zip(_channels(first), _channels(second), strict=True)
     return "#" + "".join(f"{round(one + share * (other - one)):02x}" for one, other in pairs)
 
 
@@ -101,12 +109,12 @@ def contrast(first: str, second: str) -> float:
 
 def _luminance(colour: str) -> float:
     """Relative luminance, from 0 for black to 1 for white (WCAG 2.2)."""
-    linear = [
-        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in (n / 255 for n in _parts(colour))
-    ]
+    shares = (channel / 255 for channel in _channels(colour))
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+def _channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of a colour such as `#1a5a96`, each 0 to 255."""
+    red, green, blue = (int(colour[start : start + 2], 16) for start in (1, 3, 5))
     return red, green, blue

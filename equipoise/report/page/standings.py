@@ -1,4 +1,7 @@
-"""Sentences on a table of models: which can be told apart, by how much, and how to cite it."""
+"""Sentences on a table of the board of models: which models can be told apart, by how much, how to cite it.
+
+Rows are indices of `table.scored`, the models with a score, best first.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from equipoise.comparison.entry import CASES, Entry
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 
-_FEW = 8
+_MOST_MODELS_IN_PAIRS = 8
 """Maximum number of models for which all pairs that cannot be told apart are listed."""
-_NAMED = 5
+_MOST_NAMES = 5
 """Maximum number of names in one list."""
 
 
@@ -19,34 +22,32 @@ def differences(table: Table) -> Iterator[str]:
     """Whether the models differ, by how much, and which cannot be told apart."""
     models = table.scored
     if len(models) == 1:
-        yield f"{models[0].model}: {figure(models[0])}."
+        yield f"{models[0].model}: {headline_phrase(models[0])}."
     elif len(models) == 2:
-        yield f"{_pair(table, 0, 1)}."
+        yield f"{_pair_sentence(table, 0, 1)}."
     elif models:
-        yield from _of_many(table)
+        yield from _sentences_on_many(table)
     if unscored := [item.model for item in table.entries if item.value is None]:
-        yield f"Without a score: {listed(unscored)}."
+        yield f"Without a score: {joined_names(unscored)}."
 
 
-def _pair(table: Table, above: int, below: int) -> str:
-    """A sentence on the difference of two models, without its point."""
+def _pair_sentence(table: Table, above: int, below: int) -> str:
+    """A sentence on the difference of two models, without the full stop. `above` and `below` are rows."""
     first, second = table.scored[above], table.scored[below]
     difference = table.difference(above, below)
-    size = _size(first, difference)
+    size = _absolute_difference(first, difference)
     if not difference.is_apart:
         text = f"{first.model} and {second.model} cannot be told apart: they differ by {size}"
+        # `is_apart` allows for the number of pairs, the interval does not.
         low, high = difference.low, difference.high
-        is_chance = low is not None and high is not None and not low <= 0 <= high
-        return f"{text}, which may be chance where so many pairs are compared" if is_chance else text
+        excludes_zero = low is not None and high is not None and not low <= 0 <= high
+        return f"{text}, which may be chance where so many pairs are compared" if excludes_zero else text
     clusters = first.suite.clusters
-    return f"{first.model} scores {size} {_direction(difference)} than {second.model} on the same {clusters}"
+    comparative = "higher" if (difference.value or 0.0) > 0 else "lower"
+    return f"{first.model} scores {size} {comparative} than {second.model} on the same {clusters}"
 
 
-def _direction(difference: ModelDifference) -> str:
-    return "higher" if (difference.value or 0.0) > 0 else "lower"
-
-
-def _size(entry: Entry, difference: ModelDifference) -> str:
+def _absolute_difference(entry: Entry, difference: ModelDifference) -> str:
     """The absolute value of a difference, with its interval."""
     value, unit = difference.value or 0.0, _unit(entry)
     if difference.low is None or difference.high is None:
@@ -56,12 +57,13 @@ def _size(entry: Entry, difference: ModelDifference) -> str:
 
 
 def _unit(entry: Entry) -> str:
+    """The unit of a difference: points for percentages."""
     unit = entry.metric.unit if entry.metric else "%"
     return "points" if unit in ("%", "pp") else unit
 
 
-def figure(entry: Entry) -> str:
-    """A model's headline with its interval."""
+def headline_phrase(entry: Entry) -> str:
+    """A model's headline_phrase with its interval."""
     if entry.value is None:
         return "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
@@ -70,88 +72,93 @@ def figure(entry: Entry) -> str:
     return f"{entry.value:.1f}{unit} ({interval})"
 
 
-def _of_many(table: Table) -> Iterator[str]:
+def _sentences_on_many(table: Table) -> Iterator[str]:
     models, last = table.scored, len(table.scored) - 1
     alike = [(row, other) for row in range(len(models)) for other in table.alike(row) if other > row]
     pairs = len(models) * last // 2
     if len(alike) == pairs:
-        yield f"None of the {len(models):,} models can be told apart from another. {_pair(table, 0, last)}."
+        pair = _pair_sentence(table, 0, last)
+        yield f"None of the {len(models):,} models can be told apart from another. {pair}."
         return
     first, difference = models[0], table.difference(0, last)
-    yield f"{first.model} stands first with {figure(first)}."
+    yield f"{first.model} stands first with {headline_phrase(first)}."
     if difference.is_apart:
-        side = "above" if (difference.value or 0.0) > 0 else "below"
-        yield f"That is {_size(first, difference)} {side} {models[last].model}, which stands last."
+        direction = "above" if (difference.value or 0.0) > 0 else "below"
+        size = _absolute_difference(first, difference)
+        yield f"That is {size} {direction} {models[last].model}, which stands last."
     else:
-        yield f"{_pair(table, 0, last)}, although these two stand first and last."
+        yield f"{_pair_sentence(table, 0, last)}, although these two stand first and last."
     if not alike:
         yield f"All {len(models):,} models can be told apart from each other."
         return
     yield f"Of {pairs:,} pairs of models {pairs - len(alike):,} can be told apart."
-    yield from _alike(table, alike)
+    yield from _sentences_on_alike(table, alike)
 
 
-def _alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
-    """Sentences on groups of models that cannot be told apart, and on such pairs across groups."""
+def _sentences_on_alike(table: Table, alike: Sequence[tuple[int, int]]) -> Iterator[str]:
+    """Sentences on groups of models that cannot be told apart, and on such pairs of different groups.
+
+    `alike` has the rows of each pair that cannot be told apart.
+    """
     groups: dict[int, list[str]] = {}
     for item, group in zip(table.scored, table.ranking.group, strict=True):
         groups.setdefault(group, []).append(item.model)
-    joint = [names for names in groups.values() if len(names) > 1]
-    if joint:
-        more = f"; and {len(joint) - _NAMED:,} more groups" if len(joint) > _NAMED else ""
-        yield f"Cannot be told apart: {'; '.join(map(listed, joint[:_NAMED]))}{more}."
+    several = [names for names in groups.values() if len(names) > 1]
+    if several:
+        more = f"; and {len(several) - _MOST_NAMES:,} more groups" if len(several) > _MOST_NAMES else ""
+        yield f"Cannot be told apart: {'; '.join(map(joined_names, several[:_MOST_NAMES]))}{more}."
     across = [pair for pair in alike if len({table.ranking.group[row] for row in pair}) > 1]
-    if across and len(table.scored) > _FEW:
+    if across and len(table.scored) > _MOST_MODELS_IN_PAIRS:
         yield (
             f"The same holds for {len(across):,} pairs of models of two neighbouring groups: "
             "their ranks show it."
         )
     elif across:
         names = [" and ".join(table.scored[row].model for row in pair) for pair in across]
-        yield f"{'Nor can' if joint else 'Cannot be told apart:'} {'; '.join(names)}."
+        yield f"{'Nor can' if several else 'Cannot be told apart:'} {'; '.join(names)}."
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names as a phrase; of many, only the first few and the number of others."""
-    shown = [*names[:_NAMED]]
-    if len(names) > _NAMED:
-        shown = [*names[: _NAMED - 1], f"{len(names) - _NAMED + 1:,} more"]
+def joined_names(names: Sequence[str]) -> str:
+    """Names as a phrase. If there are more than _MOST_NAMES, the first and the number of the others."""
+    shown = [*names[:_MOST_NAMES]]
+    if len(names) > _MOST_NAMES:
+        shown = [*names[: _MOST_NAMES - 1], f"{len(names) - _MOST_NAMES + 1:,} more"]
     return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
 
 # Evaluators, cases and citation.
 
 
-def judges(table: Table) -> str:
-    """Sentences on its evaluators and the findings of their audits."""
+def evaluator_sentences(table: Table) -> str:
+    """Sentences on the evaluators of a table and the findings of their audits."""
     entries, evaluators = (*table.entries, *table.earlier), table.first.metadata["evaluator_models"]
-    every = [findings(item) for item in entries]
-    names_of: dict[str, list[str]] = {}
-    for name in evaluators:
-        known = dict.fromkeys(by_name[name] for by_name in every)
-        names_of.setdefault("; ".join([*known][:3]), []).append(name)
     if not evaluators:
         return "no evaluator."
-    texts = [f"{listed(names)}: {text}." for text, names in names_of.items()]
-    return " ".join(texts if len(texts) == 1 else [f"{listed(evaluators)}.", *texts])
+    findings_by_entry = [audit_findings(entry) for entry in entries]
+    names_of: dict[str, list[str]] = {}
+    for name in evaluators:
+        findings = dict.fromkeys(findings[name] for findings in findings_by_entry)
+        names_of.setdefault("; ".join([*findings][:3]), []).append(name)
+    texts = [f"{joined_names(names)}: {text}." for text, names in names_of.items()]
+    return " ".join(texts if len(texts) == 1 else [f"{joined_names(evaluators)}.", *texts])
 
 
-def findings(entry: Entry) -> dict[str, str]:
+def audit_findings(entry: Entry) -> dict[str, str]:
     """A phrase on each evaluator's audit, by evaluator."""
     return {
-        name: "not audited" if audited is None else audit.finding(audited)
-        for name, audited in entry.audits.items()
+        name: "not audited" if figures is None else audit.finding(figures)
+        for name, figures in entry.audits.items()
     }
 
 
-def asked(table: Table) -> str:
-    """A phrase on the number of cases and the languages of a table."""
+def case_phrase(table: Table) -> str:
+    """A phrase on the number of cases of a table and their languages."""
     cases = table.first.settings[CASES]
-    known = list(languages(cases["languages"]).values())
-    if not known:
+    names = list(languages(cases["languages"]).values())
+    if not names:
         return "nothing yet"
-    shown = listed(known) if len(known) <= _NAMED else f"{len(known):,} languages"
-    return f"{cases['cases']:,} cases in {shown}"
+    in_languages = joined_names(names) if len(names) <= _MOST_NAMES else f"{len(names):,} languages"
+    return f"{cases['cases']:,} cases in {in_languages}"
 
 
 def citation(table: Table) -> str:
@@ -166,26 +173,28 @@ def citation(table: Table) -> str:
 
 
 def _versions(table: Table) -> str:
-    """Versions of the program, and its commits, or, if these are not known, hashes of data and rubric."""
+    """The versions of Equipoise, and its commits, or, if one is not known, the hashes of data and rubric."""
     versions, commits = (_distinct(table, name) for name in ("equipoise_version", "git_commit"))
-    parts = [f"version {listed(versions)}"] if versions else []
+    parts = [f"version {joined_names(versions)}"] if versions else []
     if commits and None not in (item.metadata["git_commit"] for item in table.entries):
-        return ", ".join([*parts, f"commit {listed(commits)}"])
+        return ", ".join([*parts, f"commit {joined_names(commits)}"])
     hashes = ((name, table.first.metadata[f"{name}_hash"]) for name in ("data", "rubric"))
     return ", ".join([*parts, *(f"{name} {value}" for name, value in hashes if value)])
 
 
 def _distinct(table: Table, name: str) -> list[str]:
+    """The distinct values of an item of the metadata; empty values are left out."""
     return list(dict.fromkeys(str(value) for item in table.entries if (value := item.metadata[name])))
 
 
 def _days(table: Table) -> str:
+    """The days on which the sessions began, first and last; empty if none is known."""
     days = sorted({item.started[:10] for item in table.entries if item.started})
     return "" if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
 def lead(board: Board) -> str:
-    """A line on the content of the board."""
+    """A line with the numbers of models, suites and results on the board."""
     models, suites = len(board.models), len({section.suite.name for section in board.sections})
     count = sum(len(table.entries) for section in board.sections for table in section.tables)
     return f"{_counted(models, 'model')}, {_counted(suites, 'suite')}, {_counted(count, 'set')} of results"
@@ -195,7 +204,7 @@ def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def in_short(names: Iterable[str]) -> str:
+def names_or_count(names: Iterable[str]) -> str:
     """The names of models, or their number if there are more than three."""
-    known = list(names)
-    return ", ".join(known) if len(known) <= 3 else f"{len(known):,} models"
+    models = list(names)
+    return ", ".join(models) if len(models) <= 3 else f"{len(models):,} models"

@@ -1,4 +1,7 @@
-"""The runs of results for the page: an index, and the transcripts in compressed chunks."""
+"""The runs of results for the page: an index, and the transcripts in compressed chunks.
+
+The page's script decompresses a chunk when a reader opens one of its runs.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from equipoise.stats import mean
 
 CHUNK = 400_000
 """Size of a chunk in bytes, before compression."""
-_LEVEL = 3
-_TITLE = 160
+_COMPRESSION_LEVEL = 3
+_MOST_TITLE = 160
+"""Maximum length of a question in the index, in characters."""
 
 
 def mean_evaluator_score(row: RunRow) -> float | None:
@@ -35,9 +39,11 @@ def _scores(row: RunRow) -> list[float]:
 
 
 def _title(question: str) -> str:
-    """The first line of a question, cut to _TITLE characters."""
+    """The first line of a question, cut to _MOST_TITLE characters."""
     first = question.partition("\n")[0]
-    return first if len(first) <= _TITLE else f"{first[: _TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+    return (
+        first if len(first) <= _MOST_TITLE else f"{first[: _MOST_TITLE - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+    )
 
 
 # Packing.
@@ -69,7 +75,7 @@ transcript.
 
 @dataclass(slots=True)
 class Pack:
-    """The index and chunks of all runs; results files are added one after another."""
+    """The index and chunks of all runs; results files are added one after another, then `close` is called."""
 
     columns: dict[str, list[JSON]] = field(default_factory=lambda: {name: [] for name in _COLUMNS})
     chunks: list[str] = field(default_factory=list)
@@ -101,7 +107,7 @@ class Pack:
             self._append(json_io.dumps({"about": question_json(row.question), "run": run_json(row)}))
 
     @property
-    def shown(self) -> dict[str, list[JSON]]:
+    def shown_columns(self) -> dict[str, list[JSON]]:
         """The columns of the index, without `asker` if no run has a cue."""
         return {name: values for name, values in self.columns.items() if name != "asker" or any(values)}
 
@@ -121,7 +127,7 @@ class Pack:
 
 def packed(content: bytes) -> str:
     """Gzip in base64: inert in a page, whatever it contains."""
-    return base64.b64encode(gzip.compress(content, _LEVEL, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(content, _COMPRESSION_LEVEL, mtime=0)).decode()
 
 
 def _rounded(value: float | None) -> float | None:

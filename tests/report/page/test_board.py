@@ -17,7 +17,7 @@ from browser import CHROMIUM, chromium, opened
 from equipoise.comparison.entry import entry
 from equipoise.comparison.load import load, load_without_transcripts
 from equipoise.report.page import board_page, standings
-from equipoise.report.page.board import Shown, shown
+from equipoise.report.page.board import BoardView, board_view
 from hostile import replies
 
 LEVELS = {"m-1": 2.4, "m-2": 3.0, "alike": 3.05, "best": 4.2}
@@ -50,9 +50,9 @@ def alone(files: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def board_of(*files: Path) -> Shown:
+def board_of(*files: Path) -> BoardView:
     """The board of these results."""
-    return shown([entry(load_without_transcripts(path), place) for place, path in enumerate(files)])
+    return board_view([entry(load_without_transcripts(path), place) for place, path in enumerate(files)])
 
 
 def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
@@ -85,12 +85,12 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
 
 def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
     """The difference is that of `compare`, told without its sign."""
-    (view,) = board_of(files[0], files[3]).parts[0].views
+    (view,) = board_of(files[0], files[3]).suites[0].tables
     (told,) = view.differences
     assert re.fullmatch(
         r"best scores \d\d\.\d points \(95 % .*\) higher than m-1 on the same questions\.", told
     )
-    (view,) = board_of(files[1], files[2]).parts[0].views
+    (view,) = board_of(files[1], files[2]).suites[0].tables
     (told,) = view.differences
     assert re.fullmatch(r"\S+ and \S+ cannot be told apart: they differ by .* \(95 % interval .*\)\.", told)
 
@@ -103,7 +103,7 @@ def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: 
     path.write_text(json.dumps(data))
     found = board_of(path)
     assert found.is_flat
-    (view,) = found.parts[0].views
+    (view,) = found.suites[0].tables
     assert f"data {'d' * 64}, rubric {'e' * 64}. Suite neutrality" in view.citation
     assert view.differences[0].startswith("m-1: ")
 
@@ -124,7 +124,7 @@ def test_many_models_are_told_in_few_words(tmp_path: Path) -> None:
         for n in range(14)
     ]
     shown_board = board_of(*found)
-    (view,) = shown_board.parts[0].views
+    (view,) = shown_board.suites[0].tables
     told = " ".join(view.differences)
     assert len(told) < 700
     assert re.search(r"Of 91 pairs of models \d+ can be told apart\.", told)
@@ -140,9 +140,9 @@ def test_many_models_are_told_in_few_words(tmp_path: Path) -> None:
 
 def test_lists_of_names_are_cut() -> None:
     """After a few, with the number of the others."""
-    assert standings.listed(["a"]) == "a"
-    assert standings.listed(list("abcde")) == "a, b, c, d and e"
-    assert standings.listed(list("abcdefg")) == "a, b, c, d and 3 more"
+    assert standings.joined_names(["a"]) == "a"
+    assert standings.joined_names(list("abcde")) == "a, b, c, d and e"
+    assert standings.joined_names(list("abcdefg")) == "a, b, c, d and 3 more"
 
 
 def test_results_of_no_run_are_on_the_board(files: list[Path], tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_models_are_found_sorted_and_grouped(browser: Browser, tmp_path: Path) -
     ]
     path = tmp_path / "board.html"
     board_page.write(path, files)
-    (view,) = board_of(*files).parts[0].views
+    (view,) = board_of(*files).suites[0].tables
     with opened(browser, path) as found:
         rows = found.page.locator(".standings tbody tr")
         found.page.locator("button.ranks").nth(6).click()

@@ -24,7 +24,7 @@ from equipoise.comparison.side import loaded
 from equipoise.core.errors import UserError
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
-from equipoise.report.page.data import by_table, overview, result
+from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
 from equipoise.suites.contract import no_figures
@@ -102,7 +102,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Reviewed:
+def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.MatchedReviews:
     """What people said of 12 runs of the first model, and of one that there is not; with its page."""
     entries = [
         review(run=f"{language}/q{number:02d}_{area}/1", verdict=verdict, score=score)
@@ -123,7 +123,7 @@ def reviewed(two: Path, tmp_path_factory: pytest.TempPathFactory) -> reviews.Rev
 
 
 @pytest.fixture
-def html(two: Path, reviewed: reviews.Reviewed) -> str:
+def html(two: Path, reviewed: reviews.MatchedReviews) -> str:
     """The page of both, with the reviews."""
     return (two / "page.html").read_text(encoding="utf-8")
 
@@ -321,7 +321,11 @@ def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> No
     assert len(re.findall(r"<tr>", drawn)) == 1 + len(pairs)
     rows = [{"name": name, "value": 1.0, "low": -1.0, "high": 2.0} for name in "ab"]
     figure = Plot(name="x", title="x", kind="intervals", rows=rows, folds="pairs")
-    assert (page.Drawn(figure).folded, [*figure.open.rows], page.Drawn(replace(figure, folds="")).folded) == (
+    assert (
+        page.DrawnPlot(figure).folded,
+        [*figure.open.rows],
+        page.DrawnPlot(replace(figure, folds="")).folded,
+    ) == (
         2,
         [],
         0,
@@ -396,8 +400,8 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
     data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
-    found = result(loaded("a.json", data), 0, {})
-    assert (found.figures, found.headline["value"]) == ([], None)
+    found = page_result(loaded("a.json", data), 0, {})
+    assert (found.plots, found.headline["value"]) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
 
@@ -430,7 +434,7 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
     about = {**known, "suite": "even_handedness", "status": "running"}
     data = {"summary": {}, "results": {}, "errors": []}
     results = [
-        result(
+        page_result(
             loaded("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}), place, {}
         )
         for place, name in enumerate(("us", "pcp", "china"))
@@ -451,7 +455,7 @@ def test_gates_and_both_intervals_are_shown(words: str) -> None:
 # Reviews.
 
 
-def test_reviews_give_agreement_with_an_interval(reviewed: reviews.Reviewed, html: str) -> None:
+def test_reviews_give_agreement_with_an_interval(reviewed: reviews.MatchedReviews, html: str) -> None:
     """A right verdict without a score counts as the evaluators' own; a strange run is counted as such."""
     assert reviewed.unmatched == 1
     (told,) = reviewed.agreement()
