@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,7 @@ _SEPARATORS = "-_.:@ "
 _MOST_NUMBERS = 6
 """Most numbers in a version."""
 _MOST_DIGITS = 8
-"""Most digits of one number in a version."""
+"""Most digits of one number in a version, enough for a date such as 20260131."""
 
 
 class ModelDifference(NamedTuple):
@@ -51,7 +52,8 @@ class Table:
     """Results that can be compared with each other: the latest of each model, best first.
 
     Where neither end of the scale is better, the highest score is first. `earlier` are older results of the
-    same models. Each of `reasons` is a setting in which the table differs from the first table of its suite.
+    same models. `reasons` has a phrase for each setting in which the table differs from the first table of
+    its suite.
     """
 
     entries: Sequence[Entry]
@@ -79,16 +81,16 @@ class Table:
     def ranking(self) -> Ranking:
         """The range of ranks of each model with a headline figure, and the groups of models."""
         if self._pairs is None:
+            # At most one model.
             return Ranking([1] * len(self.scored), [1] * len(self.scored), [1] * len(self.scored))
         return ranking(self._pairs.differs)
 
     def alike(self, row: int) -> list[int]:
-        """Indices of all models that do not differ significantly from the one in this row."""
+        """The rows of all models that do not differ significantly from the one in this row."""
         if self._pairs is None:
             return []
-        return [
-            n for n, is_apart in enumerate(self._pairs.differs[row].tolist()) if not is_apart and n != row
-        ]
+        is_apart = self._pairs.differs[row].tolist()
+        return [other for other in range(len(is_apart)) if not is_apart[other] and other != row]
 
     def difference(self, above: int, below: int) -> ModelDifference:
         """How much higher the model of one row scores than that of a later one."""
@@ -98,20 +100,22 @@ class Table:
         value, low, high = (
             _without_nan(matrix[above, below]) for matrix in (pairs.value, pairs.low, pairs.high)
         )
-        return ModelDifference(*_negated(value, low, high), bool(self._pairs.differs[above, below]))
+        # The matrices have the later row minus the earlier one.
+        return ModelDifference(*_negated(value, low, high), bool(pairs.differs[above, below]))
 
     @cached_property
     def trends(self) -> list[Trend]:
         """The headline figure over time of each family with several results, oldest release first."""
         families: dict[str, list[Entry]] = {}
         for item in (*self.entries, *self.earlier):
-            families.setdefault(split_version(item.model)[0], []).append(item)
+            family, _ = split_version(item.model)
+            families.setdefault(family, []).append(item)
         return [_trend(name, items) for name, items in sorted(families.items()) if len(items) > 1]
 
 
 def _without_nan(value: float) -> float | None:
     """The number, with None in place of NaN."""
-    return None if value != value else float(value)
+    return None if math.isnan(value) else float(value)
 
 
 def _negated(
@@ -145,15 +149,15 @@ def split_version(model: str) -> tuple[str, tuple[int, ...]]:
     So `gpt-x-1.5` and `gpt-x-2026-01-31` are of the family `gpt-x`. `qwen3:8b` has no version: `8b` is not a
     number. Releases of one family are sorted by version.
     """
-    numbers: list[int] = []
-    while len(numbers) < _MOST_NUMBERS:
-        cut = max(map(model.rfind, _SEPARATORS))
-        last = model[cut + 1 :].lower().removeprefix("v")
-        if cut < 1 or not (last.isascii() and last.isdigit() and len(last) <= _MOST_DIGITS):
+    version: list[int] = []
+    while len(version) < _MOST_NUMBERS:
+        separator = max(map(model.rfind, _SEPARATORS))
+        last = model[separator + 1 :].lower().removeprefix("v")
+        if separator < 1 or not (last.isascii() and last.isdigit() and len(last) <= _MOST_DIGITS):
             break
-        numbers.insert(0, int(last))
-        model = model[:cut]
-    return model, tuple(numbers)
+        version.insert(0, int(last))
+        model = model[:separator]
+    return model, tuple(version)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +171,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """The tables of all suites. `left_out` has a message for each file whose results were there already."""
+    """The tables of all suites. `left_out` has a message for each file that repeats another."""
 
     sections: Sequence[Section]
     left_out: Sequence[str] = ()
@@ -180,40 +184,44 @@ class Board:
 
 
 def board(entries: Sequence[Entry]) -> Board:
-    """The board of these entries. Two are in the same table if they share suite, cases and settings.
+    """The board of these entries. Two entries are in the same table if they share suite, cases and settings.
 
     The settings are those in which `compare` requires agreement, the options whose effect it can study, and
     the state of the evaluators' audits.
     """
-    kinds: dict[str, dict[str, list[Entry]]] = {}
-    taken: dict[str, Entry] = {}
+    by_kind: dict[str, dict[str, list[Entry]]] = {}
+    by_digest: dict[str, Entry] = {}
     left_out = []
     for item in entries:
-        if item.digest and taken.setdefault(item.digest, item) is not item:
-            left_out.append(f"{item.file}: has the same results as {taken[item.digest].file}; left out")
+        if item.digest and by_digest.setdefault(item.digest, item) is not item:
+            left_out.append(f"{item.file}: has the same results as {by_digest[item.digest].file}; left out")
             continue
-        kinds.setdefault(item.kind, {}).setdefault(item.key, []).append(item)
+        by_kind.setdefault(item.kind, {}).setdefault(item.key, []).append(item)
     return Board(
-        sections=[_section(kind, [*tables.values()]) for kind, tables in kinds.items()], left_out=left_out
+        sections=[_section(kind, [*by_key.values()]) for kind, by_key in by_kind.items()], left_out=left_out
     )
 
 
 def _section(kind: str, groups: Sequence[Sequence[Entry]]) -> Section:
-    tables = sorted(map(_latest, groups), key=lambda table: -len(table[0]))
+    tables = sorted(map(_latest_and_earlier, groups), key=lambda table: -len(table[0]))
     first_table, _ = tables[0]
     first = first_table[0]
     return Section(
         kind=kind,
         suite=first.suite,
         tables=[
-            Table(entries=entries, earlier=earlier, reasons=reasons(first, entries[0]) if index else ())
+            Table(
+                entries=entries,
+                earlier=earlier,
+                reasons=setting_differences(first, entries[0]) if index else (),
+            )
             for index, (entries, earlier) in enumerate(tables)
         ],
     )
 
 
-def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
-    """The latest results of each model, best first, and all older ones."""
+def _latest_and_earlier(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The latest results of each model, best first, and all older results."""
     latest: dict[str, Entry] = {}
     for item in sorted(group, key=lambda item: (item.started, item.place)):
         latest[item.model] = item
@@ -222,10 +230,10 @@ def _latest(group: Sequence[Entry]) -> tuple[list[Entry], list[Entry]]:
     return ranked, [item for item in group if latest[item.model] is not item]
 
 
-def reasons(first: Entry, other: Entry) -> list[str]:
-    """Why one entry cannot be in the table of another: a phrase for each setting that differs."""
+def setting_differences(first: Entry, other: Entry) -> list[str]:
+    """Why `other` cannot be in the table of `first`: a phrase for each setting that differs."""
     differences = [
-        _reason(name, first.settings.get(name), value)
+        _setting_difference(name, first.settings.get(name), value)
         for name, value in other.settings.items()
         if first.settings.get(name) != value
     ]
@@ -235,32 +243,38 @@ def reasons(first: Entry, other: Entry) -> list[str]:
     return differences
 
 
-def _reason(name: str, there: JSON, here: JSON) -> str:
+def _setting_difference(name: str, there: JSON, here: JSON) -> str:
+    """A phrase about one setting: its value `here`, in this table, and `there`, in the first."""
     if name == CASES:
-        return _other_cases(there, here)
+        return _case_difference(there, here)
     if name in (DATA, RUBRIC):
-        return f"other {name}: checksum {_shortened(here, 8)}, there {_shortened(there, 8)}"
+        return f"other {name}: checksum {_short_checksum(here)}, there {_short_checksum(there)}"
     if name == AUDIT:
         return f"{name}: {here}, there {there}"
     return f"{name}: {_shortened(here)}, there {_shortened(there)}"
 
 
-def _other_cases(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
+def _case_difference(there: Mapping[str, JSON], here: Mapping[str, JSON]) -> str:
     if there["languages"] != here["languages"]:
-        languages, known = (", ".join(one["languages"]) or "none" for one in (here, there))
-        return f"{CASES}: {here['cases']:,} in {languages}, there {there['cases']:,} in {known}"
+        languages, others = (", ".join(cases["languages"]) or "none" for cases in (here, there))
+        return f"{CASES}: {here['cases']:,} in {languages}, there {there['cases']:,} in {others}"
     if there["cases"] != here["cases"]:
         return f"{CASES}: {here['cases']:,}, there {there['cases']:,}"
     return f"{CASES}: as many, but others"
 
 
-def _shortened(value: JSON, most: int = 80) -> str:
+def _short_checksum(value: JSON) -> str:
+    return str(value)[:8] if value else "none"
+
+
+def _shortened(value: JSON) -> str:
+    """A setting's value as text of at most 80 characters."""
     if value in (None, "", [], {}):
         return "none"
     if isinstance(value, Mapping):
-        text = ", ".join(f"{name} {part}" for name, part in value.items())
+        text = ", ".join(f"{name} {item}" for name, item in value.items())
     elif isinstance(value, list):
-        text = ", ".join(" ".join(map(str, part)) if isinstance(part, list) else str(part) for part in value)
+        text = ", ".join(" ".join(map(str, item)) if isinstance(item, list) else str(item) for item in value)
     else:
         text = str(value)
-    return text if len(text) <= most else f"{text[: most - 3]}..." if most > 8 else text[:most]
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,4 +1,4 @@
-"""Whether two results can be compared: what makes them incomparable, and what else differs."""
+"""Whether two results can be compared: differences that forbid it, and differences that are only reported."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ _MUST_AGREE: Mapping[str, str] = {
     "subject_sampling": "subject's sampling",
     "subject_system_prompt": "subject's system prompt",
 }
+"""The metadata keys in which results must agree whatever the suite, each with its label in messages."""
 _SAMPLING = ("temperature", "top_p", "top_k")
-"""Parameters that decide how replies are sampled. Results are comparable only if all were sent alike."""
+"""Parameters that decide how replies are sampled. An endpoint must have changed them in both results or in
+neither."""
 
 
 def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_study: bool = False) -> list[str]:
@@ -39,25 +41,25 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
         # If the data are the same, the name of the dataset does not matter.
         labels.pop(DATASET.name, None)
     return [
-        f"{name} differs: {_shortened(before.get(key))}, now {_shortened(after.get(key))}"
-        for key, name in labels.items()
+        f"{label} differs: {_shortened(before.get(key))}, now {_shortened(after.get(key))}"
+        for key, label in labels.items()
         if setting(key, before) != setting(key, after)
     ]
 
 
 def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
     """The label of each metadata key in which results of a suite must agree to be comparable, by key."""
-    kinds = ("must",) if is_study else ("must", "study")
+    must_agree_as = ("must",) if is_study else ("must", "study")
     options = suites.load(suite).options if suite in suites.names() else ()
-    return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in kinds}}
+    return {**_MUST_AGREE, **{item.name: item.label for item in options if item.comparable in must_agree_as}}
 
 
-def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def sampling_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """A phrase for each sampling parameter that an endpoint changed for only one of two results.
 
     Such changes are not in the settings; they are known only after the first calls.
     """
-    older, newer = sampling_changed(before), sampling_changed(after)
+    older, newer = sampling_changes(before), sampling_changes(after)
     return [
         f"sampling as sent differs: {who}'s {parameter} was {action} "
         f"in the {'candidate' if (who, parameter, action) in newer else 'baseline'} only"
@@ -65,17 +67,18 @@ def sent_otherwise(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> lis
     ]
 
 
-def sampling_changed(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+def sampling_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
     """The sampling parameters that an endpoint changed, as tuples (role and model, parameter, action)."""
     return {
         # Without the subject's name, which differs between the two releases of a comparison.
-        ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_change(row))
+        ("subject" if row["role"] == "subject" else f"{row['role']} {row['model']}", *_parameter_change(row))
         for row in metadata.get("parameters_changed", ())
         if row["parameter"] in _SAMPLING
     }
 
 
-def _change(row: Mapping[str, JSON]) -> tuple[str, str]:
+def _parameter_change(row: Mapping[str, JSON]) -> tuple[str, str]:
+    """The name of a parameter, and what was done to it, such as `dropped`."""
     return str(row["parameter"]), str(row["action"])
 
 
@@ -86,31 +89,31 @@ def setting(key: str, metadata: Mapping[str, JSON]) -> JSON:
 
 
 def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
-    """A phrase about cells of the candidate that the baseline lacks; empty if it has them all."""
-    known = {cell.id for cell in before}
-    unknown = [cell.id for cell in after if cell.id not in known]
+    """A phrase about cells of the candidate that the baseline lacks; an empty list if it has them all."""
+    baseline_ids = {cell.id for cell in before}
+    unknown = [cell.id for cell in after if cell.id not in baseline_ids]
     more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
     return [f"only the candidate has {unknown[0]}{more}"] if unknown else []
 
 
-def why_unfit(side: Side, most: float = MOST_UNSCORED) -> str | None:
+def why_unfit(side: Side, most_unscored: float = MOST_UNSCORED) -> str | None:
     """Why results cannot serve as a baseline, in a few words; None if they can.
 
-    Every run must be done. Up to `most` percent of them may lack a score.
+    Every run must be done. Up to `most_unscored` percent of them may lack a score.
     """
     status, runs = side.metadata.get("status"), side.counts
     if status == "complete":
         return None
-    if runs.planned == runs.left + runs.unscored:
+    if runs.planned == runs.missing:
         return "no run of the baseline has a score"
     # Earlier versions wrote "interrupted" whatever the reason.
     is_done = status in (WITH_UNSCORED, "interrupted") and not runs.left
     if not (is_done and runs.missing):
         return f"the baseline is {status}: not every run has a score"
-    if 100 * runs.missing <= most * runs.planned:
+    if 100 * runs.missing <= most_unscored * runs.planned:
         return None
     lacking = f"{runs.missing} of {runs.planned} runs of the baseline have no score"
-    return f"{lacking}, more than unscored:{most:g}% allows"
+    return f"{lacking}, more than unscored:{most_unscored:g}% allows"
 
 
 def _shortened(value: JSON) -> str:
@@ -118,34 +121,36 @@ def _shortened(value: JSON) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def changes(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def allowed_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """A phrase for each difference that two comparable results may have, such as another model version."""
-    learned = [
-        {
-            (row["role"], *_change(row))
-            for row in metadata.get("parameters_changed", ())
-            if row["parameter"] not in _SAMPLING
-        }
-        for metadata in (before, after)
-    ]
+    older, newer = _other_parameter_changes(before), _other_parameter_changes(after)
     return [
-        *_recomputed(before, after),
+        *_recomputed_remarks(before, after),
         *answered.between(before, after),
         *(
             f"{role}: {parameter} was {action} in one of the two only"
-            for role, parameter, action in sorted(learned[0] ^ learned[1])
+            for role, parameter, action in sorted(older ^ newer)
         ),
     ]
 
 
-def _recomputed(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
-    """A remark for each of the two that was recomputed from the files of a published benchmark.
+def _other_parameter_changes(metadata: Mapping[str, JSON]) -> set[tuple[str, str, str]]:
+    """The parameters besides sampling that an endpoint changed, as tuples (role, parameter, action)."""
+    return {
+        (row["role"], *_parameter_change(row))
+        for row in metadata.get("parameters_changed", ())
+        if row["parameter"] not in _SAMPLING
+    }
+
+
+def _recomputed_remarks(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """A remark for each of the two results that was recomputed from the files of a published benchmark.
 
     Published averages were rounded at each of three steps, hence the tolerance of 0.12.
     """
     return [
-        f"the {words}'s figures are recomputed from the runs that the {benchmark} wrote: "
+        f"the {side}'s figures are recomputed from the runs that the {benchmark} wrote: "
         "within 0.12 points of the averages in its file"
-        for words, metadata in (("baseline", before), ("candidate", after))
+        for side, metadata in (("baseline", before), ("candidate", after))
         if (benchmark := metadata.get("recomputed_from"))
     ]

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from equipoise.comparison import labels
-from equipoise.comparison.comparable import changes, mismatches, sent_otherwise, unknown_cells, why_unfit
+from equipoise.comparison.comparable import (
+    allowed_differences,
+    mismatches,
+    sampling_differences,
+    unknown_cells,
+    why_unfit,
+)
 from equipoise.comparison.drift import Drift, drifts
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
@@ -21,6 +27,7 @@ from equipoise.stats.paired import Difference, holm
 from equipoise.stats.shared import shared_cases
 
 MOST_MOVES = 10
+"""Most cases that are listed as fallen, and most as risen."""
 ROUNDING = 1e-9
 """Tolerance, in percentage points, for floating-point sums taken in another order."""
 
@@ -29,8 +36,9 @@ ROUNDING = 1e-9
 class MetricChange:
     """One metric in both results, and its difference in each scope.
 
-    `difference` generalises to all questions like these; `these` is about these questions alone. `adjusted`
-    is the p-value of `difference` after Holm's correction within the metric's family.
+    `before` and `after` are the figures of the two results. `difference` generalises to all questions like
+    these; `these` is about these questions alone. `adjusted` is the p-value of `difference` after Holm's
+    correction within the metric's family.
     """
 
     metric: Metric
@@ -40,21 +48,25 @@ class MetricChange:
     these: Difference
     adjusted: float | None = None
 
-    def of(self, scope: Scope) -> Difference:
-        """The difference with the interval of that scope."""
+    def in_scope(self, scope: Scope) -> Difference:
+        """The difference with the interval of this scope."""
         return self.these if scope == "these" else self.difference
 
     def worsening(self, sign: int) -> float | None:
-        """By how much the figure is worse than the baseline's. `sign` is 1 if a rise is worse, else -1."""
+        """How much worse the figure is than the baseline's; below 0 if it is better.
+
+        `sign` is 1 if a rise is worse, else -1.
+        """
         value = self.difference.value
         return None if value is None else -value if sign < 0 else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceLevels:
-    """Confidence level of an interval in each scope.
+    """The confidence level of intervals in each scope.
 
-    If a gate was tested repeatedly during a session, the levels are such that all `looks` hold jointly.
+    `looks` is how often a session with `--until gate` has tested its gate, else 0. The intervals of all looks
+    hold jointly at the nominal confidence, so the level of each is at least that.
     """
 
     these: float = 0.95
@@ -62,11 +74,11 @@ class ConfidenceLevels:
     looks: int = 0
 
 
-def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> ConfidenceLevels:
-    """The confidence levels of one of at most `looks` looks at a gate, one after each round of runs.
+def levels_of_look(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) -> ConfidenceLevels:
+    """The confidence levels of look `look` of at most `looks` at a gate, one after each round of runs.
 
-    All looks hold jointly at `confidence`. The baseline's runs are the same at each look: their share of the
-    variance is fixed.
+    All looks hold jointly at `confidence`. The baseline's runs are the same at each look. If they vary as the
+    candidate's do, their share of the variance after the first round is 1 / (1 + `baseline_runs`).
     """
     from equipoise.stats.sequential import look_confidence
 
@@ -79,7 +91,11 @@ def levels(look: int, looks: int, baseline_runs: int, confidence: float = 0.95) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """The headline figure of one case in both results. `at` has JSON pointers to its runs in each file."""
+    """The headline figure of one case in the two results.
+
+    `cell` is the id of the case. `at` has the JSON pointers to its runs, in the baseline's file and in the
+    candidate's.
+    """
 
     cell: str
     before: float
@@ -94,9 +110,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison:
-    """A candidate compared with a baseline on the cells that both have.
+    """A candidate (`after`) compared with a baseline (`before`) on the cells that both have.
 
-    `effects` are sentences about options that differ; `fell` and `rose` are the cases that changed most.
+    `changes` has the change of each metric by name, the headline first. `mismatches` are phrases about
+    settings that differ although they should not, and `effects` sentences about options that may. `fell` and
+    `rose` are the cases whose headline figure changed most.
     """
 
     before: Side
@@ -115,21 +133,22 @@ class Comparison:
         suite, models = self.after.suite.name, f"{self.after.model!r} with {self.before.model!r}"
         return f"<Comparison of {models} on {suite}: {len(self.changes)} metrics>"
 
-    def at(self, name: str, confidence: float) -> MetricChange:
+    def change_at(self, name: str, confidence: float) -> MetricChange:
         """The change of one metric, with intervals at this confidence level."""
         sides = (self.before, self.after)
         is_asker = name in self.after.asking.metrics
-        older, newer = common(*(side.asking.cells if is_asker else side.cells for side in sides))
-        levels = _levels_of(self.before, self.after, confidence)
+        older, newer = common_cells(*(side.asking.cells if is_asker else side.cells for side in sides))
+        levels = _confidence_levels(self.before, self.after, confidence)
         return change_in(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
 
-    def by_people(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
+    def corrected_change(self, name: str, confidence: float) -> tuple[MetricChange, float] | None:
         """The change of a metric after correction by people's labels, and the uncorrected difference.
 
         None with too few labels.
         """
-        metric, levels = labels.metrics_of(self.after)[name], _levels_of(self.before, self.after, confidence)
-        corrected = labels.change(
+        metric = labels.metrics_of(self.after)[name]
+        levels = _confidence_levels(self.before, self.after, confidence)
+        corrected = labels.corrected_change(
             metric,
             self.before,
             self.after,
@@ -137,13 +156,13 @@ class Comparison:
         )
         if corrected is None:
             return None
-        was, now, scoped = corrected
+        was, now, by_scope = corrected
         change = MetricChange(
             metric=metric,
             before=was.value,
             after=now.value,
-            difference=scoped["population"],
-            these=scoped["these"],
+            difference=by_scope["population"],
+            these=by_scope["these"],
         )
         return change, now.judge - was.judge
 
@@ -157,36 +176,38 @@ class Comparison:
                 "warnings": list(self.warnings),
                 "effects": list(self.effects),
                 "unit": "percentage points",
+                # Of all looks jointly, if there were several.
                 "confidence": 0.95,
                 "looks": self.levels.looks,
                 "clusters": self.after.suite.clusters,
-                "cases": len(common(self.before.cells, self.after.cells)[0]),
+                "cases": len(common_cells(self.before.cells, self.after.cells)[0]),
                 "baseline_cases": len(self.before.cells),
-                "metrics": {name: _change(change) for name, change in self.changes.items()},
-                "fell": [_move(move) for move in self.fell],
-                "rose": [_move(move) for move in self.rose],
+                "metrics": {name: _change_to_json(change) for name, change in self.changes.items()},
+                "fell": [_move_to_json(move) for move in self.fell],
+                "rose": [_move_to_json(move) for move in self.rose],
                 "drift": [drift.to_json() for drift in self.drifts],
             }
         )
         return data
 
 
-_THESE = ("se", "low", "high", "p", "n", "reason")
+_KEYS_OF_THESE = ("se", "low", "high", "p", "n", "reason")
+"""Keys of the section `these` of a metric. Its value is that of the metric itself."""
 
 
-def _change(change: MetricChange) -> dict[str, JSON]:
+def _change_to_json(change: MetricChange) -> dict[str, JSON]:
     return {
         "before": change.before,
         "after": change.after,
         **asdict(change.difference),
         "p_adjusted": change.adjusted,
-        "these": {name: getattr(change.these, name) for name in _THESE},
+        "these": {name: getattr(change.these, name) for name in _KEYS_OF_THESE},
         "higher_is_better": change.metric.higher_is_better,
         "unit": change.metric.unit,
     }
 
 
-def _move(move: Move) -> dict[str, JSON]:
+def _move_to_json(move: Move) -> dict[str, JSON]:
     return {**asdict(move), "change": move.change}
 
 
@@ -200,55 +221,56 @@ def compare(
 ) -> Comparison:
     """The comparison of two results of one suite. Raises UserError that names what differs.
 
-    In a study, options whose effect the suite can report may differ. Up to `most_unscored` percent of the
+    With `allows_mismatch`, results with other settings or cases are compared on the cells that they share. In
+    a study, options whose effect the suite can report may differ. Up to `most_unscored` percent of the
     baseline's runs may lack a score. If the candidate ended as soon as its gate was decided (`--until gate`),
     the intervals are corrected for repeated looks.
     """
-    mismatches = refuse_unlike(
+    mismatches = refuse_incomparable(
         before, after, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
     )
-    older, newer = common(before.cells, after.cells)
+    older, newer = common_cells(before.cells, after.cells)
     moves = _moves(after.suite.metrics(newer)[0], older, newer) if newer else []
-    confidence = _levels_of(before, after)
-    measured_changes = _adjusted(
+    levels = _confidence_levels(before, after)
+    plain_changes = _with_adjusted_p(
         [
-            change_in(metric, older, newer, after.suite.clusters, confidence)
+            change_in(metric, older, newer, after.suite.clusters, levels)
             for metric in after.suite.metrics(newer)
         ]
     )
-    headline = next(iter(measured_changes.values()), None)
-    asker_changes, remark = _asker_changes(before, after, confidence)
+    headline = next(iter(plain_changes.values()), None)
+    asker_changes, asker_warnings = _asker_changes(before, after, levels)
     all_drifts = drifts(
         before,
         after,
         None if headline is None else headline.difference.value,
         "pp" if headline is None or headline.metric.unit == "%" else headline.metric.unit,
     )
-    by_name = {name: _change(change) for name, change in measured_changes.items()}
+    plain_json = {name: _change_to_json(change) for name, change in plain_changes.items()}
     return Comparison(
         before=before,
         after=after,
         mismatches=mismatches,
         warnings=[
-            *_incomplete(after),
-            *remark,
-            *changes(before.metadata, after.metadata),
+            *_missing_score_warnings(after),
+            *asker_warnings,
+            *allowed_differences(before.metadata, after.metadata),
             *answered.within(before.metadata, after.metadata),
             *(str(drift) for drift in all_drifts if drift.has_drifted),
         ],
         drifts=all_drifts,
-        changes={**measured_changes, **asker_changes},
-        levels=confidence,
-        effects=_effects(before, after, by_name),
+        changes={**plain_changes, **asker_changes},
+        levels=levels,
+        effects=_effects(before, after, plain_json),
         fell=_largest(moves, -1),
         rose=_largest(moves, 1),
     )
 
 
 def _asker_changes(
-    before: Side, after: Side, confidence: ConfidenceLevels
+    before: Side, after: Side, levels: ConfidenceLevels
 ) -> tuple[dict[str, MetricChange], list[str]]:
-    """Changes of the metrics about who asks, and a warning if they are not compared.
+    """Changes of the metrics about who asks, and a warning if these cannot be compared.
 
     Their p-values are adjusted as a family of their own, so that they do not affect those of plain runs.
     """
@@ -259,14 +281,14 @@ def _asker_changes(
         return {}, [
             "the sentences about who asks, or their forms, differ: figures about them are not compared"
         ]
-    was, now = common(older.cells, newer.cells)
+    was, now = common_cells(older.cells, newer.cells)
     metrics = replace(newer, cells=now).metrics.values()
     clusters = after.suite.clusters
-    return _adjusted([change_in(metric, was, now, clusters, confidence) for metric in metrics]), []
+    return _with_adjusted_p([change_in(metric, was, now, clusters, levels) for metric in metrics]), []
 
 
 def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
-    """A sentence on the effect of each option in which the two differ, for options that can report it."""
+    """A sentence on the effect of each option in which the two results differ, if the suite can report it."""
     older, newer = before.metadata, after.metadata
     effects = (
         option.effect(older.get(option.name), newer.get(option.name), changes)
@@ -276,7 +298,7 @@ def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str
     return [effect for effect in effects if effect]
 
 
-def refuse_unlike(
+def refuse_incomparable(
     before: Side,
     after: Side,
     *,
@@ -285,7 +307,7 @@ def refuse_unlike(
     most_unscored: float = MOST_UNSCORED,
 ) -> list[str]:
     """The mismatches, if they are allowed. Raises UserError if they are not, or if the suites differ."""
-    mismatches = reasons(before, after, is_study=is_study, most_unscored=most_unscored)
+    mismatches = _mismatch_reasons(before, after, is_study=is_study, most_unscored=most_unscored)
     if mismatches and not allows_mismatch:
         raise UserError(
             f"{before.file} and {after.file} cannot be compared: {'; '.join(mismatches)}; "
@@ -296,27 +318,28 @@ def refuse_unlike(
     return mismatches
 
 
-def _levels_of(before: Side, after: Side, confidence: float = 0.95) -> ConfidenceLevels:
+def _confidence_levels(before: Side, after: Side, confidence: float = 0.95) -> ConfidenceLevels:
+    """The levels of a comparison: those of a look if the candidate ended by `--until gate`."""
     until = after.until
     if not until or until["rule"] != GATE:
         return ConfidenceLevels(these=confidence, population=confidence)
-    return levels(until["runs"], until["runs_planned"], before.runs, confidence)
+    return levels_of_look(until["runs"], until["runs_planned"], before.runs, confidence)
 
 
-def reasons(
+def _mismatch_reasons(
     before: Side, after: Side, *, is_study: bool = False, most_unscored: float = MOST_UNSCORED
 ) -> list[str]:
-    """Why the two are not comparable, a phrase for each reason."""
+    """Why two results are not comparable, a phrase for each reason."""
     unfit = why_unfit(before, most_unscored)
     return [
         *([unfit] if unfit else []),
         *mismatches(before.metadata, after.metadata, is_study=is_study),
-        *sent_otherwise(before.metadata, after.metadata),
+        *sampling_differences(before.metadata, after.metadata),
         *unknown_cells(before.cells, after.cells),
     ]
 
 
-def _incomplete(after: Side) -> list[str]:
+def _missing_score_warnings(after: Side) -> list[str]:
     """A warning if runs of the candidate have no score; they are left out of the comparison."""
     runs = after.counts
     if not runs.missing:
@@ -326,11 +349,11 @@ def _incomplete(after: Side) -> list[str]:
     ]
 
 
-def common(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
-    """The cells that both have, from each of the two, in the candidate's order."""
-    known = {cell.id: cell for cell in before}
-    newer = [cell for cell in after if cell.id in known]
-    return [known[cell.id] for cell in newer], newer
+def common_cells(before: Sequence[Cell], after: Sequence[Cell]) -> tuple[list[Cell], list[Cell]]:
+    """The baseline's and the candidate's cells of the cases that both have, in the candidate's order."""
+    baseline_cells = {cell.id: cell for cell in before}
+    newer = [cell for cell in after if cell.id in baseline_cells]
+    return [baseline_cells[cell.id] for cell in newer], newer
 
 
 def change_in(
@@ -338,26 +361,26 @@ def change_in(
     before: Sequence[Cell],
     after: Sequence[Cell],
     clusters: str,
-    confidence: ConfidenceLevels,
+    levels: ConfidenceLevels,
 ) -> MetricChange:
-    """The change of one metric on cells that both have. `clusters` is the suite's word for its questions."""
+    """The change of one metric on the `common_cells`. `clusters` is the suite's word for its questions."""
     # Cells are selected once: with hundreds of metrics that is most of the work.
     older, newer = map(metric.chosen, (before, after))
-    change = difference(metric, older, newer, confidence=confidence.population)
+    change = difference(metric, older, newer, confidence=levels.population)
     was, now = compared_figures(metric, older, newer)
     return MetricChange(
         metric=metric,
         before=was,
         after=now,
         difference=replace(change, reason=reworded(change.reason, clusters)),
-        these=fixed.difference(metric, older, newer, confidence=confidence.these),
+        these=fixed.difference(metric, older, newer, confidence=levels.these),
     )
 
 
-def _adjusted(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
-    """Changes by name, with p-values adjusted by Holm within each family of metrics.
+def _with_adjusted_p(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
+    """The changes by name, with p-values adjusted by Holm's procedure within each family of metrics.
 
-    Families are languages, areas and rates. The headline, which is first, is a family of its own.
+    The headline, which is first, is a family of its own.
     """
     families: dict[tuple[str, ...], dict[str, float]] = {}
     for index, change in enumerate(changes):
@@ -371,20 +394,25 @@ def _adjusted(changes: Sequence[MetricChange]) -> dict[str, MetricChange]:
 
 
 def _family(metric: Metric) -> tuple[str, ...]:
+    """The key of the family in which p-values are adjusted.
+
+    Metrics of one kind and one breakdown, such as all languages, are a family, and so are the overall rates.
+    Any other metric is a family of its own.
+    """
     return (metric.kind, *sorted(metric.where)) if metric.where or metric.kind == "rate" else (metric.name,)
 
 
 def _largest(moves: Sequence[Move], sign: int) -> list[Move]:
     """The cases that rose (sign 1) or fell (-1) most, at most MOST_MOVES of them."""
-    largest = [move for move in moves if sign * move.change > ROUNDING]
-    return sorted(largest, key=lambda move: -sign * move.change)[:MOST_MOVES]
+    moved = [move for move in moves if sign * move.change > ROUNDING]
+    return sorted(moved, key=lambda move: -sign * move.change)[:MOST_MOVES]
 
 
 def _moves(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> list[Move]:
-    """The headline figure of each single case in both results."""
-    both = shared_cases(metric, before, after)
+    """The headline figure of each single case that has one in both results."""
+    cases = shared_cases(metric, before, after)
     moves = []
-    for older, newer in zip(both.before, both.after, strict=True):
+    for older, newer in zip(cases.before, cases.after, strict=True):
         was, now = compared_figures(metric, [older], [newer])
         if was is not None and now is not None:
             moves.append(Move(cell=newer.id, before=was, after=now, at=(older.at, newer.at)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
 
 FEWEST = 6
 """Fewest topics for a change that is identical in all of them, and so has no interval, to count as drift."""
-_TEXT = ("topic", "language", "kind", "aspect")
-_FIGURE = ("value", "low", "high", "n", "reason")
+_TEXT_KEYS = ("topic", "language", "kind", "aspect")
+_ESTIMATE_KEYS = ("value", "low", "high", "n", "reason")
 TextKey = tuple[JSON, ...]
+"""What identifies a judged text in an audit: the values of _TEXT_KEYS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drift:
     """How one evaluator's verdicts on the same texts changed, in points of 100.
 
-    `texts` is their number, `before` and `after` are the times of the two audits. `mean` is the change of the
-    mean score and `lean` that of its lean. `share` is the evaluator's weight in its panel, 0 to 1, and
-    `difference` the difference of the two models' headline figures, in `unit`.
+    `texts` is the number of texts, `before` and `after` are the times of the two audits. `mean` is the change
+    of the mean score, and `lean` that of the lean, the mean difference between mirrored texts. `share` is the
+    evaluator's weight in its panel, 0 to 1, and `difference` the difference of the two models' headline
+    figures, in `unit`.
     """
 
     evaluator: str
@@ -48,35 +50,39 @@ class Drift:
         return any(map(_is_beyond_chance, (self.mean, self.lean)))
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data, as in the results JSON."""
-        moved = {name: self._scaled(getattr(self.mean, name)) for name in _FIGURE[:3]}
+        """Plain data, as in the results JSON. `explains` is how much of the difference may be drift."""
+        explained = {name: self._scaled(getattr(self.mean, name)) for name in ("value", "low", "high")}
         return {
             "evaluator": self.evaluator,
             "texts": self.texts,
             "before": self.before,
             "after": self.after,
             "has_drifted": self.has_drifted,
-            "mean": {name: getattr(self.mean, name) for name in _FIGURE},
-            "lean": {name: getattr(self.lean, name) for name in _FIGURE},
-            "explains": {**moved, "of": self.difference, "unit": self.unit},
+            "mean": {name: getattr(self.mean, name) for name in _ESTIMATE_KEYS},
+            "lean": {name: getattr(self.lean, name) for name in _ESTIMATE_KEYS},
+            "explains": {**explained, "of": self.difference, "unit": self.unit},
         }
 
     def _scaled(self, points: float | None) -> float | None:
+        """The change of a panel's mean score that this evaluator's change makes."""
         return None if points is None else self.share * points
 
     def __str__(self) -> str:
         """One line for the user."""
-        moved = f"its verdicts on the same {self.texts} texts moved by {_formatted(self.mean, ' points')}"
+        mean = f"its verdicts on the same {self.texts} texts moved by {_formatted(self.mean, ' points')}"
         lean = "" if self.lean.value is None else f", its lean by {_formatted(self.lean)}"
-        line = f"evaluator {self.evaluator} drifted: {moved}{lean}"
+        line = f"evaluator {self.evaluator} drifted: {mean}{lean}"
         if self.difference is None:
             return line
-        part, whole = _formatted(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
-        return f"{line}; of the {whole} between the models {part} may be drift"
+        explained, difference = _formatted(self.mean, share=self.share), f"{self.difference:+.2f} {self.unit}"
+        return f"{line}; of the {difference} between the models {explained} may be drift"
 
 
 def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
-    """The drift of each evaluator that was audited on the same anchors for both results."""
+    """The drift of each evaluator that was audited on the same anchors for both results.
+
+    `difference` is that of the headline figures, in `unit`.
+    """
     panel = after.metadata["evaluator_models"]
     return [
         drift
@@ -91,16 +97,18 @@ def _drift(
     older, newer = (side.audits.get(name) for side in (before, after))
     if not older or not newer or not _are_comparable(older, newer):
         return None
-    was, now = _scores(older), _scores(newer)
-    moved = {text: score - was[text] for text, score in now.items() if text in was}
+    was, now = _mean_scores(older), _mean_scores(newer)
+    changes = {text: score - was[text] for text, score in now.items() if text in was}
     mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
+    mean_change, _ = linearise(list(_topic_changes(changes)), 0.95)
+    lean_change, _ = linearise(list(_lean_changes(changes, mirrors)), 0.95)
     return Drift(
         evaluator=name,
-        texts=len(moved),
+        texts=len(changes),
         before=older["finished"] or "",
         after=newer["finished"] or "",
-        mean=linearise(list(_topic_changes(moved)), 0.95)[0],
-        lean=linearise(list(_lean_changes(moved, mirrors)), 0.95)[0],
+        mean=mean_change,
+        lean=lean_change,
         share=share,
         difference=difference,
         unit=unit,
@@ -117,7 +125,7 @@ def _are_comparable(older: AuditFigures, newer: AuditFigures) -> bool:
     )
 
 
-def _scores(audit: AuditFigures) -> dict[TextKey, float]:
+def _mean_scores(audit: AuditFigures) -> dict[TextKey, float]:
     """The mean score of the valid verdicts on each text, without verdicts on the aspect LEANING."""
     means = {}
     for row in audit["judged"]:
@@ -125,28 +133,34 @@ def _scores(audit: AuditFigures) -> dict[TextKey, float]:
             continue
         value = mean([score for score in row["scores"] if score is not None])
         if value is not None:
-            means[tuple(row.get(name) for name in _TEXT)] = value
+            means[tuple(row.get(name) for name in _TEXT_KEYS)] = value
     return means
 
 
-def _topic_changes(moved: Mapping[TextKey, float]) -> Iterator[Observation]:
+def _topic_changes(changes: Mapping[TextKey, float]) -> Iterator[Observation]:
     """The mean change of each topic in each language."""
     by_topic = defaultdict[tuple[str, str], list[float]](list)
-    for (topic, language, *_), change in moved.items():
+    for (topic, language, *_), change in changes.items():
         by_topic[topic, language].append(change)
-    for (topic, language), changes in by_topic.items():
-        yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
+    return _means(by_topic)
 
 
-def _lean_changes(moved: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
-    """The change of lean of each topic in each language: the mean difference between mirrored texts."""
-    mirror, differences = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
-    for (topic, language, kind, aspect), change in moved.items():
-        other = moved.get((topic, language, mirror.get(kind, ""), aspect))
-        if other is not None:
-            differences[topic, language].append(change - other)
-    for (topic, language), changes in differences.items():
-        yield Observation(cluster=topic, stratum=language, value=sum(changes) / len(changes))
+def _lean_changes(changes: Mapping[TextKey, float], mirrors: Mirrors) -> Iterator[Observation]:
+    """The change of lean of each topic in each language: the mean difference between mirrored texts.
+
+    `mirrors` are pairs of kinds: a text that favours one side, and its mirror image.
+    """
+    mirror_kind, differences = dict(mirrors), defaultdict[tuple[str, str], list[float]](list)
+    for (topic, language, kind, aspect), change in changes.items():
+        mirrored = changes.get((topic, language, mirror_kind.get(kind, ""), aspect))
+        if mirrored is not None:
+            differences[topic, language].append(change - mirrored)
+    return _means(differences)
+
+
+def _means(by_topic: Mapping[tuple[str, str], Sequence[float]]) -> Iterator[Observation]:
+    for (topic, language), values in by_topic.items():
+        yield Observation(cluster=topic, stratum=language, value=sum(values) / len(values))
 
 
 def _is_beyond_chance(estimate: Estimate) -> bool:
@@ -156,9 +170,10 @@ def _is_beyond_chance(estimate: Estimate) -> bool:
 
 
 def _formatted(estimate: Estimate, unit: str = "", share: float = 1.0) -> str:
+    """A change with its interval as text, multiplied by `share`."""
     if estimate.value is None:
         return "an unknown number"
-    shown = f"{share * estimate.value:+.2f}{unit}"
+    change = f"{share * estimate.value:+.2f}{unit}"
     if estimate.low is None or estimate.high is None:
-        return shown
-    return f"{shown} ({share * estimate.low:+.2f} to {share * estimate.high:+.2f})"
+        return change
+    return f"{change} ({share * estimate.low:+.2f} to {share * estimate.high:+.2f})"

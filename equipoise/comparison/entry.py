@@ -1,6 +1,6 @@
 """An entry of a board: the results of one model on one suite, with the headline and a score for each case.
 
-It does not keep the runs, so that hundreds of files can be read one after the other.
+An entry does not keep the runs, so that hundreds of files can be read one after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from equipoise import suites
-from equipoise.comparison.comparable import must_agree, sampling_changed, setting
+from equipoise.comparison.comparable import must_agree, sampling_changes, setting
 from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.records import Metric
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 DATA, RUBRIC, CASES, AUDIT = "data", "rubric", "cases asked", "audit of the evaluators"
+"""Names of settings whose difference the board describes in a way of its own."""
 _METADATA_KEYS = (
     "started",
     "finished",
@@ -48,15 +49,17 @@ _NO_HEADLINE: Mapping[str, JSON] = {
     "reason": "no run yet",
     "unit": "%",
 }
+"""The headline of results without cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """The results of one model on one suite.
 
-    `settings`, by name, are what all entries of a table share, and `key` is a digest of them. `place` is the
-    index of the results on the command line, and `kind` the suite and, where it has a protocol of its own,
-    the dataset. `cost` is that of both roles in USD, None where a price is unknown.
+    All entries of a table share the `settings`, by name, and `key`, a digest of them. `place` is the index of
+    the results on the command line. `kind` is the suite and, where it has a protocol of its own, the dataset.
+    `headline` is the headline figure as in results. `column` has the model's values for the cells in
+    `layout`. `cost` is that of both roles in USD, None where a price is unknown.
     """
 
     place: int
@@ -93,8 +96,9 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
     layout, scores = layout_and_values(metric or Metric(name="", of=""), side.cells)
-    settings = {**_settings(side), AUDIT: audited(side)}
-    agreed = {name: value for name, value in settings.items() if name != DATASET.label}
+    settings = {**_settings(side), AUDIT: _audit_state(side)}
+    # As for `mismatches`: if the data are the same, the name of the dataset does not matter.
+    shared = {name: value for name, value in settings.items() if name != DATASET.label}
     return Entry(
         place=index,
         model=side.model,
@@ -104,7 +108,7 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
         kind=kind(side),
         metadata={name: side.metadata.get(name) for name in _METADATA_KEYS},
         settings=settings,
-        key=_digest([kind(side), metric and [metric.name, metric.unit], agreed]),
+        key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
         headline=_headline(side, metric),
         outcomes=outcomes(side.rows),
@@ -116,8 +120,8 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
 
 
 def _cost(metadata: Mapping[str, JSON]) -> float | None:
-    costs = (metadata.get("cost_usd") or {"": None}).values()
-    return None if None in costs else math.fsum(costs)
+    costs = list((metadata.get("cost_usd") or {}).values())
+    return None if not costs or None in costs else math.fsum(costs)
 
 
 def kind(side: Side) -> str:
@@ -127,35 +131,36 @@ def kind(side: Side) -> str:
 
 
 def _headline(side: LoadedResults, metric: Metric | None) -> Mapping[str, JSON]:
-    known: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
+    """The headline figure in the results, or a new one if they have none, as files of other tools."""
+    figures: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
     if metric is None:
         return _NO_HEADLINE
-    return known.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
+    return figures.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
 
 
 def _settings(side: LoadedResults) -> dict[str, JSON]:
     metadata = side.metadata
-    named = {name: setting(key, metadata) for key, name in must_agree(side.suite.name).items()}
+    required = {label: setting(key, metadata) for key, label in must_agree(side.suite.name).items()}
     cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
     languages = sorted({row.language for row in side.rows})
     return {
-        **named,
+        **required,
         "rubric version": metadata.get("rubric_version"),
-        "sampling as sent": [list(change) for change in sorted(sampling_changed(metadata))],
+        "sampling as sent": [list(change) for change in sorted(sampling_changes(metadata))],
         "recomputed from": metadata.get("recomputed_from"),
         CASES: {"cases": len(cells), "languages": languages, "checksum": _digest(cells)},
     }
 
 
-def audited(side: Side) -> str:
-    """The state of the evaluators' audits, in words: one for all if it is the same, else one for each."""
-    known = {name: _state(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
-    if len({*known.values()}) > 1:
-        return ", ".join(f"{name} {state}" for name, state in known.items())
-    return next(iter(known.values()), "no evaluator")
+def _audit_state(side: Side) -> str:
+    """The state of the evaluators' audits, in words: one for all if they agree, else one for each."""
+    states = {name: _state_of(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
+    if len({*states.values()}) > 1:
+        return ", ".join(f"{name} {state}" for name, state in states.items())
+    return next(iter(states.values()), "no evaluator")
 
 
-def _state(audit: AuditFigures | None) -> str:
+def _state_of(audit: AuditFigures | None) -> str:
     if audit is None:
         return "not audited"
     if audit["state"] != "complete":

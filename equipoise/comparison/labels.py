@@ -1,4 +1,4 @@
-"""People's labels in results: the figures that they correct, and the change of a corrected figure."""
+"""Figures of results, and changes of figures, after correction by people's labels."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import lean
 from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import CorrectedEstimate
-from equipoise.stats.labelled import LabelledRuns, difference, estimate
-from equipoise.stats.labelled import figures as corrected
+from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
 from equipoise.stats.metrics import measure
 from equipoise.stats.paired import Difference
 
@@ -27,7 +26,7 @@ _MUST_MATCH = {
 }
 """Metadata keys in which labels and results must agree, each with the message if they do not."""
 KEYS = {"score": "scores", "outcome": "outcomes", "lean": "leans"}
-"""The key of each kind of label in results, by column of the sheet that people fill in."""
+"""The key of each kind of label in results, by the column of the sheet that people fill in."""
 ANSWERED, REFUSED = OUTCOMES = ("answered", "refused")
 """The outcomes of a reply that people can choose."""
 
@@ -37,44 +36,51 @@ def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: metadata.get(name) for name in _MUST_MATCH}
 
 
-def labelled(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
-    """The labels in a section of the results JSON, as values of single runs."""
+def labelled_runs(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
+    """The labels in a section `people` of the results JSON, as values of single runs."""
     cells = {cell.id: cell for cell in side.cells}
     return LabelledRuns(
         people=section["people"],
         values={
-            (row["cell"], row["place"]): _values(side, cells[row["cell"]], row) for row in section["labels"]
+            (row["cell"], row["place"]): _values_by_person(side, cells[row["cell"]], row)
+            for row in section["labels"]
         },
         probability=section["draw"]["probability"],
         left_out=frozenset((cell, index) for cell, index in section["left_out"]),
     )
 
 
-def _values(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
-    """The run's values by person, computed as if the evaluators had judged as that person did."""
+def _values_by_person(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
+    """The run's values by person, computed as if the evaluators had judged as that person did.
+
+    `row` has the labels of one run; its key `place` is the index of the run in the cell.
+    """
     judged = {name: values[row["place"]] for name, values in cell.values.items()}
     people = dict.fromkeys(person for key in KEYS.values() for person in row.get(key, ()))
     return {person: side.suite.labelled(_label(row, person), judged, side.scale) for person in people}
 
 
 def _label(row: Mapping[str, JSON], person: str) -> Label:
-    score, outcome, side = (row.get(key, {}).get(person) for key in KEYS.values())
+    score, outcome, leaning = (row.get(key, {}).get(person) for key in KEYS.values())
     refused = None if outcome is None else outcome == REFUSED
-    return Label(score=score, refused=refused, lean=lean({"lean": side}))
+    return Label(score=score, refused=refused, lean=lean({"lean": leaning}))
 
 
-def figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The judge's figure and the corrected one in both scopes, for each metric that labels correct."""
+def corrected_figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The judge's figure and the corrected one in both scopes, for each metric that the labels correct.
+
+    The judge is the panel of evaluators.
+    """
     metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
-    corrected_figures = corrected([*metrics.values()], side.cells, labelled(side, section))
+    corrected = figures([*metrics.values()], side.cells, labelled_runs(side, section))
     return {
-        name: _figure(metric, item, judged.get(name) or asdict(measure(metric, side.cells)))
-        for name, item in corrected_figures.items()
-        for metric in [metrics[name]]
+        name: _figure(metrics[name], figure, judged.get(name) or asdict(measure(metrics[name], side.cells)))
+        for name, figure in corrected.items()
     }
 
 
 def _figure(metric: Metric, figure: CorrectedEstimate, judged: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The entry of one metric. `judged` is the judge's figure with its interval."""
     scopes = {scope: estimate(metric, figure, scope) for scope in get_args(Scope)}
     data: dict[str, JSON] = to_plain_json(
         {
@@ -84,7 +90,7 @@ def _figure(metric: Metric, figure: CorrectedEstimate, judged: Mapping[str, JSON
             "weight": figure.weight,
             "labels": figure.labels,
             **{scope: _limits(asdict(limits)) for scope, limits in scopes.items()},
-            "is_larger": _is_larger(figure.value, judged),
+            "is_larger": _is_beyond_interval(figure.value, judged),
         }
     )
     return data
@@ -96,20 +102,20 @@ def metrics_of(side: Side) -> dict[str, Metric]:
     A rate or balance that the suite does not break down is broken down as the headline is: where `overall`
     has a part `en-US`, `refused` gets a part `refused.en-US`.
     """
-    known = side.metrics
-    headline, *others = known.values()
-    parts = [metric for metric in others if metric.where and metric.of == headline.of]
-    divided = {metric.of for metric in known.values() if metric.where}
+    own_metrics = side.metrics
+    headline, *others = own_metrics.values()
+    headline_parts = [metric for metric in others if metric.where and metric.of == headline.of]
+    broken_down = {metric.of for metric in own_metrics.values() if metric.where}
     metrics: dict[str, Metric] = {}
-    for metric in known.values():
+    for metric in own_metrics.values():
         metrics[metric.name] = metric
-        if metric.kind in ("rate", "balance") and metric.of not in divided:
-            metrics |= {part.name: part for part in _parts(metric, headline, parts)}
+        if metric.kind in ("rate", "balance") and metric.of not in broken_down:
+            metrics |= {part.name: part for part in _parts_like(headline_parts, metric, headline)}
     return metrics
 
 
-def _parts(metric: Metric, headline: Metric, parts: Sequence[Metric]) -> Iterator[Metric]:
-    for part in parts:
+def _parts_like(headline_parts: Sequence[Metric], metric: Metric, headline: Metric) -> Iterator[Metric]:
+    for part in headline_parts:
         name = part.name.removeprefix(f"{headline.name}.")
         yield replace(metric, name=f"{metric.name}.{name}", where=part.where)
 
@@ -118,7 +124,7 @@ def _limits(estimate: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: estimate[name] for name in ("se", "low", "high", "n", "reason")}
 
 
-def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:
+def _is_beyond_interval(value: float, judged: Mapping[str, JSON]) -> bool:
     """Whether the corrected value lies outside the judge's own interval."""
     return judged.get("low") is not None and not judged["low"] <= value <= judged["high"]
 
@@ -126,50 +132,52 @@ def _is_larger(value: float, judged: Mapping[str, JSON]) -> bool:
 # Rules about two results.
 
 
-def refuse(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
-    """Raise UserError where the labels of these results cannot decide a rule."""
+def refuse_unusable(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
+    """Raise UserError unless the labels of these results can decide a rule."""
     section = side.people
     if not section:
-        hint = "pooled results keep no labels" if " + " in side.file else _HOW
+        # The file of pooled results is "a.json + b.json".
+        hint = "pooled results keep no labels" if " + " in side.file else _HOW_TO_LABEL
         raise UserError(f"{rule}: {side.file}: has no labels of people; {hint}")
     if not section.get("labels"):
         why = section.get("not_corrected") or "they are of an earlier version, which kept no labels"
-        raise UserError(f"{rule}: {side.file}: its labels decide nothing: {why}; {_HOW}")
+        raise UserError(f"{rule}: {side.file}: its labels decide nothing: {why}; {_HOW_TO_LABEL}")
     for name, problem in _MUST_MATCH.items():
         if section["draw"][name] != side.metadata.get(name):
-            raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW}")
-    if rule.name in metrics and not labelled(side, section).corrects(metrics[rule.name]):
+            raise UserError(f"{rule}: {side.file}: its labels {problem}; {_HOW_TO_LABEL}")
+    if rule.name in metrics and not labelled_runs(side, section).corrects(metrics[rule.name]):
         raise UserError(
             f"{rule}: {side.file}: its labels say nothing of {rule.name}; they say what "
             "`equipoise review sample --ask` has them asked"
         )
 
 
-_HOW = "draw a sheet with `equipoise review sample`, and read it with `equipoise review agree`"
+_HOW_TO_LABEL = "draw a sheet with `equipoise review sample`, and read it with `equipoise review agree`"
 
 
 def refuse_different_people(rule: Rule, before: Side, after: Side) -> None:
-    """Raise UserError if different people labelled the two: how strict they are would decide."""
+    """Raise UserError if different people labelled the two results: how strict they are would decide."""
     people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:
-        named = " and ".join(", ".join(names) for names in people)
-        raise UserError(f"{rule}: different people labelled the two ({named}): have the same label both")
+        names = " and ".join(", ".join(group) for group in people)
+        raise UserError(f"{rule}: different people labelled the two ({names}): have the same label both")
 
 
-def change(
+def corrected_change(
     metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
 ) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
-    """Both corrected figures, and their difference by scope. None with too few labels."""
+    """The corrected figure of each result, and their difference by scope. None with too few labels."""
     sections = _section(before), _section(after)
-    names = list(dict.fromkeys(name for section in sections for name in section["people"]))
+    # People have the same order in both results.
+    people = list(dict.fromkeys(name for section in sections for name in section["people"]))
     was, now = (
-        (side.cells, labelled(side, {**section, "people": names}))
+        (side.cells, labelled_runs(side, {**section, "people": people}))
         for side, section in zip((before, after), sections, strict=True)
     )
     return difference(metric, was, now, confidence=confidence)
 
 
 def _section(side: Side) -> Mapping[str, JSON]:
-    """The section of labels, for results that are known to have one."""
+    """The section `people`, for results that are known to have one."""
     assert side.people is not None
     return side.people

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.comparison.comparable import mismatches, sent_otherwise, unknown_cells, why_unfit
+from equipoise.comparison.comparable import mismatches, sampling_differences, unknown_cells, why_unfit
 from equipoise.comparison.gate.refusals import (
     Metrics,
     refuse_people,
@@ -102,5 +102,5 @@ def conclude(
         baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(release.rules)
     )
     # Settings and cases were checked before any call. What an endpoint changed is known only now.
-    late = [] if release.allow_mismatch else sent_otherwise(baseline.metadata, candidate.metadata)
+    late = [] if release.allow_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
     return parts(release, comparison, candidate, doubts=late)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from equipoise.comparison.comparable import mismatches, sent_otherwise
+from equipoise.comparison.comparable import mismatches, sampling_differences
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
@@ -42,7 +42,7 @@ def _belong_together(first: Side, second: Side) -> bool:
     if names[0] != names[1] or any(side.until and side.until["rule"] == GATE for side in (first, second)):
         return False
     metadata = first.metadata, second.metadata
-    return not mismatches(*metadata) and not sent_otherwise(*metadata)
+    return not mismatches(*metadata) and not sampling_differences(*metadata)
 
 
 def _refuse_twice(group: Sequence[Side], side: Side) -> None:

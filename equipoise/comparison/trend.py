@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import pairwise
 
-from equipoise.comparison.compare import ConfidenceLevels, MetricChange, change_in, common, refuse_unlike
+from equipoise.comparison.compare import ConfidenceLevels, change_in, common_cells, refuse_incomparable
 from equipoise.comparison.side import Side
 from equipoise.core.records import Metric
 from equipoise.core.rules import MOST_UNSCORED
@@ -31,7 +31,7 @@ def trend(
     score. Raises UserError, as `compare` does, if two neighbours cannot be compared.
     """
     for older, newer in pairwise(releases):
-        refuse_unlike(
+        refuse_incomparable(
             older, newer, allows_mismatch=allows_mismatch, is_study=is_study, most_unscored=most_unscored
         )
     changes = [None, *(_change(older, newer) for older, newer in pairwise(releases))]
@@ -61,8 +61,6 @@ def _figure(side: Side) -> dict[str, JSON]:
 
 
 def _change(older: Side, newer: Side) -> dict[str, JSON]:
-    before, after = common(older.cells, newer.cells)
-    change: MetricChange = change_in(
-        _headline(newer), before, after, newer.suite.clusters, ConfidenceLevels()
-    )
+    before, after = common_cells(older.cells, newer.cells)
+    change = change_in(_headline(newer), before, after, newer.suite.clusters, ConfidenceLevels())
     return {**asdict(change.difference), "these": asdict(change.these)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from equipoise.comparison.compare import change_in, common, levels
+from equipoise.comparison.compare import change_in, common_cells, levels_of_look
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing
 from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.release import Release
@@ -87,15 +87,16 @@ def look_at_gate(
     `number` is that of the round, `looks` the largest number of rounds.
     """
     suite = baseline.suite
-    older, newer = common(baseline.cells, cells)
+    older, newer = common_cells(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
     rules = [rule for rule in wanted.rules if rule.is_about_metric]
 
     def decision(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Decision:
-        metric, confidence = metrics.get(rule.name), levels(number, looks, baseline.runs, 1 - 2 * alpha)
+        metric = metrics.get(rule.name)
         if metric is None:
             return "inconclusive"
-        return decide(rule, change_in(metric, older, newer, suite.clusters, confidence))
+        levels = levels_of_look(number, looks, baseline.runs, 1 - 2 * alpha)
+        return decide(rule, change_in(metric, older, newer, suite.clusters, levels))
 
     failed = failing(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
     verdicts = {rule.text: _in_family(decision(rule), rule in failed) for rule in rules}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
-from equipoise.comparison.comparable import changes, mismatches, sent_otherwise, why_unfit
+from equipoise.comparison.comparable import allowed_differences, mismatches, sampling_differences, why_unfit
 from equipoise.comparison.load import load, load_without_transcripts
 from equipoise.comparison.side import LoadedResults, loaded
 from equipoise.comparison.verify import load_verified
@@ -334,7 +334,7 @@ def answered(role: str, model: str = "m", **parts: JSON) -> dict[str, JSON]:
 
 def told(before: list[dict[str, JSON]], after: list[dict[str, JSON]]) -> list[str]:
     """What there is to know of who answered."""
-    return changes(*(metadata(RUNS, response_models=rows) for rows in (before, after)))
+    return allowed_differences(*(metadata(RUNS, response_models=rows) for rows in (before, after)))
 
 
 def test_another_answering_model_fingerprint_or_provider_is_told(subtests: pytest.Subtests) -> None:
@@ -387,9 +387,9 @@ def test_a_parameter_that_only_one_could_send_is_told() -> None:
         "evaluator: response_format was dropped in one of the two only",
         "subject: max_tokens was renamed to max_completion_tokens in one of the two only",
     ]
-    assert sent_otherwise(plain, other) == []
-    assert changes(plain, other) == changes(other, plain) == expected
-    assert changes(other, other) == []
+    assert sampling_differences(plain, other) == []
+    assert allowed_differences(plain, other) == allowed_differences(other, plain) == expected
+    assert allowed_differences(other, other) == []
 
 
 def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
@@ -398,17 +398,17 @@ def test_sampling_that_an_endpoint_changed_for_one_only_is_a_mismatch() -> None:
     for parameter, action in (("temperature", "dropped"), ("top_p", "renamed to heat"), ("top_k", "dropped")):
         other = metadata(RUNS, parameters_changed=[learned(parameter=parameter, action=action)])
         words = f"sampling as sent differs: subject's {parameter} was {action} in the"
-        assert sent_otherwise(plain, other) == [f"{words} candidate only"]
-        assert sent_otherwise(other, plain) == [f"{words} baseline only"]
-        assert changes(plain, other) == []
+        assert sampling_differences(plain, other) == [f"{words} candidate only"]
+        assert sampling_differences(other, plain) == [f"{words} baseline only"]
+        assert allowed_differences(plain, other) == []
 
 
 def test_sampling_that_both_endpoints_changed_alike_is_none() -> None:
     """Of two subjects, whatever they are called; but dropped is not renamed."""
     dropped, renamed = learned(), learned(action="renamed to heat")
     before = metadata(RUNS, parameters_changed=[dropped])
-    assert sent_otherwise(before, metadata(RUNS, parameters_changed=[{**dropped, "model": "m2"}])) == []
-    assert sent_otherwise(before, metadata(RUNS, parameters_changed=[renamed])) == [
+    assert sampling_differences(before, metadata(RUNS, parameters_changed=[{**dropped, "model": "m2"}])) == []
+    assert sampling_differences(before, metadata(RUNS, parameters_changed=[renamed])) == [
         "sampling as sent differs: subject's temperature was dropped in the baseline only",
         "sampling as sent differs: subject's temperature was renamed to heat in the candidate only",
     ]
@@ -418,7 +418,7 @@ def test_the_sampling_of_each_evaluator_is_its_own() -> None:
     """That another one of the panel had no temperature either does not make two panels alike."""
     rows = [{**learned("evaluator"), "model": name} for name in ("e1", "e2")]
     before, after = (metadata(RUNS, parameters_changed=[row]) for row in rows)
-    assert sent_otherwise(before, after) == [
+    assert sampling_differences(before, after) == [
         "sampling as sent differs: evaluator e1's temperature was dropped in the baseline only",
         "sampling as sent differs: evaluator e2's temperature was dropped in the candidate only",
     ]
@@ -428,4 +428,4 @@ def test_metadata_of_the_first_schema_may_lack_these_parts() -> None:
     """Nothing is known then, and nothing told."""
     bare = metadata(RUNS)
     del bare["response_models"], bare["parameters_changed"]
-    assert changes(bare, metadata(RUNS)) == []
+    assert allowed_differences(bare, metadata(RUNS)) == []

@@ -63,7 +63,7 @@ def test_pieces_may_be_of_different_cases() -> None:
             ]
         },
     ],
-    ids=["model", "sampling", "data", "sent_otherwise"],
+    ids=["model", "sampling", "data", "sampling_differences"],
 )
 def test_what_was_asked_otherwise_stays_apart(changes: dict[str, JSON]) -> None:
     """Another model, or other settings, in the order in which they came."""

@@ -121,7 +121,7 @@ def test_a_comparison_is_of_the_cases_that_both_have(name: str, subtests: pytest
             assert found.difference.value == pytest.approx(now - was)
             assert found.difference.unpaired > same.difference.unpaired == same.these.unpaired == 0
             for scope in ("population", "these"):
-                whole, shared = asdict(found.of(scope)), asdict(same.of(scope))
+                whole, shared = asdict(found.in_scope(scope)), asdict(same.in_scope(scope))
                 assert whole.pop("unpaired") == found.difference.unpaired
                 del shared["unpaired"]
                 assert whole == pytest.approx(shared), scope

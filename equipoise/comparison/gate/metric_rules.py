@@ -39,7 +39,7 @@ def rule_on(
         return _by_people(rule, comparison, alpha)
     change = comparison.changes.get(rule.name)
     if change is not None and alpha != ALPHA_OF_ONE_RULE:
-        change = comparison.at(rule.name, 1 - 2 * alpha)
+        change = comparison.change_at(rule.name, 1 - 2 * alpha)
     clusters = comparison.after.suite.clusters
     if change is None:
         why = f"the two have nothing of it in common; {needed.enough(clusters)}"
@@ -57,14 +57,14 @@ def rule_on(
 
 def _by_people(rule: Rule, comparison: Comparison, alpha: float) -> Ruling:
     """The ruling on a metric after correction by people's labels."""
-    corrected = comparison.by_people(rule.name, 1 - 2 * alpha)
+    corrected = comparison.corrected_change(rule.name, 1 - 2 * alpha)
     change, judged = corrected or (None, 0.0)
     margin = None if change is None else _margin(rule, change)
     if change is None or margin is None:
         return inconclusive(
             rule, f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
         )
-    decision = noninferiority(change.of(rule.scope), margin, rule.better)
+    decision = noninferiority(change.in_scope(rule.scope), margin, rule.better)
     why = f"{_explanation(change, rule, margin, comparison)}, by people's labels"
     why += f"; uncorrected, the judge says {judged:+.2f}"
     if decision == "inconclusive":
@@ -86,7 +86,7 @@ def _margin(rule: Rule, change: MetricChange) -> float | None:
 
 
 def _verdict(rule: Rule, change: MetricChange, margin: float) -> Decision:
-    figure, worse = change.of(rule.scope), change.worsening(rule.sign)
+    figure, worse = change.in_scope(rule.scope), change.worsening(rule.sign)
     if worse is not None and is_constant(figure, rule.scope):
         return "pass" if worse <= margin + ROUNDING else "fail"
     if not margin and worse is not None and worse <= ROUNDING and _has_enough(rule, figure):
@@ -102,7 +102,7 @@ def _has_enough(rule: Rule, figure: Difference) -> bool:
 
 def _explanation(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
     """A phrase with both figures, their difference, its interval and the margin."""
-    figure, value = change.of(rule.scope), change.difference.value
+    figure, value = change.in_scope(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
     looks = comparison.levels.looks

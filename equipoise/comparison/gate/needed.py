@@ -45,7 +45,7 @@ def to_decide(
     A FAIL needs an interval of confidence `failing_at`, a PASS one of 95 %.
     """
     before, after = comparison.before, comparison.after
-    figure, noun = change.of(rule.scope), after.suite.clusters
+    figure, noun = change.in_scope(rule.scope), after.suite.clusters
     cells = shared_cases(change.metric, before.cells, after.cells).after
     worse = change.worsening(rule.sign) or 0.0
     confidence = failing_at if worse > margin else 0.95
@@ -149,7 +149,7 @@ def to_decide_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequenc
 
 def labels_to_decide(rule: Rule, change: MetricChange, margin: float) -> str:
     """How many labels would decide a rule. Its interval narrows with the root of their number."""
-    figure, worse = change.of(rule.scope), change.worsening(rule.sign)
+    figure, worse = change.in_scope(rule.scope), change.worsening(rule.sign)
     if figure.low is None or figure.high is None or worse is None:
         return "more labels are needed to decide it"
     distance, half = abs(margin - worse), (figure.high - figure.low) / 2

@@ -63,8 +63,8 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
     """Raise UserError for a rule about labels unless both results have labels that can decide it."""
     from equipoise.comparison import labels
 
-    labels.refuse(rule, before, metrics)
-    labels.refuse(rule, after, metrics)
+    labels.refuse_unusable(rule, before, metrics)
+    labels.refuse_unusable(rule, after, metrics)
     labels.refuse_different_people(rule, before, after)
 
 

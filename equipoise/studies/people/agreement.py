@@ -97,7 +97,7 @@ def _corrected(
         ],
         "left_out": [[*key] for name, key in indices.items() if name not in known],
     }
-    return {**section, "corrected": labels.figures(side, section), "correction": CORRECTION}
+    return {**section, "corrected": labels.corrected_figures(side, section), "correction": CORRECTION}
 
 
 def _labels_of(name: str, used: Sequence[Sheet]) -> dict[str, JSON]:

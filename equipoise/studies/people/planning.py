@@ -106,7 +106,7 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
     section = side.people or {}
     if not section.get("labels"):
         return None
-    runs = labels.labelled(side, section)
+    runs = labels.labelled_runs(side, section)
     if metric.of not in runs.value_names:
         return None
     cells = {cell.id: cell.of(metric.of) for cell in side.cells}
