@@ -211,18 +211,18 @@ def _parts(text: str) -> None:
 
 
 def _failure(text: str) -> None:
-    from equipoise.models import failures
+    from equipoise.models import failures, parameter_changes
 
     sent = {"max_tokens": 1, "top_logprobs": 20, "prefill": "("}
     body = {"error": {"message": f"not a valid top_logprobs {text}", "code": text, "type": text}}
     failure = failures.Failure(message=f"invalid top_logprobs: {text}", status=400, body=body)
     assert failure.is_fatal + failure.is_transient + failure.is_overload <= 3
-    failures.rejected_parameter(failure, sent)
+    parameter_changes.change_for_rejection(failure, sent)
     unknown = failures.Failure(message=f"max_tokens is not supported: {text}", status=400, body=body)
-    failures.rejected_parameter(unknown, {"max_tokens": 1})
-    failures.complains_of_parameter(failure, sent)
+    parameter_changes.change_for_rejection(unknown, {"max_tokens": 1})
+    parameter_changes.rejects_parameter(failure, sent)
     failures.describe_body(body)
-    failures.passed_on_headers(body)
+    failures.provider_headers(body)
 
 
 def _headers(text: str) -> None:

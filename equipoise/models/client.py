@@ -40,15 +40,12 @@ from equipoise.models.connections import (
     Response,
     Unsuccessful,
 )
-from equipoise.models.failures import (
-    DECLINING_STATUS,
+from equipoise.models.failures import Failure, describe_body, provider_headers
+from equipoise.models.parameter_changes import (
     PREFILL,
-    Failure,
     ParameterChange,
-    complains_of_parameter,
-    describe_body,
-    passed_on_headers,
-    rejected_parameter,
+    change_for_rejection,
+    rejects_parameter,
 )
 from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
@@ -159,7 +156,7 @@ class Client:
                     slot.succeed(answer)
                     return answer
                 slot.fail(answer)
-                if _is_echo(call) and answer.status in DECLINING_STATUS:
+                if _is_echo(call) and answer.status in _NO_ECHO_STATUS:
                     self._no_echo.add((call.role, call.model))
                     raise _declined(call)
                 is_learned = self._learn(call, answer, sent)
@@ -214,7 +211,9 @@ class Client:
 
     def is_learned(self, call: Call, failure: Failure) -> bool:
         """Whether the failure is about a parameter whose change is remembered for later calls."""
-        return rejected_parameter(failure, call.parameters) in self._learned.get((call.role, call.model), ())
+        return change_for_rejection(failure, call.parameters) in self._learned.get(
+            (call.role, call.model), ()
+        )
 
     async def request(
         self, role: Role, model: str, method: str, path: str, content: Content = None
@@ -352,7 +351,7 @@ class Client:
 
     def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
         """Remember a change for a rejected parameter. True if a retry with the change may succeed."""
-        change = rejected_parameter(failure, sent)
+        change = change_for_rejection(failure, sent)
         if change is None:
             return False
         known = self._learned.setdefault((call.role, call.model), [])
@@ -404,6 +403,8 @@ def _is_echo(call: Call) -> bool:
     return CONTINUES in call.parameters and "echo" in call.parameters
 
 
+_NO_ECHO_STATUS = frozenset({400, 404, 405, 422, 501})
+"""Statuses with which endpoints reject a call that asks for an echo, because they do not support it."""
 NO_ECHO = Failure(message="it does not echo the text with token probabilities", status=501)
 
 
@@ -434,7 +435,7 @@ def _failed(
     tried = f" (after {retries.count} retries)" if retries.count else ""
     message = f"{call.role} {call.model!r}: {_status(failure)}{shown}{tried}"
     is_exhausted = failure.is_transient and retries.concerns_all
-    is_about_settings = complains_of_parameter(failure, sent) and not call.is_stretched
+    is_about_settings = rejects_parameter(failure, sent) and not call.is_stretched
     stops = is_exhausted or failure.is_fatal or is_about_settings
     return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
 
@@ -477,7 +478,7 @@ def _read(call: Call, response: Response, latency: float, retries: Retries) -> R
     return replace(reply, repeats=retries.repeats) if retries.repeats else reply
 
 
-COPY = Failure(message="the answer repeats another one of its connection", status=200, is_copy=True)
+COPY = Failure(message="the answer repeats another one of its connection", status=200, may_be_copy=True)
 
 
 def _unreadable(error: ValueError) -> Failure:
@@ -533,4 +534,4 @@ def _retry_after(response: Response, body: JSON) -> float | None:
     """Seconds to wait, from the headers of the response, or those of a provider behind a gateway."""
     now = time.time()
     wait = retry_after(response.headers, now)
-    return retry_after(passed_on_headers(body), now) if wait is None else wait
+    return retry_after(provider_headers(body), now) if wait is None else wait

@@ -12,7 +12,7 @@ from itertools import accumulate
 
 from equipoise.core.types import JSON, Token, json_schema
 from equipoise.core.unicode import nfkc
-from equipoise.models.failures import PREFILL
+from equipoise.models.parameter_changes import PREFILL
 
 LABEL_TOKENS = 16
 """The token limit for a label with any punctuation or formatting around it."""

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from equipoise.core.errors import CallFailed, printable
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Message, Reply, Usage, json_schema
-from equipoise.models.failures import ParameterChange
 from equipoise.models.logprobs import ImpossibleProbabilities, label_parameters, label_probabilities
+from equipoise.models.parameter_changes import ParameterChange
 
 CALLS = 5
 """The number of calls to one model, without retries."""

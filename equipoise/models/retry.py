@@ -156,7 +156,7 @@ class Retries:
         Does not include a pause that an overloaded endpoint requests, which applies to all its calls. An
         attempt that only probed the endpoint is not counted.
         """
-        if failure.is_copy:
+        if failure.may_be_copy:
             self.repeats += 1
             return 0.0
         if self._last is None:
@@ -222,7 +222,7 @@ class Retries:
 
         It counts as down if other calls have failed since the first failure and none was answered.
         """
-        if self._last is None or not self._last.is_telling or self._alike < MOST_ALIKE:
+        if self._last is None or not self._last.may_be_about_request or self._alike < MOST_ALIKE:
             return False
         others_answered = self._health.answered > self._answered_before
         others_failed = self._health.failed - self._failed_before > self._own_failures

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from equipoise.core.settings import Endpoint, Settings, is_local, public_url
 from equipoise.core.types import JSON, Call, Message, Reply, Role
 from equipoise.models import prices, probe
-from equipoise.models.failures import Failure, ParameterChange
+from equipoise.models.failures import Failure
 from equipoise.models.local import LocalServers
+from equipoise.models.parameter_changes import ParameterChange
 from equipoise.models.probe import EndpointReport, Support
 from equipoise.models.proxies import refuse_proxies
 from equipoise.models.redact import Secrets

@@ -15,7 +15,7 @@ from equipoise.core.types import Call, Role, Usage
 from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget
 from equipoise.models.counters import Counters
-from equipoise.models.failures import ParameterChange
+from equipoise.models.parameter_changes import ParameterChange
 from equipoise.models.rate_limit import EndpointQueue, Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.journal import Journal

@@ -15,14 +15,8 @@ from equipoise.core import json_io
 from equipoise.core.types import JSON, Reply
 from equipoise.models import reasoning
 from equipoise.models.counters import Counters
-from equipoise.models.failures import (
-    Failure,
-    ParameterChange,
-    complains_of_parameter,
-    describe_body,
-    passed_on_headers,
-    rejected_parameter,
-)
+from equipoise.models.failures import Failure, describe_body, provider_headers
+from equipoise.models.parameter_changes import ParameterChange, change_for_rejection, rejects_parameter
 from equipoise.models.response import read_body
 from equipoise.models.retry import LONGEST_RETRY_AFTER, retry_after
 from loopback import completion
@@ -177,13 +171,20 @@ def test_any_error_body_is_a_failure_of_some_class(body: JSON, status: int | Non
     assert message.isprintable()
     assert len(message) <= 500
     failure = Failure(message=message, status=status, body=body)
-    for name in ("is_transient", "is_overload", "is_telling", "is_out_of_balance", "is_too_long", "is_fatal"):
+    for name in (
+        "is_transient",
+        "is_overload",
+        "may_be_about_request",
+        "is_out_of_balance",
+        "is_too_long",
+        "is_fatal",
+    ):
         assert getattr(failure, name) in (True, False)
     assert not (failure.is_transient and failure.is_out_of_balance)
     assert failure.filter_code is None or isinstance(failure.filter_code, str)
-    assert all(isinstance(item, str) for pair in passed_on_headers(body).items() for item in pair)
-    assert complains_of_parameter(failure, PARAMETERS) in (True, False)
-    change = rejected_parameter(failure, PARAMETERS)
+    assert all(isinstance(item, str) for pair in provider_headers(body).items() for item in pair)
+    assert rejects_parameter(failure, PARAMETERS) in (True, False)
+    change = change_for_rejection(failure, PARAMETERS)
     if change is not None:
         assert isinstance(change, ParameterChange)
         assert change.action
@@ -201,6 +202,6 @@ def test_a_long_error_body_is_classed_at_once(subtests: pytest.Subtests) -> None
                 assert failure.is_fatal in (True, False)
                 assert failure.is_too_long in (True, False)
                 assert failure.is_out_of_balance in (True, False)
-                assert rejected_parameter(failure, PARAMETERS) is None
+                assert change_for_rejection(failure, PARAMETERS) is None
                 # A guard: what backtracks takes minutes.
                 assert time.process_time() - started < 20

@@ -24,7 +24,8 @@ from equipoise.core.settings import Endpoint
 from equipoise.core.types import Call, Message, Reply, Token, Usage
 from equipoise.models import retry
 from equipoise.models.client import Client
-from equipoise.models.failures import PREFILL, Failure, ParameterChange
+from equipoise.models.failures import Failure
+from equipoise.models.parameter_changes import PREFILL, ParameterChange
 from equipoise.models.redact import MASK, Secrets
 from loopback import Answer, Loopback, completion, echo, error
 

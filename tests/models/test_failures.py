@@ -1,4 +1,4 @@
-"""What a failed call means."""
+"""What a failed call means, and how rejected parameters are changed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 
 from equipoise.core.errors import printable
-from equipoise.models.failures import (
+from equipoise.models.failures import Failure, describe_body, provider_headers
+from equipoise.models.parameter_changes import (
     FEWER_LOGPROBS,
     PREFILL,
-    Failure,
     ParameterChange,
-    complains_of_parameter,
-    describe_body,
-    passed_on_headers,
-    rejected_parameter,
+    change_for_rejection,
+    rejects_parameter,
 )
 
 SCHEMA = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": {}}}
@@ -194,7 +192,7 @@ def test_the_status_says_what_a_failure_means() -> None:
     assert {status for status, item in found.items() if item.is_overload} == {429, 503, 529}
     others = {500, 502, 504, 520}
     assert {status for status, item in found.items() if item.may_be_overload} == others
-    assert {status for status, item in found.items() if item.is_telling} == {200, 500, 501, 520}
+    assert {status for status, item in found.items() if item.may_be_about_request} == {200, 500, 501, 520}
 
 
 # What an error says.
@@ -244,8 +242,8 @@ def test_a_request_that_does_not_fit_is_known() -> None:
     for status, body in product((400, 413, 422), TOO_LONG):
         found = failure(body, status)
         assert (found.is_too_long, found.is_fatal) == (True, False), body
-        assert not complains_of_parameter(found, sent), body
-        assert rejected_parameter(found, sent) is None, body
+        assert not rejects_parameter(found, sent), body
+        assert change_for_rejection(found, sent) is None, body
     for status, body in product((None, 200, 404, 429, 500), TOO_LONG):
         assert not failure(body, status).is_too_long, (status, body)
     for body in (
@@ -273,7 +271,7 @@ def test_headers_that_a_gateway_passes_on_are_found(subtests: pytest.Subtests) -
         "no-body": (None, {}),
     }.items():
         with subtests.test(what):
-            assert passed_on_headers(body) == found
+            assert provider_headers(body) == found
 
 
 # Content filters.
@@ -292,7 +290,7 @@ def test_a_filter_is_known_by_its_code(subtests: pytest.Subtests) -> None:
             assert codes == dict.fromkeys(codes, code) | ({200: None} if isinstance(body, str) else {})
             assert {failure(body, status).filter_code for status in (None, 401, 404, 429, 500)} == {None}
             told = {**body, "param": "temperature"} if isinstance(body, dict) else f"{body} invalid top_p"
-            assert [rejected_parameter(failure(item), SENT) for item in (body, told)] == [None, None]
+            assert [change_for_rejection(failure(item), SENT) for item in (body, told)] == [None, None]
 
 
 def test_other_answers_are_no_filter() -> None:
@@ -321,7 +319,7 @@ def test_openai_renames_max_tokens() -> None:
         "Unsupported parameter: 'max_tokens' is not supported with this model. "
         "Use 'max_completion_tokens' instead."
     )
-    change = rejected_parameter(openai_error(message, "max_tokens", "unsupported_parameter"), SENT)
+    change = change_for_rejection(openai_error(message, "max_tokens", "unsupported_parameter"), SENT)
     assert change == ParameterChange(parameter="max_tokens", rename="max_completion_tokens", reason=message)
     assert change.action == "renamed to max_completion_tokens"
     assert change.apply({"max_tokens": 7, "top_p": 1}) == {"max_completion_tokens": 7, "top_p": 1}
@@ -337,18 +335,18 @@ def test_max_tokens_has_another_name_where_none_is_told(subtests: pytest.Subtest
         "This model does not support max_tokens.",
     ):
         with subtests.test(message):
-            change = rejected_parameter(openai_error(message, "max_tokens", None), {"max_tokens": 7})
+            change = change_for_rejection(openai_error(message, "max_tokens", None), {"max_tokens": 7})
             assert change == ParameterChange(
                 parameter="max_tokens", rename="max_completion_tokens", reason=message
             )
             other = openai_error(message.replace("max_tokens", "max_completion_tokens"), None, None)
-            assert rejected_parameter(other, {"max_completion_tokens": 7}) is None
+            assert change_for_rejection(other, {"max_completion_tokens": 7}) is None
 
 
 def test_an_unsupported_temperature_is_dropped() -> None:
     """A value that the model does not take is left to the model's default."""
     message = "Unsupported value: 'temperature' does not support 0 with this model."
-    change = rejected_parameter(openai_error(message, "temperature", "unsupported_value"), SENT)
+    change = change_for_rejection(openai_error(message, "temperature", "unsupported_value"), SENT)
     assert change == ParameterChange(parameter="temperature", reason=message)
     assert change.action == "dropped"
     assert change.apply({"temperature": 0, "top_p": 1}) == {"top_p": 1}
@@ -357,7 +355,7 @@ def test_an_unsupported_temperature_is_dropped() -> None:
 def test_a_rejected_schema_becomes_a_plain_object_and_then_nothing() -> None:
     """response_format goes from json_schema to json_object, and is dropped where that is rejected too."""
     refusal = openai_error("This response_format type is unavailable now")
-    first = rejected_parameter(refusal, SENT)
+    first = change_for_rejection(refusal, SENT)
     assert first is not None
     assert (first.parameter, first.value, first.action) == (
         "response_format",
@@ -366,7 +364,7 @@ def test_a_rejected_schema_becomes_a_plain_object_and_then_nothing() -> None:
     )
     sent = first.apply(SENT)
     assert sent == {**SENT, "response_format": OBJECT}
-    second = rejected_parameter(refusal, sent)
+    second = change_for_rejection(refusal, sent)
     assert second is not None
     assert (second.action, "response_format" in second.apply(sent)) == ("dropped", False)
 
@@ -392,7 +390,7 @@ def test_the_parameter_is_found_where_the_error_names_it(subtests: pytest.Subtes
             ("model does not support parameters: ['top_p']", "top_p"),
         ):
             with subtests.test(status=status, body=body):
-                change = rejected_parameter(failure(body, status), SENT)
+                change = change_for_rejection(failure(body, status), SENT)
                 assert change is not None
                 assert change.parameter == parameter
 
@@ -413,11 +411,11 @@ def test_nothing_is_dropped_on_a_guess() -> None:
         {"message": long, "param": "messages", "code": "context_length_exceeded"},
         {"message": long, "code": "context_length_exceeded"},
     ):
-        assert rejected_parameter(failure(body), SENT) is None, body
+        assert change_for_rejection(failure(body), SENT) is None, body
     unsupported = {"message": "Unsupported parameter: temperature", "param": "temperature"}
     for status in (None, 200, 401, 403, 404, 429, 500):
-        assert rejected_parameter(failure(unsupported, status), SENT) is None, status
-    assert rejected_parameter(failure(unsupported), {"top_p": 1}) is None
+        assert change_for_rejection(failure(unsupported, status), SENT) is None, status
+    assert change_for_rejection(failure(unsupported), {"top_p": 1}) is None
 
 
 def test_of_two_that_exclude_each_other_the_temperature_goes(subtests: pytest.Subtests) -> None:
@@ -428,7 +426,7 @@ def test_of_two_that_exclude_each_other_the_temperature_goes(subtests: pytest.Su
         "top_p and temperature must not be used together",
     ):
         with subtests.test(message=message):
-            change = rejected_parameter(failure({"message": message}), {"temperature": 0.0, "top_p": 0.9})
+            change = change_for_rejection(failure({"message": message}), {"temperature": 0.0, "top_p": 0.9})
             assert change is not None
             assert change.apply({"temperature": 0.0, "top_p": 0.9}) == {"top_p": 0.9}
 
@@ -436,7 +434,7 @@ def test_of_two_that_exclude_each_other_the_temperature_goes(subtests: pytest.Su
 def test_what_cannot_go_with_json_is_dropped_where_it_is_named() -> None:
     """The probabilities are not to be had then; the verdict in JSON is."""
     sent = {"logprobs": True, "top_logprobs": 20, "response_format": OBJECT}
-    change = rejected_parameter(failure({"message": "json mode cannot be combined with logprobs"}), sent)
+    change = change_for_rejection(failure({"message": "json mode cannot be combined with logprobs"}), sent)
     assert change is not None
     assert (change.parameter, change.action) == ("logprobs", "dropped")
 
@@ -445,8 +443,10 @@ def test_a_name_inside_a_longer_name_is_not_that_parameter(subtests: pytest.Subt
     """max_tokens is not found in max_completion_tokens or any other longer name."""
     for text in ("unsupported max_completion_tokens", "invalid 'my_max_tokens'"):
         with subtests.test(text=text):
-            assert rejected_parameter(failure(text), {"max_tokens": 100, "tokens": 1}) is None
-    change = rejected_parameter(failure("Unsupported parameter: 'top_p_min'"), {"top_p": 1, "top_p_min": 100})
+            assert change_for_rejection(failure(text), {"max_tokens": 100, "tokens": 1}) is None
+    change = change_for_rejection(
+        failure("Unsupported parameter: 'top_p_min'"), {"top_p": 1, "top_p_min": 100}
+    )
     assert change == ParameterChange(parameter="top_p_min", reason="Unsupported parameter: 'top_p_min'")
 
 
@@ -469,8 +469,8 @@ def test_a_users_value_is_never_dropped(subtests: pytest.Subtests) -> None:
         ):
             with subtests.test(message, has_field=has_field):
                 complaint = openai_error(message, name if has_field else None, "invalid_value")
-                assert rejected_parameter(complaint, {name: 1}) is None
-                assert complains_of_parameter(complaint, {name: 1})
+                assert change_for_rejection(complaint, {name: 1}) is None
+                assert rejects_parameter(complaint, {name: 1})
 
 
 def test_a_change_leaves_other_calls_parameters_alone() -> None:
@@ -498,7 +498,7 @@ LABEL: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "ma
 
 def change_of(message: str, sent: dict[str, Any], param: str | None = None, status: int = 400) -> str | None:
     """Which parameter a complaint makes us change, and how, in words."""
-    change = rejected_parameter(failure({"message": message, "param": param}, status), sent)
+    change = change_for_rejection(failure({"message": message, "param": param}, status), sent)
     return None if change is None else f"{change.parameter} {change.action}"
 
 

@@ -14,8 +14,9 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import Reply, Token
 from equipoise.judge.choice import ChoicePrompt
 from equipoise.judge.judge import Evaluator
-from equipoise.models.failures import PREFILL, Failure, rejected_parameter
+from equipoise.models.failures import Failure
 from equipoise.models.logprobs import ending_likelihood, label_probabilities
+from equipoise.models.parameter_changes import PREFILL, change_for_rejection
 from equipoise.models.redact import Secrets
 
 PARAMETERS: dict[str, Any] = {"logprobs": True, "top_logprobs": 20, PREFILL: "(", "max_tokens": 16}
@@ -26,7 +27,7 @@ PROMPT = ChoicePrompt(
 
 def change(message: str, parameters: dict[str, Any]) -> tuple[str, str] | None:
     """Which parameter a complaint makes us change, and how."""
-    found = rejected_parameter(Failure(message=message, status=400, body={"message": message}), parameters)
+    found = change_for_rejection(Failure(message=message, status=400, body={"message": message}), parameters)
     return None if found is None else (found.parameter, found.action)
 
 

@@ -25,7 +25,7 @@ from equipoise.models.retry import (
 BUSY = Failure(message="slow down", status=429, body={"message": "slow down"})
 BROKEN = Failure(message="internal error", status=500, body={"message": "internal error"})
 GONE = Failure(message="connection failed")
-COPY = Failure(message="the answer repeats another one", status=200, is_copy=True)
+COPY = Failure(message="the answer repeats another one", status=200, may_be_copy=True)
 
 
 def numbered(number: int, status: int = 500) -> Failure:
