@@ -6,6 +6,7 @@ Parsers raise ValueError that says what the value should be. The options of ever
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
@@ -231,16 +232,17 @@ def _is_url(value: str) -> bool:
 
 
 def parse_path(value: str) -> Path:
-    """The absolute path of a file or folder, which need not exist."""
-    return Path(value).absolute()
+    """The absolute path of a file or folder, which need not exist, with `~` and `~user` expanded."""
+    # Path.expanduser would raise for a file such as ~backup.json, if no user has that name.
+    return Path(os.path.expanduser(value)).absolute()
 
 
 def parse_existing(value: str) -> Path:
-    """The absolute path of an existing file or folder. Raises ValueError."""
+    """The absolute path of an existing file or folder, as in `parse_path`. Raises ValueError."""
+    path = parse_path(value)
     try:
-        path = Path(value).expanduser().absolute()
         exists = path.exists()
-    except (OSError, RuntimeError):
+    except OSError:
         exists = False
     if not exists:
         raise ValueError("is not an existing file or folder")
@@ -270,7 +272,7 @@ def parse_prompt(value: str) -> str:
 def parse_prompt_file(value: str) -> str:
     """The content of the file. Raises ValueError."""
     try:
-        text = read_bytes(Path(value)).decode("utf-8-sig").strip()
+        text = read_bytes(parse_path(value)).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise ValueError(f"names a file that cannot be read ({why})") from None

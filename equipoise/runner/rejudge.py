@@ -107,9 +107,9 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
         metadata = dict(data["metadata"])
         metadata["runs"] = data["summary"].get("until", {}).get("runs", metadata.get("runs"))
     except OSError as error:
-        raise UserError(f"--rejudge: {path}: cannot be read ({error.strerror})") from None
+        raise UserError(f"--rejudge: {shown(path)}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"--rejudge: {path}: not an Equipoise results file") from None
+        raise UserError(f"--rejudge: {shown(path)}: not an Equipoise results file") from None
     return metadata, hashlib.sha256(content).hexdigest()
 
 
@@ -118,9 +118,9 @@ def _metadata(path: Path) -> dict[str, JSON]:
     metadata, _ = _read(path)
     for name, kind in _REQUIRED.items():
         if name not in metadata or not isinstance(metadata[name], kind):
-            raise UserError(f"--rejudge: {path}: its {name} is missing or invalid")
+            raise UserError(f"--rejudge: {shown(path)}: its {name} is missing or invalid")
     if unknown := metadata["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
-        raise UserError(f"--rejudge: {path}: has an unknown parameter {min(unknown)!r}")
+        raise UserError(f"--rejudge: {shown(path)}: has an unknown parameter {min(unknown)!r}")
     return metadata
 
 

@@ -320,6 +320,15 @@ def test_paths_are_absolute(name: str, tmp_path: Path, monkeypatch: pytest.Monke
     assert getattr(settle({name: "data/x"}), name) == tmp_path / "data" / "x"
 
 
+def test_a_path_may_begin_at_the_users_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In every option that takes a path; a file whose name only begins with ~ is left alone."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "prompt.txt").write_text("Be brief.", encoding="utf-8")
+    assert settle({"output": "~/x.json"}).output == tmp_path / "x.json"
+    assert settle({"subject_system_prompt": "@~/prompt.txt"}).subject.system_prompt == "Be brief."
+    assert settle({"output": "~no.such.user.json"}).output == Path("~no.such.user.json").absolute()
+
+
 def test_blanks_and_final_slashes_make_no_difference() -> None:
     """A line of pytest.ini or a shell script may leave blanks behind, and a base URL may end in slashes."""
     assert settle(None, {"EQUIPOISE_RUNS": " 3\n"}).runs == 3

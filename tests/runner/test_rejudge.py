@@ -184,6 +184,8 @@ def test_what_cannot_be_judged_again_is_named(
     assert complaint(path.parent) == f"--rejudge: {path.parent}: cannot be read (Is a directory)"
     write(path.with_name("old.jsonl"), format=1)
     monkeypatch.chdir(path.parent)
+    assert complaint(path.with_name("gone.json")).startswith("--rejudge: gone.json: cannot be read")
+    assert complaint(save(path.with_name("none.json"), runs=...)).startswith("--rejudge: none.json: its runs")
     old = f"--rejudge: old.jsonl: has format 1, not {FORMAT}"
     assert complaint(save(path.with_name("old.json"))) == old
 
