@@ -104,6 +104,7 @@ class Ran:
     left_out: list[str] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
     batches: Sequence[str] = ()
+    in_batches: int = 0
     notices: list[str] = field(default_factory=list)
     stop_reason: str | None = None
     is_complete: bool = False
@@ -168,7 +169,7 @@ class Project:
 
 def finish(session: Session, runs: Sequence[Run]) -> Ran:
     """Wait for all these runs, then save."""
-    ran = Ran(session.begun[SUITE])
+    ran = Ran(session.start_messages[SUITE])
     progress = Progress(session, None)
     for run in runs:
         try:
@@ -188,6 +189,7 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
     session.close_engine()
     progress.finish()
     ran.is_complete = progress.is_complete
-    ran.batches, ran.notices = session.batches, session.counters.take_notices()
+    ran.batches, ran.notices = session.batch_messages, session.counters.take_notices()
+    ran.in_batches = session.counters.in_batches
     ran.summary = [" ".join(line.split()) for _, lines in progress.summary() for line in lines]
     return ran

@@ -408,8 +408,8 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(bench_session.begin, selected, selection)
     for name in selected:
-        if bench_session.begun[name] != ALREADY_COMPLETE:
-            say(config, bench_session.begun[name])
+        if bench_session.start_messages[name] != ALREADY_COMPLETE:
+            say(config, bench_session.start_messages[name])
     progress = Progress(bench_session, output(config))
     if config.get_verbosity() in (0, -1) and bench_session.planned:
         say(config, LEGEND)

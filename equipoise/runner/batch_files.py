@@ -1,6 +1,7 @@
-"""Writes the calls of batches to files, and reads their answers from files.
+"""Writes the calls of batches to files, and reads the answers to them from files.
 
-The files are for `vllm run-batch`, a provider's console, or a proxy. Each file has the calls to one model.
+A file has the calls to one model. The user has them answered by `vllm run-batch`, a provider's console, or a
+proxy.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Answers:
-    """The answers in files. Only the offsets of their lines are held in memory.
+    """The answers in files. Only the offsets of lines are held in memory.
 
-    `doubled` counts lines whose custom_id was read before, `unreadable` lines that are no answers. Raises
+    `doubled` counts lines whose custom_id was read before, `unreadable` lines that are not answers. Raises
     UserError if a file cannot be read or has no answer.
     """
 
@@ -42,39 +43,39 @@ class Answers:
 
     def _index(self, path: Path) -> None:
         """Store the offset of each answer in a file. Raises UserError if there is none."""
-        start = number = 0
+        start = answers = 0
         with opened(path) as file:
             for data in file:
                 line = read_line(data)
                 if line is not None:
-                    number += 1
+                    answers += 1
                     self.doubled += line.name in self._offsets
                     self._offsets.setdefault(line.name, (path, start))
                 else:
                     self.unreadable += bool(data.strip())
                 start += len(data)
-        if not number:
+        if not answers:
             raise UserError(f"--batch-read: {shown(path)}: has no line with a custom_id and a response")
 
-    def take(self, name: str) -> ResultLine | None:
-        """The answer to the call with this custom_id; None without one, or if it was taken before."""
-        if name in self._used or name not in self._offsets:
+    def take(self, custom_id: str) -> ResultLine | None:
+        """The answer to the call with this custom_id; None if there is none, or if it was taken before."""
+        if custom_id in self._used or custom_id not in self._offsets:
             return None
-        self._used.add(name)
-        path, start = self._offsets[name]
+        self._used.add(custom_id)
+        path, start = self._offsets[custom_id]
         with opened(path) as file:
             file.seek(start)
             return read_line(file.readline())
 
-    def unknown(self, known: Collection[str]) -> int:
-        """The number of answers to no call; `known` are the custom_ids of all calls, earlier ones too."""
-        return sum(name not in self._used and name not in known for name in self._offsets)
+    def count_unknown(self, call_ids: Collection[str]) -> int:
+        """The number of answers to no call. `call_ids` are the custom_ids of all calls, earlier ones too."""
+        return sum(name not in self._used and name not in call_ids for name in self._offsets)
 
 
 def write(path: Path, requests: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Path, str, int]]:
-    """Write the requests of each model, one a line, to `path`, or with several models to a file for each.
+    """Write each model's requests, one a line: to `path`, or to a file per model if there are several.
 
-    Yields each file with its model and number of calls. Raises UserError.
+    Yields each file with its model and its number of calls. Raises UserError.
     """
     for model, request_lines in requests.items():
         target = (
@@ -102,45 +103,49 @@ class FileBatches:
         self._messages: list[str] = []
 
     def answer(self, waiting: Iterable[WaitingCall]) -> bool:
-        """Answer calls from the files of --batch-read. Returns whether any were answered."""
-        has_answered = False
+        """Answer calls from the files of --batch-read. Returns whether the run of any call can continue.
+
+        If a call failed, its run continues with CallFailed, unless the call may succeed when it is repeated:
+        then it goes on waiting, and is written again.
+        """
+        is_any = False
         for item in waiting:
-            if (line := self._answers.take(item.name)) is not None:
+            if (line := self._answers.take(item.custom_id)) is not None:
                 answer: Reply | Failure = UNANSWERED
                 if line.status is not None:
-                    answer = self._client.read_line(item.call, line.status, line.body, 0)
+                    answer = self._client.read_line(item.call, line.status, line.body, retries=0)
                 if isinstance(answer, Reply):
                     item.answer(answer)
-                    has_answered = True
+                    is_any = True
                 elif not (answer.is_transient or self._client.is_learned(item.call, answer)):
                     status = f"HTTP {answer.status}: {answer.message}"
                     message = self._mask(f"{item.call.role} {item.call.model!r}: {status}")
                     item.fail(CallFailed(message))
-                    has_answered = True
-        return has_answered
+                    is_any = True
+        return is_any
 
     def write(self, waiting: Iterable[WaitingCall]) -> None:
-        """Write these calls to the file of --batch-write, or else only count them. Raises UserError."""
+        """Write these calls to the files of --batch-write; without it, only count them. Raises UserError."""
         requests: defaultdict[str, list[bytes]] = defaultdict(list)
         for item in waiting:
-            requests[item.call.model].append(request_line(item.name, *self._client.line(item.call)))
+            requests[item.call.model].append(request_line(item.custom_id, *self._client.line(item.call)))
         if self._settings.batch_write is None:
-            calls = sum(map(len, requests.values()))
-            self._messages = [f"{calls:,} calls have no answer yet; `equipoise batch write` writes them"]
+            total = sum(map(len, requests.values()))
+            self._messages = [f"{total:,} calls have no answer yet; `equipoise batch write` writes them"]
             return
-        for path, model, number in write(self._settings.batch_write, requests):
+        for path, model, calls in write(self._settings.batch_write, requests):
             self._messages.append(
-                f"{number:,} calls to {model} are in {shown(path)}; have them answered, then give the "
+                f"{calls:,} calls to {model} are in {shown(path)}; have them answered, then give the "
                 "answers to `equipoise batch read`"
             )
 
-    def messages(self, known: Collection[str]) -> list[str]:
-        """Messages about files written and answers ignored; `known` is as in Answers.unknown."""
-        parts = {
-            "with another id": self._answers.unknown(known),
+    def messages(self, call_ids: Collection[str]) -> list[str]:
+        """Messages about files written and answers ignored; `call_ids` are as in Answers.count_unknown."""
+        ignored_counts = {
+            "with another id": self._answers.count_unknown(call_ids),
             "doubled": self._answers.doubled,
             "unreadable": self._answers.unreadable,
         }
-        counts = [f"{count:,} {what}" for what, count in parts.items() if count]
+        counts = [f"{count:,} {what}" for what, count in ignored_counts.items() if count]
         ignored = [f"answers that were ignored: {', '.join(counts)}"] if counts else []
         return [*map(printable, self._messages), *ignored]

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from equipoise.models.client import Client
 
 WAITING = "waiting for batch"
-"""Why a run is skipped: its calls are in a batch that is still running."""
+"""The reason that is shown for a run that is skipped because its calls are in a batch that still runs."""
 QUIET_SECONDS = 0.1
-"""A phase begins after this many seconds without a new call: all runs are assumed to wait by then."""
+"""A phase begins if no run makes progress for this many seconds: all are then assumed to wait for calls."""
 MOST_SHOWN = 3
 """The largest number of batches that a message names."""
 
@@ -50,8 +50,9 @@ MOST_SHOWN = 3
 class Batches:
     """The batches of a session, at endpoints or in files.
 
-    `number` returns the index of a model in the counters. `stop` ends the session with a message. `suspend`
-    is called when the session stops waiting for batches, to skip its remaining runs.
+    `cost` is as in `BatchCost`. `model_index` returns the index of a model in the counters. `stop` ends the
+    session with a message. `suspend` is called when the session stops waiting for batches, to skip its
+    remaining runs; `is_suspended` is set then.
     """
 
     def __init__(
@@ -62,22 +63,22 @@ class Batches:
         counters: Counters,
         *,
         cost: BatchCost,
-        number: Callable[[Role, str], int],
+        model_index: Callable[[Role, str], int],
         base_url: Callable[[Role, str], str],
         stop: Callable[[str], None],
         suspend: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._counters = counters
-        # Endpoints may quote a key.
+        # Error messages of endpoints may quote a key.
         self._mask = Secrets(settings.secrets).mask
         self._end_session = stop
         self._suspend_runs = suspend
         self._intents: dict[History, Intents] = {}
         self._pending: dict[str, WaitingCall] = {}
         self._single_calls = 0
-        self._last_change = 0.0
-        self._arrived = asyncio.Event()
+        self._last_progress = 0.0
+        self._has_calls = asyncio.Event()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._submissions = Submissions(
@@ -88,7 +89,7 @@ class Batches:
             pending=self._pending,
             intents=self._intents,
             cost=cost,
-            number=number,
+            model_index=model_index,
             base_url=base_url,
             mask=self._mask,
             end=self.stop,
@@ -108,59 +109,65 @@ class Batches:
         """Load the intents of a journal's batches, and add their cost to the budget."""
         if history not in self._intents:
             self._intents[history] = intents.load(batches_of(history.path))
-            self._submissions.commit(history)
+            self._submissions.commit_earlier_costs(history)
 
     # Calls.
 
     async def ask(self, run: str, call: Call, digest: str, history: History) -> tuple[Reply, str] | None:
         """Wait for the batch of a call, and return its reply and its custom_id.
 
-        Returns None if the call is to be sent by itself. Raises BatchWaiting, SessionStopped or CallFailed.
+        Returns None if the call has to be sent by itself. `digest` is the hash of its request. Raises
+        BatchWaiting, SessionStopped or CallFailed.
         """
-        name, intent = self._name(run, call, digest, history)
-        if intent is None and not self._takes(call):
+        custom_id, intent = self._identify(run, call, digest, history)
+        if intent is None and not self._can_batch(call):
             return None
         if self._stopping.is_set():
             raise SessionStopped("the session is ending")
         if self.is_suspended:
             raise BatchWaiting(WAITING)
         future: asyncio.Future[Reply | None] = asyncio.get_running_loop().create_future()
-        self._pending[name] = WaitingCall(name=name, call=call, history=history, future=future, intent=intent)
+        waiting_call = WaitingCall(
+            custom_id=custom_id, call=call, history=history, future=future, intent=intent
+        )
+        self._pending[custom_id] = waiting_call
         if intent is not None:
-            self._pending[name].tries = self._intents[history].attempts[name] - 1
+            # All batches with this call but the last one have failed.
+            waiting_call.tries = self._intents[history].attempts[custom_id] - 1
             self._counters.in_batches += 1
-        self._touch()
-        self._arrived.set()
+        self._note_progress()
+        self._has_calls.set()
         if self._task is None:
-            self._task = asyncio.create_task(self._work())
+            self._task = asyncio.create_task(self._run_phases())
         try:
             reply = await future
         finally:
-            del self._pending[name]
-            self._touch()
-        return None if reply is None else (reply, name)
+            del self._pending[custom_id]
+            self._note_progress()
+        return None if reply is None else (reply, custom_id)
 
-    def _name(self, run: str, call: Call, digest: str, history: History) -> tuple[str, Intent | None]:
-        """The custom_id of a call, and the intent of the batch that it is in, if any.
+    def _identify(self, run: str, call: Call, digest: str, history: History) -> tuple[str, Intent | None]:
+        """The custom_id of a call, and the intent of the batch that has the call, if any.
 
-        A run may repeat a request: the id is numbered so that no call in the journal or waiting has it.
+        A run may repeat a request: the id depends on a number, the lowest for which no call in the journal
+        and no waiting call has that id.
         """
         number = 0
         while True:
-            name = intents.call_id(history.nonce, run, call.role, digest, number)
-            if name not in history.batched and name not in self._pending:
+            custom_id = intents.call_id(history.nonce, run, call.role, digest, number)
+            if custom_id not in history.batched and custom_id not in self._pending:
                 break
             number += 1
-        intent = self._intents[history].by_call.get(name)
-        return name, intent if intent is not None and intent.may_exist else None
+        intent = self._intents[history].by_call.get(custom_id)
+        return custom_id, intent if intent is not None and intent.may_exist else None
 
-    def _takes(self, call: Call) -> bool:
-        """Whether a call can be part of a batch. Raises CallFailed if it must, but a file cannot have it."""
+    def _can_batch(self, call: Call) -> bool:
+        """Whether a call can be part of a batch. Raises CallFailed if files cannot have it."""
         if call.role not in self._settings.batch:
             return False
         has_echo = "echo" in call.parameters
         if self._files is None:
-            return not has_echo and self._submissions.takes(call)
+            return not has_echo and self._submissions.can_batch(call)
         if has_echo:
             raise CallFailed(
                 "files of batches have no token probabilities for a given text", is_declined=True
@@ -175,24 +182,25 @@ class Batches:
             yield
         finally:
             self._single_calls -= 1
-            self._touch()
+            self._note_progress()
 
-    def _touch(self) -> None:
-        """Note that a run has made progress."""
-        self._last_change = time.monotonic()
+    def _note_progress(self) -> None:
+        """Delay the next phase, as a run has made progress."""
+        self._last_progress = time.monotonic()
 
     # Phases.
 
-    async def _work(self) -> None:
+    async def _run_phases(self) -> None:
         try:
             while not self._stopping.is_set():
-                await self._quiet()
-                self._submissions.close_read()
+                await self._await_quiet()
+                self._submissions.mark_read()
                 if not await self._advance():
                     self._suspend()
         except (CannotKeep, UserError) as error:
             self.stop(str(error))
         except BaseException as error:
+            # A bug: without this, the runs would wait forever.
             for pending in [*self._pending.values()]:
                 pending.fail(error)
             raise
@@ -200,24 +208,24 @@ class Batches:
     async def _advance(self) -> bool:
         """Send calls, or wait for replies. Returns False if no run can continue in this session."""
         if self._files is None:
-            return await self._submissions.place() or await self._submissions.collect()
+            return await self._submissions.send_waiting() or await self._submissions.await_batch()
         if self._files.answer(self._pending.values()):
             return True
         self._files.write(self._pending.values())
         return False
 
-    async def _quiet(self) -> None:
+    async def _await_quiet(self) -> None:
         """Wait until there are waiting calls, and no run makes progress any more."""
         while True:
             if not self._pending:
-                self._arrived.clear()
-                await self._arrived.wait()
-            before = self._last_change
+                self._has_calls.clear()
+                await self._has_calls.wait()
+            before = self._last_progress
             await asyncio.sleep(QUIET_SECONDS)
             # If the loop was busy, other tasks may be due by now: let these run first.
             await asyncio.sleep(0)
             is_settled = all(not pending.future.done() for pending in self._pending.values())
-            if self._pending and is_settled and self._last_change == before and not self._single_calls:
+            if self._pending and is_settled and self._last_progress == before and not self._single_calls:
                 return
 
     def _suspend(self) -> None:
@@ -228,7 +236,7 @@ class Batches:
             pending.fail(BatchWaiting(WAITING))
 
     def stop(self, reason: str | None = None) -> None:
-        """Stop waiting because the session ends. A `reason` ends it, and is shown to the user."""
+        """Stop waiting because the session ends; with a `reason`, also end it, and show that to the user."""
         if reason is not None:
             self._end_session(self._mask(reason))
         self._stopping.set()
@@ -236,31 +244,32 @@ class Batches:
             pending.fail(SessionStopped("the session ended before this run was done"))
 
     async def close(self) -> None:
-        """Stop the task, and mark those batches as read whose replies are all in the journal."""
+        """Stop the phases, and record the end of batches whose replies are all in the journal."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         with suppress(CannotKeep):
-            self._submissions.close_read()
+            self._submissions.mark_read()
 
     # Messages.
 
-    def waiting(self) -> list[str]:
+    def waiting_messages(self) -> list[str]:
         """A message for each endpoint with unread batches, and for each file."""
         by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
         for history, journal_intents in self._intents.items():
             for intent in journal_intents.waiting:
-                left = sum(call not in history.batched for call in intent.line.calls)
-                by_url[intent.line.endpoint].append((intent, left))
-        lines = [self._waiting_at(url, batches) for url, batches in by_url.items()]
+                unread_calls = sum(call not in history.batched for call in intent.line.calls)
+                by_url[intent.line.endpoint].append((intent, unread_calls))
+        messages = [self._waiting_message(url, batches) for url, batches in by_url.items()]
         if self._files is not None:
-            calls = {call for history in self._intents for call in history.batched}
-            lines += self._files.messages(calls | self._pending.keys())
-        return lines
+            call_ids = {custom_id for history in self._intents for custom_id in history.batched}
+            messages += self._files.messages(call_ids | self._pending.keys())
+        return messages
 
-    def _waiting_at(self, url: str, batches: Sequence[tuple[Intent, int]]) -> str:
-        calls, number = sum(left for _, left in batches), len(batches)
-        named = ", ".join(self._submissions.described(intent) for intent, _ in batches[:MOST_SHOWN])
+    def _waiting_message(self, url: str, batches: Sequence[tuple[Intent, int]]) -> str:
+        """The message about an endpoint's batches, each with its number of unread calls."""
+        calls, number = sum(unread_calls for _, unread_calls in batches), len(batches)
+        named = ", ".join(self._submissions.describe(intent) for intent, _ in batches[:MOST_SHOWN])
         more = f" and {number - MOST_SHOWN} more" if number > MOST_SHOWN else ""
         ends = [intent.expires for intent, _ in batches if intent.expires]
         when = f"by {_local_time(min(ends))}" if ends else "within a day"

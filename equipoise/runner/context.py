@@ -129,7 +129,7 @@ def open_context(
             budget,
             counters,
             cost=lambda role, model, usage: routes[role, model].cost_in_batch(usage),
-            number=lambda role, model: routes[role, model].model_index,
+            model_index=lambda role, model: routes[role, model].model_index,
             base_url=lambda role, model: base_urls[role, model],
             stop=stop,
             suspend=suspend,

@@ -46,11 +46,11 @@ DRAIN_SECONDS = 0.02
 WATCH_SECONDS = 2.0
 """Interval in seconds at which the engine checks whether the journals still exist."""
 RUNS_AHEAD = 4
-"""Runs in progress for each call that may be in flight: some runs wait for a retry."""
+"""Runs in progress for each call that may be in flight, as some runs wait for a retry."""
 
 
 Work = Callable[[RunCalls], Awaitable[T]]
-"""The coroutine function of one run; it makes its calls with the RunCalls that it is given."""
+"""The coroutine function that does one run or job, and makes its calls with the RunCalls."""
 
 
 class Engine:
@@ -58,8 +58,8 @@ class Engine:
 
     `endpoint` returns the endpoint of a model in a role. `counters` also say when the session has to stop.
     `load` returns a suite and the history of its journal, by the suite's name. `idle` is called repeatedly
-    while a test waits for its run. With batches, runs whose calls are in a batch that is still running end
-    with BatchWaiting.
+    while a test waits for its run. `has_batches` allows batches: a run whose calls are in a batch that still
+    runs at the end of the session ends with BatchWaiting.
     """
 
     def __init__(
@@ -88,13 +88,13 @@ class Engine:
             counters=counters if settings.until else None,
         )
         self._suites: dict[str, tuple[LoadedSuite, History]] = {}
-        self._logs: dict[History, Journal] = {}
+        self._journals: dict[History, Journal] = {}
         self._started: set[RunId] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._ready: Future[None] = Future()
         self._loop: asyncio.AbstractEventLoop
-        self._opened: CallContext | None = None
+        self._call_context: CallContext | None = None
         self._trial = Trial(self._end_trial, Secrets(settings.secrets).mask)
 
     def _is_stopping(self) -> bool:
@@ -110,37 +110,40 @@ class Engine:
         """Whether all runs that have not ended wait for batches."""
         return self._batches is not None and self._batches.is_suspended
 
-    def waiting(self) -> list[str]:
-        """A message for each endpoint with unread batches."""
-        return [] if self._batches is None else self._batches.waiting()
+    def batch_messages(self) -> list[str]:
+        """A message for each endpoint with unread batches, and for each file of batches."""
+        return [] if self._batches is None else self._batches.waiting_messages()
 
     @property
     def _batches(self) -> Batches | None:
-        return None if self._opened is None else self._opened.batches
+        return None if self._call_context is None else self._call_context.batches
 
     def warm_up(self) -> None:
         """Start the thread, which imports the client in the background."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="equipoise", daemon=True)
+            self._thread = threading.Thread(target=self._run_loop, name="equipoise", daemon=True)
             self._thread.start()
 
     def start(self, runs: Iterable[Run], extra: Sequence[ExtraJob] = ()) -> None:
-        """Start these runs, in this order, with the extra jobs scattered among them."""
-        wanted: list[Run | ExtraJob] = [*runs, *extra]
-        for suite in dict.fromkeys(item.suite for item in wanted):
-            self._open_suite(suite)
-        left = [item for item in wanted if not self._history(item.suite).has_ended(item.id)]
-        mixed = self._mixed(left) if extra else left
-        self._start([self._pending(item, position) for position, item in enumerate(mixed)])
+        """Start these runs, in this order, with the extra jobs scattered among those of their suite.
 
-    def _mixed(self, wanted: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
+        Runs and jobs that have ended according to the journal are left out.
+        """
+        items: list[Run | ExtraJob] = [*runs, *extra]
+        for suite in dict.fromkeys(item.suite for item in items):
+            self._open_suite(suite)
+        not_ended = [item for item in items if not self._history(item.suite).has_ended(item.id)]
+        ordered = self._scatter_extra(not_ended) if extra else not_ended
+        self._enqueue([self._pending_run(item, position) for position, item in enumerate(ordered)])
+
+    def _scatter_extra(self, items: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
         """The runs, suite by suite, with the extra jobs of each suite scattered among its runs."""
-        for suite in dict.fromkeys(item.suite for item in wanted):
-            runs = [item for item in wanted if item.suite == suite and isinstance(item, Run)]
-            extra = [item for item in wanted if item.suite == suite and not isinstance(item, Run)]
+        for suite in dict.fromkeys(item.suite for item in items):
+            runs = [item for item in items if item.suite == suite and isinstance(item, Run)]
+            extra = [item for item in items if item.suite == suite and not isinstance(item, Run)]
             yield from scattered(runs, extra, self._history(suite).nonce)
 
-    def _pending(self, item: Run | ExtraJob, position: int) -> PendingRun:
+    def _pending_run(self, item: Run | ExtraJob, position: int) -> PendingRun:
         return PendingRun(
             key=(item.suite, item.id),
             history=self._history(item.suite),
@@ -159,43 +162,43 @@ class Engine:
         self._queue.forget(key)
 
     def submit(self, history: History, jobs: Mapping[str, Work[T]]) -> list[Future[T]]:
-        """Start jobs, given by name, that share one journal. Returns their futures in order."""
+        """Start jobs, by name, whose calls go into one journal. Returns their futures in order."""
         self._open(history)
         pending = [
             PendingRun(key=(history.path.name, name), history=history, work=work, position=position)
             for position, (name, work) in enumerate(jobs.items())
         ]
         futures = [self._queue.future(item.key) for item in pending]
-        self._start(pending)
+        self._enqueue(pending)
         return futures
 
-    def _start(self, pending: Sequence[PendingRun]) -> None:
-        """Start the thread and create the context, unless that is done, and queue these runs."""
+    def _enqueue(self, pending: Sequence[PendingRun]) -> None:
+        """Add these runs to the queue; the first time, also start the thread and create the call context."""
         self.warm_up()
         self._ready.result()
-        if self._opened is None:
+        if self._call_context is None:
             # Not earlier: the addresses of the built-in servers are known once they are ready.
-            self._opened = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
+            self._call_context = asyncio.run_coroutine_threadsafe(self._open_context(), self._loop).result()
             if self._batches is not None:
-                for history in self._logs:
+                for history in self._journals:
                     self._batches.open(history)
-            self._loop.call_soon_threadsafe(self._watch)
+            self._loop.call_soon_threadsafe(self._watch_journals)
         # The objects that exist now live until the process ends: exclude them from garbage collection.
         gc.freeze()
         self._started.update(item.key for item in pending)
         self._loop.call_soon_threadsafe(self._queue.add, pending)
 
     def record(self, run: Run) -> Record:
-        """Wait for a run's record; may be called repeatedly.
+        """Wait for a run's record, which may be requested repeatedly.
 
         A run that has not begun is begun next. Raises SessionStopped, NotNeeded, BatchWaiting, or the
         exception of a bug.
         """
-        record = self.finish(run) or self._history(run.suite).record(run.id)
+        record = self.await_run(run) or self._history(run.suite).record(run.id)
         assert record is not None
         return record
 
-    def finish(self, run: Run) -> Record | None:
+    def await_run(self, run: Run) -> Record | None:
         """Wait until a run has ended. Returns its record, or None if that is already in the journal.
 
         Raises the same exceptions as `record`.
@@ -214,7 +217,10 @@ class Engine:
         return run.suite in self._suites and self._history(run.suite).has_ended(run.id)
 
     def _await(self, key: RunId, future: Future[T]) -> T:
-        """The result of a run, which is begun next. Raises SessionStopped, or the run's exception."""
+        """Wait for the result of a run, and begin the run next if it has not begun.
+
+        Raises SessionStopped, or the run's exception.
+        """
         if not future.done():
             self._loop.call_soon_threadsafe(self._queue.prioritise, key)
         # Not `result(timeout)`: its TimeoutError could also come from the run itself.
@@ -228,7 +234,7 @@ class Engine:
         return self._suites[suite][1]
 
     def close(self, interruptions: Interruptions) -> None:
-        """Wait for calls in flight, journal their replies, and end the thread.
+        """Wait for calls in flight, whose replies are journalled, and end the thread.
 
         Calls are cancelled after a time limit, or if the user interrupts twice. Raises CannotKeep if a
         journal has vanished.
@@ -242,19 +248,20 @@ class Engine:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         with ExitStack() as steps:
-            for log in self._logs.values():
-                steps.callback(self._close_log, log)
+            for journal in self._journals.values():
+                steps.callback(self._close_journal, journal)
 
-    def _close_log(self, log: Journal) -> None:
-        with closing(log):
-            log.check()
+    def _close_journal(self, journal: Journal) -> None:
+        with closing(journal):
+            journal.check()
+            # Results need no such line: without one, they only lack the limits of this session.
             with suppress(CannotKeep):
-                for limit in self._opened.limits() if self._opened else ():
-                    log.append("limit", event="end", **limit)
+                for limit in self._call_context.limits() if self._call_context else ():
+                    journal.append("limit", event="end", **limit)
 
-    def _serve(self) -> None:
+    def _run_loop(self) -> None:
         try:
-            # The import of the SDK is slow; the other threads continue meanwhile.
+            # Imported here because it takes long: the other threads continue meanwhile.
             import equipoise.models.client  # noqa: F401
 
             self._loop = asyncio.new_event_loop()
@@ -271,18 +278,18 @@ class Engine:
             endpoint=self._endpoint,
             limiter=self._limiter,
             counters=self._counters,
-            logs=lambda: list(self._logs.values()),
+            logs=lambda: list(self._journals.values()),
             suspend=self._queue.suspend if self._has_batches else None,
         )
 
-    def _watch(self) -> None:
-        """Stop the session if a journal has vanished; waiting for the next write might take minutes."""
-        for log in list(self._logs.values()):
+    def _watch_journals(self) -> None:
+        """Stop the session if a journal has vanished, as the next write to it may be minutes away."""
+        for journal in list(self._journals.values()):
             try:
-                log.check()
+                journal.check()
             except CannotKeep as error:
                 self._context.stop(str(error))
-        self._loop.call_later(WATCH_SECONDS, self._watch)
+        self._loop.call_later(WATCH_SECONDS, self._watch_journals)
 
     def _open_suite(self, suite: str) -> None:
         if suite not in self._suites:
@@ -292,9 +299,9 @@ class Engine:
 
     def _open(self, history: History) -> None:
         """Open the journal of a history, and its batches."""
-        if history not in self._logs:
+        if history not in self._journals:
             secrets = Secrets(self.settings.secrets)
-            self._logs[history] = Journal(
+            self._journals[history] = Journal(
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
             if self._batches is not None:
@@ -302,14 +309,15 @@ class Engine:
 
     @property
     def _context(self) -> CallContext:
-        assert self._opened is not None
-        return self._opened
+        assert self._call_context is not None
+        return self._call_context
 
     async def _run(self, pending: PendingRun) -> Any:
         """Do the work of a run, and return its result."""
         self._limiter.refuse_if_stopped()
-        log, deadline = self._logs[pending.history], Deadline(self.settings.case_timeout)
-        calls = RunCalls(self._context, pending.key[1], pending.position, log, pending.history, deadline)
+        _, run_id = pending.key
+        journal, deadline = self._journals[pending.history], Deadline(self.settings.case_timeout)
+        calls = RunCalls(self._context, run_id, pending.position, journal, pending.history, deadline)
         try:
             return await pending.work(calls)
         except CannotKeep as error:
@@ -324,14 +332,14 @@ class Engine:
             calls,
             judged=lambda name, verdicts: self._trial.note(name, verdicts, history.records),
         )
-        return self._logs[history].append_record(record, ids)
+        return self._journals[history].append_record(record, ids)
 
     async def _do_extra(self, job: ExtraJob, calls: RunCalls) -> None:
         loaded, history = self._suites[job.suite]
         content = await evaluate.do_job(job.do, calls, loaded.settings)
         replies = [exchange.reply for exchange in calls.exchanges]
-        answering = {(reply.model, reply.fingerprint, reply.provider): None for reply in replies}
-        self._logs[history].append(
+        answering = dict.fromkeys((reply.model, reply.fingerprint, reply.provider) for reply in replies)
+        self._journals[history].append(
             job.line,
             run=job.id,
             **content,
@@ -339,15 +347,15 @@ class Engine:
             calls=[exchange.id for exchange in calls.exchanges],
         )
 
-    def _end_trial(self, why: str) -> None:
+    def _end_trial(self, reason: str) -> None:
         if not self.settings.keep_going:
-            self._context.stop(why)
+            self._context.stop(reason)
 
     def _drain(self, interruptions: Interruptions) -> None:
         """Wait for calls in flight, within the patience of `interruptions`."""
         self._loop.call_soon_threadsafe(self._refuse_waiting)
-        begun, longest = time.monotonic(), self.settings.request_timeout
-        while self._is_busy and time.monotonic() - begun < interruptions.patience(longest):
+        began, longest_call = time.monotonic(), self.settings.request_timeout
+        while self._is_busy and time.monotonic() - began < interruptions.patience(longest_call):
             if interruptions.drops_calls:
                 break
             time.sleep(DRAIN_SECONDS)
@@ -358,6 +366,7 @@ class Engine:
         return self._queue.is_busy or (self._batches is not None and self._batches.is_sending)
 
     def _refuse_waiting(self) -> None:
+        """Begin no further calls and runs."""
         self._limiter.stop()
         if self._batches is not None:
             self._batches.stop()
@@ -367,7 +376,7 @@ class Engine:
         """Cancel the runs in progress, and close the batches and the client."""
         self._refuse_waiting()
         await self._queue.drop()
-        if self._opened is not None:
+        if self._call_context is not None:
             if self._batches is not None:
                 await self._batches.close()
-            await self._opened.client.close()
+            await self._call_context.client.close()

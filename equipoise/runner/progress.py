@@ -122,9 +122,9 @@ class Progress:
         ]
         if self.session.counters.in_batches:
             parts.append((2, f"{self.session.counters.in_batches} calls in batches"))
-        audited, verdicts = self.session.audited
+        verdicts_done, verdicts = self.session.extra_progress
         if verdicts:
-            parts.insert(1, (3, f"audit {audited}/{verdicts}"))
+            parts.insert(1, (3, f"audit {verdicts_done}/{verdicts}"))
         if (wait := self._pause(len(now.tokens))) > 1:
             parts.append((3, f"the endpoint asks for a pause of {duration(wait)}"))
         parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
@@ -165,7 +165,7 @@ class Progress:
         """Remove the live line and save the results of every suite."""
         self.close_line()
         self._seconds = time.monotonic() - self.started
-        for name in self.session.begun:
+        for name in self.session.start_messages:
             try:
                 data = self.session.save(name)
             except CannotSave as error:
@@ -219,13 +219,17 @@ class Progress:
                         known_error=self.session.counters.stop_reason,
                         width=width,
                     ),
-                    *([ALREADY_COMPLETE] if self.session.begun.get(name) == ALREADY_COMPLETE else ()),
+                    *(
+                        [ALREADY_COMPLETE]
+                        if self.session.start_messages.get(name) == ALREADY_COMPLETE
+                        else ()
+                    ),
                 ],
             )
             if "comparison" in data:
                 yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
-        if self.session.batches:
-            yield "batches", [*self.session.batches]
+        if self.session.batch_messages:
+            yield "batches", [*self.session.batch_messages]
         if self._page:
             yield "report", [self._page]
 
@@ -249,7 +253,7 @@ class Progress:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
         as_case = outcomes.of_waiting if self.is_waiting else outcomes.of_results
-        missing = [as_case(name, why) for name in self.session.begun if (why := self._missing(name))]
+        missing = [as_case(name, why) for name in self.session.start_messages if (why := self._missing(name))]
         gates = [
             outcomes.of_gate(name, data["gate"], inconclusive)
             for name, data in self._results.items()

@@ -93,7 +93,7 @@ def _finish(session: Session, suite: str) -> None:
         raise CannotSave(next(iter(progress.unsaved.values())))
     if reason is None and session.is_waiting:
         done = f"{progress.done} of {progress.total} runs"
-        raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batches)}")
+        raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batch_messages)}")
     if reason is not None:
         raise SessionStopped(f"{stopped(reason)} ({progress.done} of {progress.total} runs)")
 

@@ -1,4 +1,4 @@
-"""Writes the results of a suite from its journal."""
+"""Computes the results of a suite from its journal, and writes them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equipoise.runner.plan import Plan
 
 
 def import_statistics() -> None:
-    """Import the libraries that writing results needs: slow, so it is done in a thread during the session."""
+    """Import the libraries that results need: slow, so a thread does it while the session waits for calls."""
     from equipoise.models import prices
     from equipoise.results import summary  # noqa: F401
 
@@ -27,7 +27,7 @@ def import_statistics() -> None:
 def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[str, JSON]:
     """Write the results of a suite, and return them. Raises CannotSave.
 
-    Unless `is_running`, they include the comparison and the gate.
+    They include the comparison and the gate, unless the session `is_running` and these are partial results.
     """
     loaded = plan.load(name)
     if history.is_cut:
@@ -35,38 +35,40 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
     data = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     if not is_running:
         release = plan.release(name)
-        needs_check = release.is_to_be_verified
-        doubt = unlike_calls(loaded.suite, loaded.rubric, history) if needs_check else None
+        doubt = None
+        if release.is_to_be_verified:
+            doubt = unlike_calls(loaded.suite, loaded.rubric, history)
         data |= of_session.conclude(release, plan.baselines.get(name), data, loaded.files.results, doubt)
     try:
         store.write_json(loaded.files.results, data)
     except OSError as error:
-        raise CannotSave(_why_unsaved(loaded.files, error)) from None
+        raise CannotSave(_unsaved_message(loaded.files, error)) from None
     return data
 
 
-def part(
+def selected_results(
     plan: Plan, name: str, history: History, selected: Collection[str], data: Mapping[str, JSON]
 ) -> dict[str, JSON]:
-    """The parts of the results that differ for the selected runs alone; empty if these are all runs.
+    """The keys of the results that differ for the selected runs, which a partial session shows.
 
-    Also empty if all selected runs have a cue. `data` are the results of all runs; `covers` is the number of
-    selected runs, `unscored` the number of all runs without a score.
+    Empty if all runs are selected, or only runs with a cue, for which there is no summary. `data` are the
+    results of all runs. `covers` is the number of selected runs, `unscored` that of all runs without a score.
     """
-    part = history.snapshot(set(selected))
-    if len(part.planned) == len(history.planned) or all(map(is_asked, part.planned)):
+    selected_history = history.snapshot(set(selected))
+    planned = selected_history.planned
+    if len(planned) == len(history.planned) or all(map(is_asked, planned)):
         return {}
     loaded = plan.load(name)
-    part_data = build.build(loaded.suite, loaded.rubric, part)
+    selected_data = build.build(loaded.suite, loaded.rubric, selected_history)
     return {
-        "summary": part_data["summary"],
-        "errors": part_data["errors"],
-        "covers": len(part.planned),
+        "summary": selected_data["summary"],
+        "errors": selected_data["errors"],
+        "covers": len(planned),
         "unscored": len(data["errors"]),
     }
 
 
-def _why_unsaved(files: Files, error: OSError) -> str:
+def _unsaved_message(files: Files, error: OSError) -> str:
     return (
         f"{shown(files.results)}: cannot be written ({error.strerror}); all replies are in the journal: "
         f"make room, then run: equipoise recover {shown(files.journal)}"

@@ -34,8 +34,8 @@ ENDED = "the session has ended"
 class Session:
     """A session in the process that the user started. In an xdist worker, only settings and plan are used.
 
-    `root` is the folder of the user's files. `begun` maps each suite whose journal is open to a message about
-    earlier sessions, which may be empty. `planned` are the selected runs, by suite and id.
+    `root` is the folder of the user's files. `start_messages` maps each suite whose journal is open to a
+    message about its earlier sessions, which may be empty. `planned` are the selected runs, by suite and id.
     """
 
     settings: Settings
@@ -50,10 +50,10 @@ class Session:
     counters: Counters = field(init=False)
     _histories: dict[str, History] = field(default_factory=dict)
     _locks: list[Lock] = field(default_factory=list)
-    begun: dict[str, str] = field(default_factory=dict)
+    start_messages: dict[str, str] = field(default_factory=dict)
     _unanswered: set[str] = field(default_factory=set)
     planned: dict[tuple[str, str], Run] = field(default_factory=dict)
-    _extra: dict[str, Sequence[ExtraJob]] = field(default_factory=dict)
+    _extra_by_suite: dict[str, Sequence[ExtraJob]] = field(default_factory=dict)
     _awaits_extra: bool = False
     _starting: threading.Lock = field(default_factory=threading.Lock)
     _importing: threading.Thread | None = None
@@ -66,7 +66,10 @@ class Session:
         self._has_batches = bool(self.settings.batch)
 
     def check(self, names: Iterable[str], workers: int = 0) -> None:
-        """Raise UserError for anything that is bound to fail, before a call is paid for."""
+        """Lock the files of these suites (`names`), and load their journals.
+
+        Raises UserError for anything that is bound to fail. `workers` is the number of xdist workers.
+        """
         names = list(names)
         refuse_proxies(self.settings)
         preflight.refuse_batch_files(self.settings)
@@ -76,13 +79,16 @@ class Session:
             files = self.plan.load(name).files
             files.check()
             self._locks.append(store.lock(files))
-            self._histories[name] = self._history(name, files)
+            self._histories[name] = self._load_history(name, files)
             if not self.settings.fresh:
-                waits = preflight.refuse_other_batches(self.settings, self._histories[name], files)
-                self._has_batches |= waits
+                has_unread = preflight.refuse_other_batches(self.settings, self._histories[name], files)
+                self._has_batches |= has_unread
 
-    def _history(self, name: str, files: Files) -> History:
-        """The history of a suite's journal, to resume from. Raises UserError."""
+    def _load_history(self, name: str, files: Files) -> History:
+        """The history to resume from: that of the suite's journal, or an empty one to start anew.
+
+        Raises UserError if an earlier session had other settings.
+        """
         if self.settings.fresh:
             return History(files.journal)
         past = history.load(files.journal)
@@ -91,13 +97,16 @@ class Session:
         except UserError:
             if past.has_answers or past.is_empty or intents.load(files.batches).waiting:
                 raise
-            # The earlier session has no answer, perhaps because its endpoint was wrong: start anew.
+            # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
             self._unanswered.add(name)
             return History(files.journal)
         return past
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
-        """Open the journals for these runs of each suite. Raises UserError."""
+        """Open the journals for the selected runs, by suite and id. Raises UserError.
+
+        `selection` is recorded in the journals: the expressions of -k and -m.
+        """
         for name, ids in selected.items():
             preflight.refuse_other_cases(self.plan, name, ids)
             loaded = self.plan.load(name)
@@ -107,7 +116,7 @@ class Session:
             preflight.refuse_askers_alone(name, (*planned, *self._histories[name].planned))
             self.planned |= {(name, run.id): run for run in runs if run.id in planned}
             deselected = len(languages) - len(planned)
-            self.begun[name] = resume.begin(
+            self.start_messages[name] = resume.begin(
                 loaded.files,
                 self._histories[name],
                 planned,
@@ -126,9 +135,9 @@ class Session:
     def _begin_extra(self, name: str) -> None:
         """Set the extra jobs of a suite that are left to do. Raises UserError."""
         jobs = self.plan.extra_jobs.begin(self.plan.load(name), self._histories[name])
-        self._extra[name] = jobs
-        if jobs and self.begun[name].startswith(resume.ALREADY_COMPLETE):
-            self.begun[name] = f"all runs are done; verdicts of the audit to do: {len(jobs):,}"
+        self._extra_by_suite[name] = jobs
+        if jobs and self.start_messages[name].startswith(resume.ALREADY_COMPLETE):
+            self.start_messages[name] = f"all runs are done; verdicts of the audit to do: {len(jobs):,}"
 
     # The built-in servers.
 
@@ -190,7 +199,7 @@ class Session:
 
     @property
     def _extra_jobs(self) -> list[ExtraJob]:
-        return [job for jobs in self._extra.values() for job in jobs]
+        return [job for jobs in self._extra_by_suite.values() for job in jobs]
 
     def await_extra(self) -> str | None:
         """Wait for the extra jobs. Returns the reason if the session is stopped first, otherwise None.
@@ -208,12 +217,13 @@ class Session:
         return None
 
     @property
-    def audited(self) -> tuple[int, int]:
-        """The number of extra jobs that are done, and of all."""
+    def extra_progress(self) -> tuple[int, int]:
+        """The number of extra jobs that are done, and that of all."""
         jobs = self._extra_jobs
         return sum(job.id in self._histories[job.suite].anchors for job in jobs), len(jobs)
 
     def _idle(self) -> None:
+        """Called repeatedly while a test waits for its run."""
         self._import_statistics()
         if self._awaits_extra:
             self._stop_if_interrupted()
@@ -241,7 +251,7 @@ class Session:
 
         The data are the record's journal line, the journal's path, and the offsets of its calls there.
         """
-        self._started_engine().finish(self.planned[suite, run])
+        self._started_engine().await_run(self.planned[suite, run])
         self._import_statistics()
         history = self._histories[suite]
         starts = history.calls.starts(history.record_line(run).calls)
@@ -254,9 +264,9 @@ class Session:
     # Rounds of runs.
 
     def look(self, name: str, number: int) -> bool:
-        """Whether `--until` is satisfied after this round; if so, no further round is opened.
+        """Whether `--until` is satisfied after round `number` of a suite; if so, no further round is opened.
 
-        Raises CannotKeep.
+        Raises CannotKeep if the look cannot be journalled.
         """
         with self.interruptions.undisturbed():
             is_enough = self._is_enough(name, number)
@@ -287,7 +297,7 @@ class Session:
             if is_running:
                 return data
             self.plan.extra_jobs.finish(self.plan.load(name), history)
-            return {**data, **saving.part(self.plan, name, history, self._selected(name), data)}
+            return {**data, **saving.selected_results(self.plan, name, history, self._selected(name), data)}
 
     def _selected(self, name: str) -> set[str]:
         return {run for suite, run in self.planned if suite == name}
@@ -298,9 +308,9 @@ class Session:
         return self._engine is not None and self._engine.is_suspended
 
     @property
-    def batches(self) -> Sequence[str]:
-        """A message for each endpoint with unread batches."""
-        return [] if self._engine is None else self._engine.waiting()
+    def batch_messages(self) -> Sequence[str]:
+        """A message for each endpoint with unread batches, and for each file of batches."""
+        return [] if self._engine is None else self._engine.batch_messages()
 
     def close_engine(self) -> None:
         """Wait for calls in flight, then end the engine. Raises CannotKeep if a journal has vanished."""
@@ -311,6 +321,7 @@ class Session:
 
     def close(self) -> None:
         """Stop everything that this process started; each step runs even if another one fails."""
+        # The steps run in reverse order.
         with ExitStack() as steps:
             for lock in self._locks:
                 steps.callback(lock.release)

@@ -16,7 +16,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from equipoise.core.errors import printable
 from equipoise.core.files import shown
@@ -33,21 +33,21 @@ from equipoise.runner.waiting_calls import UNANSWERED, WaitingCall
 if TYPE_CHECKING:
     from equipoise.models.client import Client
 
-LEAST = 20
+LEAST_CALLS = 20
 """The smallest batch: fewer calls than this are sent one by one."""
 MOST_LINES, MOST_BYTES = 50_000, 100_000_000
-"""The largest batch, in lines and bytes. The lines are halved if an endpoint rejects it as too large."""
+"""The largest batch, in lines (one per call) and bytes. The lines are halved if an endpoint rejects it."""
 MOST_TRIES = 2
 """The number of batches in which a call may fail with a transient error; then it is sent by itself."""
 FIRST_POLL, LONGEST_POLL = 1.0, 60.0
-"""Polling interval of batches in seconds: it starts with the first, and grows by half up to the longest."""
+"""The first and the longest interval between polls of batches, in seconds; it grows by half each time."""
 LOOKUP_SECONDS = 5.0
 """Seconds after the request to create a batch during which the endpoint's list may not yet have it."""
 MOST_CREATIONS = 3
 """The number of attempts to create a batch."""
 TOO_MANY_TOKENS = "token_limit"
 """Part of the error code of a batch that failed because too many tokens are enqueued."""
-UNREADABLE = frozenset({404, 410})
+GONE_STATUSES = frozenset({404, 410})
 """HTTP statuses of an endpoint that no longer has a batch or a file."""
 
 
@@ -57,6 +57,7 @@ class ReadBatch:
 
     `answered` and `failed` count calls. `lost` counts calls without a line; `unanswered` are the custom_ids
     of lost and failed calls. `unknown` counts lines about no call of the batch, `doubled` repeated lines.
+    `is_out_of_balance` says that a call failed because the account has no balance left.
     """
 
     status: str
@@ -71,16 +72,29 @@ class ReadBatch:
 
 BatchCost = Callable[[Role, str, Usage], int]
 """The cost of a model's tokens in a batch, in nano-dollars."""
-Group = tuple[History, Role, str, str]
-"""What all calls of a batch have in common: journal, role, model, and path of the endpoint."""
+
+
+class Group(NamedTuple):
+    """What all calls of a batch have in common: journal, role, model, and the path of their URL."""
+
+    history: History
+    role: Role
+    model: str
+    path: str
+
+    @property
+    def role_and_model(self) -> tuple[Role, str]:
+        """The key of what is known about a model's batches."""
+        return self.role, self.model
 
 
 class Submissions:
     """The batches that a session has at endpoints.
 
     `pending` are the waiting calls by custom_id, and `intents` those of each journal; the caller changes both
-    during the session. `number` returns the index of a model in the counters. `end` ends the session with a
-    message; None leaves the reason that it already has. `stopping` is set when the session is ending.
+    during the session. `model_index` returns the index of a model in the counters. `mask` removes API keys
+    from a text. `end` ends the session with a message; None leaves the reason that it already has. `stopping`
+    is set when the session is ending. `is_sending` says whether a batch is being sent.
     """
 
     def __init__(
@@ -93,7 +107,7 @@ class Submissions:
         pending: Mapping[str, WaitingCall],
         intents: Mapping[History, Intents],
         cost: BatchCost,
-        number: Callable[[Role, str], int],
+        model_index: Callable[[Role, str], int],
         base_url: Callable[[Role, str], str],
         mask: Callable[[str], str],
         end: Callable[[str | None], None],
@@ -106,7 +120,7 @@ class Submissions:
         self._pending = pending
         self._intents = intents
         self._cost = cost
-        self._number = number
+        self._model_index = model_index
         self._base_url = base_url
         self._mask = mask
         self._end = end
@@ -115,21 +129,22 @@ class Submissions:
         self._deadline: float | None = None
         self._poll = FIRST_POLL
         self._limits: dict[tuple[Role, str], tuple[int, int]] = {}
-        self._unsupported: set[str] = set()
-        self._full: set[tuple[Role, str]] = set()
-        self._read: list[tuple[History, Intent, ReadBatch]] = []
-        self._last: dict[str, Batch | str] = {}
+        self._urls_without_batches: set[str] = set()
+        self._models_notified: set[str] = set()
+        self._at_token_limit: set[tuple[Role, str]] = set()
+        self._read_batches: list[tuple[History, Intent, ReadBatch]] = []
+        self._last_status: dict[str, Batch | str] = {}
         self.is_sending = False
 
-    def commit(self, history: History) -> None:
+    def commit_earlier_costs(self, history: History) -> None:
         """Add to the budget what earlier sessions have spent, and what their batches may still cost."""
         if self._settings.max_cost is not None:
-            self._budget.commit(self._spent(history))
+            self._budget.commit(self._earlier_cost(history))
             for intent in self._intents[history].waiting:
-                open_calls = sum(call not in history.batched for call in intent.line.calls)
-                self._budget.commit(_each(intent) * open_calls)
+                unread_calls = sum(call not in history.batched for call in intent.line.calls)
+                self._budget.commit(_reserved_per_call(intent) * unread_calls)
 
-    def _spent(self, history: History) -> int:
+    def _earlier_cost(self, history: History) -> int:
         """The cost of the calls of earlier sessions, in nano-dollars."""
         settings, totals = self._settings, history.totals
         # With --rejudge, the subject's calls were copied and not paid for.
@@ -137,36 +152,37 @@ class Submissions:
         costs = [
             totals.cost(role, model, self._base_url(role, model), settings.price, settings.batch_discount)
             for role in roles
-            for kind, model in totals.tokens
-            if kind == role
+            for model_role, model in totals.tokens
+            if model_role == role
         ]
         return int(sum(filter(None, costs)) * NANO)
 
-    def takes(self, call: Call) -> bool:
+    def can_batch(self, call: Call) -> bool:
         """Whether a call may be sent in a batch; False if its endpoint is known not to support batches."""
         if is_local(call.model):
-            self._lacks_batches(call.model, "the built-in server", "")
+            self._notify_of_single_calls(call.model, "the built-in server", "")
             return False
-        return self._base_url(call.role, call.model) not in self._unsupported
+        return self._base_url(call.role, call.model) not in self._urls_without_batches
 
     # Sending.
 
-    async def place(self) -> bool:
+    async def send_waiting(self) -> bool:
         """Send the calls that are in no batch yet: in batches, or by themselves if there are few.
 
-        Returns whether any were sent. Ends the session if none can be, and it has no batches.
+        Returns whether any were sent. If none can be, and no call is in a batch, the session ends.
         """
         groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
         for pending in self._pending.values():
             if pending.intent is None:
                 path, _ = self._client.line(pending.call)
-                groups[pending.history, pending.call.role, pending.call.model, path].append(pending)
+                groups[Group(pending.history, pending.call.role, pending.call.model, path)].append(pending)
         is_any = False
         for group, items in groups.items():
             if not self._stopping.is_set():
                 alone, together = self._divide(group, items)
-                for item in alone:
-                    item.answer(None)
+                for pending in alone:
+                    # Its run then sends it by itself.
+                    pending.answer(None)
                 is_any |= bool(alone)
                 if together:
                     is_any |= await self._send(group, together)
@@ -181,30 +197,33 @@ class Submissions:
         """The calls that are sent by themselves now, and those that are sent in batches."""
         alone = [item for item in items if item.is_alone]
         together = [item for item in items if not item.is_alone]
-        _, role, model, _ = group
-        is_taken = role in self._settings.batch and self._base_url(role, model) not in self._unsupported
-        if len(together) < LEAST or not is_taken:
+        url = self._base_url(group.role, group.model)
+        # An earlier session may have batched, without success, calls of a role that --batch now lacks.
+        may_batch = group.role in self._settings.batch and url not in self._urls_without_batches
+        if len(together) < LEAST_CALLS or not may_batch:
             return [*items], []
-        if group[1:3] in self._full:
+        if group.role_and_model in self._at_token_limit:
             return alone, []
-        if not self._is_bounded(group, together[0]):
+        if not self._has_bound(group, together[0]):
             # Send one by itself: the length of its reply gives a bound on the cost of the others.
             return [*alone, together[0]], []
         return alone, together
 
-    def _is_bounded(self, group: Group, pending: WaitingCall) -> bool:
-        """Whether there is no limit on cost, or the most that the call may cost is known."""
-        return self._budget.room()[1] is None or self._most(group, pending) is not None
+    def _has_bound(self, group: Group, pending: WaitingCall) -> bool:
+        """Whether the session has no limit on cost, or the most that the call may cost is intents."""
+        _, dollars = self._budget.room()
+        return dollars is None or self._most_cost(group, pending) is not None
 
-    def _most(self, group: Group, pending: WaitingCall) -> int | None:
+    def _most_cost(self, group: Group, pending: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
-        _, role, model, _ = group
         return self._budget.most_of(
-            pending.call, self._number(role, model), lambda usage: self._cost(role, model, usage)
+            pending.call,
+            self._model_index(group.role, group.model),
+            lambda usage: self._cost(group.role, group.model, usage),
         )
 
     async def _send(self, group: Group, items: Sequence[WaitingCall]) -> bool:
-        """Send calls in as few batches as the endpoint allows. Those beyond the budget remain.
+        """Send calls in as few batches as the endpoint allows; calls that the budget does not allow wait on.
 
         Returns whether the budget allowed any.
         """
@@ -223,7 +242,7 @@ class Submissions:
         fitting: list[WaitingCall] = []
         for pending in items[:calls]:
             if dollars is not None:
-                dollars -= self._most(group, pending) or 0
+                dollars -= self._most_cost(group, pending) or 0
                 if dollars < 0:
                     break
             fitting.append(pending)
@@ -232,14 +251,17 @@ class Submissions:
     def _next_batch(
         self, group: Group, items: Sequence[WaitingCall]
     ) -> tuple[list[WaitingCall], list[bytes]]:
-        """The first calls, as many as one batch takes, and their lines; all batches are of similar size."""
-        most_lines, most_bytes = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
-        batches = math.ceil(len(items) / most_lines)
+        """The first calls, as many as one batch takes, and their lines.
+
+        The calls are divided evenly, so that the last batch is not much smaller than the others.
+        """
+        most_lines, most_bytes = self._limits.get(group.role_and_model, (MOST_LINES, MOST_BYTES))
+        batch_count = math.ceil(len(items) / most_lines)
         taken: list[WaitingCall] = []
         lines: list[bytes] = []
         size = 0
-        for pending in items[: math.ceil(len(items) / batches)]:
-            line = request_line(pending.name, *self._client.line(pending.call))
+        for pending in items[: math.ceil(len(items) / batch_count)]:
+            line = request_line(pending.custom_id, *self._client.line(pending.call))
             size += len(line)
             if size > most_bytes and lines:
                 break
@@ -250,12 +272,12 @@ class Submissions:
     async def _submit(self, group: Group, items: Sequence[WaitingCall], lines: Sequence[bytes]) -> bool:
         """Upload calls and create their batch. Returns whether further batches may be sent."""
         history, role, model, path = group
-        known = self._intents[history]
+        intents = self._intents[history]
         reserved = 0
         if self._settings.max_cost is not None:
-            reserved = sum(self._most(group, pending) or 0 for pending in items)
-        intent = known.begin(
-            [pending.name for pending in items],
+            reserved = sum(self._most_cost(group, pending) or 0 for pending in items)
+        intent = intents.begin(
+            [pending.custom_id for pending in items],
             role=role,
             model=model,
             endpoint=public_url(self._base_url(role, model)),
@@ -265,32 +287,35 @@ class Submissions:
         )
         self.is_sending = True
         try:
-            batch = await self._create(known, intent, lines)
+            batch = await self._create(intents, intent, lines)
         except BatchFailed as error:
-            known.end(intent, self._mask(f"not created: {error}")[:500])
+            intents.end(intent, self._mask(f"not created: {error}")[:500])
             self._handle_rejection(group, error, len(items))
             return False
         finally:
             self.is_sending = False
         if batch is None:
             return False
-        self._last[intent.id] = batch
-        self._budget.commit(_each(intent) * len(items))
+        self._last_status[intent.id] = batch
+        self._budget.commit(_reserved_per_call(intent) * len(items))
         self._counters.send_batch(len(items))
         self._counters.in_batches += len(items)
         for pending in items:
             pending.intent = intent
         return True
 
-    async def _create(self, known: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
-        """Create the batch of an intent, and return it.
+    async def _create(self, intents: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:
+        """Upload the calls of an intent, create their batch, and return it.
 
-        None if it is unknown whether it was created; then the session ends. Raises BatchFailed if it was not.
+        The file is uploaded again if the endpoint has lost it. If the answer to the creation is lost, the
+        endpoint's list of batches says whether to try again.
+        Returns None if it is unknown whether the batch was created; then the session ends. Raises BatchFailed
+        if it was not.
         """
         for attempt in range(1, MOST_CREATIONS + 1):
             if not intent.file:
-                known.uploaded(intent, await self._upload(intent, lines))
-            known.creating(intent)
+                intents.uploaded(intent, await self._upload(intent, lines))
+            intents.creating(intent)
             try:
                 batch: Batch | None = await self._endpoint(intent).create(
                     intent.file, intent.line.path, intent.id
@@ -302,15 +327,15 @@ class Submissions:
                 if not error.is_in_doubt:
                     raise
                 try:
-                    batch = await self._find(known, intent)
+                    batch = await self._find(intents, intent)
                 except _NotCreated:
                     if attempt == MOST_CREATIONS:
                         raise error from None
                     continue
             if batch is not None:
-                known.created(intent, batch.id, batch.expires)
+                intents.created(intent, batch.id, batch.expires)
             return batch
-        raise AssertionError
+        raise AssertionError("the last attempt returns or raises")
 
     async def _upload(self, intent: Intent, lines: Sequence[bytes]) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -319,18 +344,19 @@ class Submissions:
                 file.writelines(lines)
             return await self._endpoint(intent).upload(path, f"equipoise-{intent.id}.jsonl")
 
-    async def _find(self, known: Intents, intent: Intent) -> Batch | None:
+    async def _find(self, intents: Intents, intent: Intent) -> Batch | None:
         """The batch whose creation may have succeeded, from the endpoint's list.
 
         None if the list cannot be read; then the session ends. Raises _NotCreated if it is not in the list.
         """
-        endpoint, begun = self._endpoint(intent), datetime.fromisoformat(intent.began).timestamp()
+        endpoint, began = self._endpoint(intent), datetime.fromisoformat(intent.began).timestamp()
         while True:
-            is_last = not 0 <= time.time() - begun < LOOKUP_SECONDS
+            # A negative time means that the clock was set back: then the list is requested only once.
+            is_last = not 0 <= time.time() - began < LOOKUP_SECONDS
             try:
                 batch = await endpoint.find(intent.file, intent.id)
             except BatchFailed as error:
-                self._end(self._doubt_message(intent, known, error))
+                self._end(self._doubt_message(intent, intents, error))
                 return None
             if batch is not None:
                 return batch
@@ -338,37 +364,40 @@ class Submissions:
                 raise _NotCreated
             await asyncio.sleep(LOOKUP_SECONDS / 5)
 
-    def _doubt_message(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
+    def _doubt_message(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
         return (
             f"{intent.line.endpoint}: a batch of {len(intent.line.calls):,} calls may have been created, but "
             f"the answer was lost, and the list of batches cannot be read ({error}); look there for a batch "
-            f"of the file {intent.file}, then run: equipoise batch settle {shown(known.path)} {intent.id} "
+            f"of the file {intent.file}, then run: equipoise batch settle {shown(intents.path)} {intent.id} "
             "--batch ID, or --none if there is none"
         )
 
     def _handle_rejection(self, group: Group, error: BatchFailed, calls: int) -> None:
         """Handle a rejected batch: avoid batches, make them smaller, or end the session."""
-        _, role, model, _ = group
+        role, model = group.role_and_model
         url = self._base_url(role, model)
         if error.is_unsupported:
-            self._lacks_batches(model, public_url(url), f" ({error})")
-            self._unsupported.add(url)
-        elif error.is_too_large and calls > LEAST:
-            self._halve(group, calls)
+            self._notify_of_single_calls(model, public_url(url), f" ({error})")
+            self._urls_without_batches.add(url)
+        elif error.is_too_large and calls > LEAST_CALLS:
+            self._halve_limit(group, calls)
         else:
             advice = "; top up the account" if error.failure.is_out_of_balance else ""
             self._end(f"{role} {model!r}: no batch of {calls:,} calls: {error}{advice}{RESUMES}")
 
-    def _halve(self, group: Group, calls: int) -> None:
-        """Limit the batches of a model to half as many lines as one of this many calls."""
-        lines, size = self._limits.get(group[1:3], (MOST_LINES, MOST_BYTES))
-        self._limits[group[1:3]] = (max(LEAST, min(lines, calls) // 2), size)
+    def _halve_limit(self, group: Group, calls: int) -> None:
+        """Limit the batches of a model to half of this many calls, as a batch of these was too large."""
+        most_lines, most_bytes = self._limits.get(group.role_and_model, (MOST_LINES, MOST_BYTES))
+        self._limits[group.role_and_model] = (
+            max(LEAST_CALLS, min(most_lines, calls) // 2),
+            most_bytes,
+        )
 
-    def _lacks_batches(self, model: str, where: str, why: str) -> None:
+    def _notify_of_single_calls(self, model: str, endpoint: str, why: str) -> None:
         """Notify the user, once for each model, that its endpoint does not support batches."""
-        if model not in self._unsupported:
-            self._unsupported.add(model)
-            what = f"{model}: {where} has no batches{why}"
+        if model not in self._models_notified:
+            self._models_notified.add(model)
+            what = f"{model}: {endpoint} has no batches{why}"
             self._counters.notify(self._mask(f"{what}: its calls are made one by one, at their usual price"))
 
     def _endpoint(self, intent: Intent) -> BatchEndpoint:
@@ -382,10 +411,11 @@ class Submissions:
 
     # Reading.
 
-    async def collect(self) -> bool:
+    async def await_batch(self) -> bool:
         """Wait until a batch has ended, and deliver its replies.
 
-        Returns False if none has ended after the seconds of --batch-wait.
+        Returns False if none has ended after the seconds of --batch-wait, which count from the first wait of
+        the session; True if one has, or if the session is ending.
         """
         now = time.monotonic()
         if self._deadline is None:
@@ -393,7 +423,7 @@ class Submissions:
         while not self._stopping.is_set():
             is_read = False
             for history, intent in self._open_intents():
-                is_read |= await self._look(history, intent)
+                is_read |= await self._read_if_ended(history, intent)
                 if self._stopping.is_set():
                     return True
             left = self._deadline - time.monotonic()
@@ -412,101 +442,104 @@ class Submissions:
                 batches[pending.intent.id] = (pending.history, pending.intent)
         return list(batches.values())
 
-    async def _look(self, history: History, intent: Intent) -> bool:
+    async def _read_if_ended(self, history: History, intent: Intent) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
 
-        Returns whether any calls were answered or freed.
+        Returns whether it has ended or was never created, so that its calls are answered or wait anew.
         """
-        known = self._intents[history]
+        intents = self._intents[history]
         try:
             if intent.state == "creating":
-                created = await self._find(known, intent)
+                created = await self._find(intents, intent)
                 if created is None:
                     return False
-                known.created(intent, created.id, created.expires)
-            self._last[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
+                intents.created(intent, created.id, created.expires)
+            self._last_status[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
             if not batch.is_over:
                 return False
             self._poll = FIRST_POLL
-            self._full.discard((intent.line.role, intent.line.model))
+            self._at_token_limit.discard((intent.line.role, intent.line.model))
             if batch.status == "failed" and not batch.output_file:
-                self._fail(known, intent, batch)
+                self._handle_failed_batch(intents, intent, batch)
             else:
                 await self._deliver(history, intent, batch)
             return True
         except _NotCreated:
-            known.end(intent, "not created")
-            self._budget.commit(-_each(intent) * len(intent.line.calls))
-            self._free(intent)
+            intents.end(intent, "not created")
+            self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
+            self._release_calls(intent)
             return True
         except BatchFailed as error:
-            self._last[intent.id] = self._mask(str(error))
+            self._last_status[intent.id] = self._mask(str(error))
             if not error.failure.is_transient:
-                self._end(self._cannot_read(intent, known, error))
+                self._end(self._cannot_read(intent, intents, error))
             return False
 
-    def _cannot_read(self, intent: Intent, known: Intents, error: BatchFailed) -> str:
-        if error.failure.status not in UNREADABLE:
+    def _cannot_read(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
+        if error.failure.status not in GONE_STATUSES:
             return f"{intent.line.endpoint}: batch {intent.batch}: {error}{RESUMES}"
         return (
             f"{intent.line.endpoint}: batch {intent.batch} of {len(intent.line.calls):,} calls, or its "
             f"results, cannot be read any more ({error}); the calls may have been paid for, so they are not "
-            f"sent again; to send them, run: equipoise batch settle {shown(known.path)} {intent.id} --none"
+            f"sent again; to send them, run: equipoise batch settle {shown(intents.path)} {intent.id} --none"
         )
 
-    def _fail(self, known: Intents, intent: Intent, batch: Batch) -> None:
+    def _handle_failed_batch(self, intents: Intents, intent: Intent, batch: Batch) -> None:
         """Handle a batch that failed as a whole, before any of its calls was made.
 
-        If too many tokens are enqueued, its calls are sent again in smaller batches; otherwise the session
-        ends.
+        If that is because too many tokens are enqueued, its calls are sent again in smaller batches;
+        otherwise the session ends.
         """
         why = batch.problem or "the endpoint does not say why"
-        known.end(intent, self._mask(f"failed: {why}")[:500])
-        self._budget.commit(-_each(intent) * len(intent.line.calls))
-        freed = self._free(intent)
-        if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST and freed:
-            first = freed[0]
-            self._halve((first.history, first.call.role, first.call.model, intent.line.path), len(freed))
+        intents.end(intent, self._mask(f"failed: {why}")[:500])
+        self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
+        released = self._release_calls(intent)
+        if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST_CALLS and released:
+            first = released[0]
+            group = Group(first.history, first.call.role, first.call.model, intent.line.path)
+            self._halve_limit(group, len(released))
             if any(self._open_intents()):
-                self._full.add((first.call.role, first.call.model))
+                # Until one of these has ended, no further batch would be accepted.
+                self._at_token_limit.add(group.role_and_model)
             return
         where = f"{intent.line.endpoint}: batch {batch.id}"
         self._end(printable(f"{where} failed, and none of its calls was made: {why}{RESUMES}"))
 
-    def _free(self, intent: Intent) -> list[WaitingCall]:
-        """Remove the calls from a batch that will not answer them, and return them."""
-        freed = [pending for pending in self._pending.values() if pending.intent is intent]
-        for pending in freed:
+    def _release_calls(self, intent: Intent) -> list[WaitingCall]:
+        """Let the calls of a batch that will not answer them be sent again, and return them."""
+        released = [pending for pending in self._pending.values() if pending.intent is intent]
+        for pending in released:
             pending.intent = None
-        return freed
+        self._counters.in_batches -= len(released)
+        return released
 
     async def _deliver(self, history: History, intent: Intent, batch: Batch) -> None:
         """Read the results of a batch line by line, and answer the calls that wait for them."""
-        result, names, own = ReadBatch(batch.status), set[str](), set(intent.line.calls)
+        result, read_ids, batch_ids = ReadBatch(batch.status), set[str](), set(intent.line.calls)
         for file in filter(None, (batch.output_file, batch.error_file)):
             async with aclosing(self._endpoint(intent).lines(file)) as lines:
                 async for data in lines:
                     line = read_line(data)
-                    if line is None or line.name not in own:
+                    if line is None or line.name not in batch_ids:
                         result.unknown += bool(data.strip())
-                    elif line.name in names:
+                    elif line.name in read_ids:
                         result.doubled += 1
                     else:
-                        names.add(line.name)
+                        read_ids.add(line.name)
                         self._receive(intent, line, result)
-        for name in own - names:
-            if (pending := self._pending.get(name)) is not None and pending.intent is intent:
+        for custom_id in batch_ids - read_ids:
+            if (pending := self._pending.get(custom_id)) is not None and pending.intent is intent:
                 result.lost += 1
-                result.unanswered.add(name)
+                result.unanswered.add(custom_id)
                 self._retry(pending, UNANSWERED, is_counted=batch.status == "completed")
-        self._read.append((history, intent, result))
+        self._read_batches.append((history, intent, result))
         self._notify(intent, result)
         if result.is_out_of_balance:
             where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
 
     def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
-        """Answer the call of a line, if it waits: its run may not be selected, or have ended."""
+        """Answer the call of a line, unless its run has ended, or was not selected in this session."""
         pending = self._pending.get(line.name)
         if pending is None or pending.intent is not intent or pending.future.done():
             return
@@ -516,21 +549,21 @@ class Submissions:
         if isinstance(answer, Reply):
             result.answered += 1
             spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
-            self._commit(intent, spent)
+            self._settle(intent, spent)
             self._counters.in_batches -= 1
             pending.answer(answer)
             return
         result.failed += 1
         result.unanswered.add(line.name)
         result.is_out_of_balance |= answer.is_out_of_balance
-        self._commit(intent, 0)
+        self._settle(intent, 0)
         # Without a status the call has expired, or was cancelled, which does not count as a failed try.
         self._retry(pending, answer, is_counted=line.status is not None)
 
-    def _commit(self, intent: Intent, spent: int) -> None:
-        """Replace the reservation of a call in the budget by what it has cost."""
+    def _settle(self, intent: Intent, spent: int) -> None:
+        """Replace the reservation of a call in the budget by its cost `spent`, in nano-dollars."""
         if self._settings.max_cost is not None:
-            self._budget.commit(spent - _each(intent))
+            self._budget.commit(spent - _reserved_per_call(intent))
 
     def _retry(self, pending: WaitingCall, failure: Failure, *, is_counted: bool) -> None:
         """Have a call sent again: in the next batch, or by itself if it would fail in the same way there.
@@ -542,24 +575,24 @@ class Submissions:
         self._counters.in_batches -= 1
         self._counters.count_retry(self._mask(failure.message))
         if is_counted and not failure.is_out_of_balance:
-            may_pass = failure.is_transient or self._client.is_learned(pending.call, failure)
-            pending.is_alone = pending.tries >= MOST_TRIES or not may_pass
+            may_succeed = failure.is_transient or self._client.is_learned(pending.call, failure)
+            pending.is_alone = pending.tries >= MOST_TRIES or not may_succeed
 
     def _notify(self, intent: Intent, result: ReadBatch) -> None:
         """Notify the user of failed, lost or unexpected lines of a batch, if there are any."""
-        parts = {
+        line_counts = {
             "with another id": result.unknown,
             "doubled": result.doubled,
             "failed": result.failed,
             "lost": result.lost,
         }
-        if counts := [f"{count:,} {what}" for what, count in parts.items() if count]:
+        if counts := [f"{count:,} {what}" for what, count in line_counts.items() if count]:
             what = f"{result.answered:,} of {len(intent.line.calls):,} calls were answered"
             self._counters.notify(f"batch {intent.batch} {result.status}: {what}; lines: {', '.join(counts)}")
 
-    def close_read(self) -> None:
-        """Mark the batches as read whose replies are all in the journal."""
-        for history, intent, result in self._read:
+    def mark_read(self) -> None:
+        """Record the end of batches whose replies are all in the journal, so that none is requested again."""
+        for history, intent, result in self._read_batches:
             if all(call in history.batched or call in result.unanswered for call in intent.line.calls):
                 self._intents[history].end(
                     intent,
@@ -570,11 +603,11 @@ class Submissions:
                     unknown=result.unknown,
                     doubled=result.doubled,
                 )
-        self._read.clear()
+        self._read_batches.clear()
 
-    def described(self, intent: Intent) -> str:
-        """A batch as messages name it: its id and its progress."""
-        last = self._last.get(intent.id)
+    def describe(self, intent: Intent) -> str:
+        """The text for a batch in messages: its id and its progress."""
+        last = self._last_status.get(intent.id)
         if isinstance(last, Batch):
             total = last.total or len(intent.line.calls)
             return f"{last.id}: {last.status}, {last.done + last.failed} of {total} done"
@@ -592,6 +625,6 @@ def credential(settings: Settings, role: Role) -> str:
     return "\0".join((endpoint.api_key, *headers))
 
 
-def _each(intent: Intent) -> int:
+def _reserved_per_call(intent: Intent) -> int:
     """The reservation for each call of a batch, in nano-dollars."""
     return intent.line.reserved // len(intent.line.calls)

@@ -1,4 +1,4 @@
-"""WaitingCall, a call that waits for a batch."""
+"""The type of calls that wait for a batch: WaitingCall."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ UNANSWERED = Failure(message="the batch has no answer to this call")
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class WaitingCall:
-    """A call that waits for a batch. `name` is its custom_id.
+    """A call that waits for a batch; `custom_id` is its id there.
 
-    `intent` is that of the batch that it is in, None before it is sent. `tries` counts the batches in which
-    it failed. `is_alone` says that it must be sent by itself. `future` is what its run waits for.
+    `intent` is that of the batch that the call is in, None before it is sent. `tries` counts the batches in
+    which it failed. `is_alone` says that it must be sent by itself. Its run waits for `future`.
     """
 
-    name: str
+    custom_id: str
     call: Call
     history: History
     future: asyncio.Future[Reply | None]
@@ -30,7 +30,7 @@ class WaitingCall:
     is_alone: bool = False
 
     def answer(self, reply: Reply | None) -> None:
-        """Let its run continue with the reply; None makes the run send the call by itself."""
+        """Let the run continue with the reply; None makes the run send the call by itself."""
         if not self.future.done():
             self.future.set_result(reply)
 
