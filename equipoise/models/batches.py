@@ -284,9 +284,9 @@ class BatchEndpoint:
 
     async def _rest(self, retries: Retries, failure: Failure) -> None:
         """Wait until the next attempt. Raises BatchFailed if there is none."""
-        wait = retries.wait(failure)
+        delay = retries.wait(failure)
         retry_after = failure.retry_after or 0.0
-        if wait is None or retry_after > self._max_wait:
+        if delay is None or retry_after > self._max_wait:
             raise BatchFailed(failure)
         begun = time.monotonic()
         await retries.rest()

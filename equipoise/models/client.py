@@ -51,13 +51,13 @@ from equipoise.models.redact import Secrets
 from equipoise.models.response import as_json, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
-_NO_RESPONSE = (
+_TRANSPORT_ERRORS = (
     *(aiohttp.ClientError, OSError, ValueError),
     *(RedirectedElsewhere, ProxyRefused, BodyTooLarge),
 )
-"""Exceptions of the transport if no complete response arrived, or one that is not to be read."""
-_NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
-"""Exceptions of the transport if nothing can have been sent."""
+"""Exceptions of the transport if no complete response arrived, or one that must not be read."""
+_UNSENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+"""Exceptions of the transport if it made no connection, so that nothing was sent."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -67,7 +67,7 @@ _CHARSETS = {"iso-8859-1", "windows-1252", "gbk", "gb2312", "gb18030", "big5", "
 """Accepted charsets of a body that is not UTF-8, such as an error page."""
 
 PATHS = ("chat/completions", "completions")
-"""The paths of chat completions and of plain completions, in the order of `_Connection.addresses`."""
+"""The paths of chat completions and of plain ones, to be indexed by whether a call continues a text."""
 OnLearned = Callable[[Call, ParameterChange], None]
 OnHeaders = Callable[[Call, Mapping[str, str]], None]
 
@@ -94,10 +94,11 @@ class AttemptSlot(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Connection:
-    """A connection to an endpoint: its addresses for chat completions and for plain completions.
+class _EndpointAccess:
+    """How the calls to a model reach its endpoint: `addresses` are those of the PATHS.
 
-    `foreign_keys` are the keys of other endpoints, which must not be sent to this one.
+    `health` is shared by all models of a base URL. `foreign_keys` are the keys of other endpoints, which must
+    not be sent to this one.
     """
 
     addresses: tuple[Address, Address]
@@ -109,9 +110,10 @@ class Client:
     """Sends calls to the models of a session. Belongs to the event loop it was created on.
 
     `endpoint` returns the endpoint of a model in a role. A call holds a slot only while it is in flight, not
-    between retries. `on_learned` is called once per model and rejected parameter, `on_retry` with the reason
-    before every retry, `on_headers` with the headers of every response; `max_body` is in bytes. Secrets are
-    masked in errors, but not in replies. A real key is never sent to an endpoint that has a different one.
+    between retries. `timeout` is in seconds per attempt, `max_body` in bytes. `on_learned` is called once per
+    model and change of a rejected parameter, `on_retry` with the reason before every retry, `on_headers` with
+    the headers of every response. Secrets are masked in errors, but not in replies. A real key is never sent
+    to an endpoint that has a different one.
     """
 
     def __init__(
@@ -137,20 +139,20 @@ class Client:
             logging.getLogger(name).setLevel(logging.WARNING)
         self._sdk = openai.DefaultAioHttpClient()
         self._http = Connections(self._sdk, max_body)
-        self._connections: dict[tuple[Role, str], _Connection] = {}
+        self._accesses: dict[tuple[Role, str], _EndpointAccess] = {}
         self._health: defaultdict[str, Health] = defaultdict(Health)
-        self._learned: dict[tuple[Role, str], list[ParameterChange]] = {}
+        self._parameter_changes: dict[tuple[Role, str], list[ParameterChange]] = {}
         self._no_echo: set[tuple[Role, str]] = set()
 
     async def complete(self, call: Call, slot: AttemptSlot) -> Reply:
         """Send a call; `slot` is entered for each attempt. Raises CallFailed when no retry can help."""
         if _is_echo(call) and (call.role, call.model) in self._no_echo:
-            raise _declined(call)
-        retries = Retries(self._max_retries, self._connection(call.role, call.model).health)
+            raise _no_echo_error(call)
+        retries = Retries(self._max_retries, self._access(call.role, call.model).health)
         while True:
             async with slot:
-                sent = self._parameters(call)
-                answer = await self._attempt(call, sent, retries)
+                parameters = self._parameters(call)
+                answer = await self._attempt(call, parameters, retries)
                 if isinstance(answer, Reply):
                     retries.answered()
                     slot.succeed(answer)
@@ -158,60 +160,60 @@ class Client:
                 slot.fail(answer)
                 if _is_echo(call) and answer.status in _NO_ECHO_STATUS:
                     self._no_echo.add((call.role, call.model))
-                    raise _declined(call)
-                is_learned = self._learn(call, answer, sent)
-                wait = 0.0 if is_learned else retries.wait(answer)
+                    raise _no_echo_error(call)
+                is_changed = self._remember_change(call, answer, parameters)
+                delay = 0.0 if is_changed else retries.wait(answer)
                 # Raised inside the slot, so that no other call starts before the failure is known.
-                if wait is None:
-                    shown = f"{answer.message}{self._advice(call, answer)}"
-                    raise _failed(call, answer, sent, retries, self._secrets.mask(shown))
-            if not is_learned:
-                self._on_retry(f"{_status(answer)}{self._secrets.mask(answer.message)}")
+                if delay is None:
+                    message = self._secrets.mask(f"{answer.message}{self._advice(call, answer)}")
+                    raise _call_error(call, answer, parameters, retries, message)
+            if not is_changed:
+                self._on_retry(f"{_status_prefix(answer)}{self._secrets.mask(answer.message)}")
                 await retries.rest()
 
     def _advice(self, call: Call, failure: Failure) -> str:
-        """Advice about an endpoint that has never answered, about its account, or about a proxy."""
+        """Advice on the account, a proxy, or an endpoint that has never answered; "" on anything else."""
         if failure.is_out_of_balance or failure.status == 402:
             return "; top up the account, then run the same command again"
         if failure.is_of_proxy or failure.status == 407:
             return "; check the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, and its password"
-        endpoint, url = self._endpoint(call.role, call.model), _flag(call.role, "api-base-url")
-        if self._connection(call.role, call.model).health.answered:
+        endpoint, url = self._endpoint(call.role, call.model), _option(call.role, "api-base-url")
+        if self._access(call.role, call.model).health.answered:
             return ""
         if failure.is_insecure:
             return f"; {_tls_advice(failure)}, or name another endpoint with {url}"
         if failure.is_unreachable:
             return f"; nothing answers at {endpoint.base_url}: {_unreachable_advice(endpoint, call.role)}"
         if failure.status in (401, 403):
-            return f"; {_key_advice(endpoint)} with {_flag(call.role, 'api-key')}"
+            return f"; {_key_advice(endpoint)} with {_option(call.role, 'api-key')}"
         return f"; check the model's name and {url}" if failure.status in (404, 405) else ""
 
     # Batches.
 
-    def line(self, call: Call) -> tuple[str, dict[str, JSON]]:
+    def batch_request(self, call: Call) -> tuple[str, dict[str, JSON]]:
         """The path and the body of a call, for a line of a batch's input file."""
-        masked = self._connection(call.role, call.model).foreign_keys.masked_call(call)
+        masked = self._access(call.role, call.model).foreign_keys.masked_call(call)
         return PATHS[CONTINUES in call.parameters], _body(masked, self._parameters(call))
 
-    def read_line(self, call: Call, status: int, body: JSON, retries: int) -> Reply | Failure:
+    def read_batch_result(self, call: Call, status: int, body: JSON, retries: int) -> Reply | Failure:
         """The reply in a line of a batch's results, or the failure; `retries` counts the attempts before it.
 
-        If the line rejects a parameter, later lines are sent without it.
+        If a parameter is rejected, its change is remembered for later calls.
         """
         if not 200 <= status < 300:
             body = as_json(body)
             failure = Failure(message=describe_body(body) or _phrase(status), status=status, body=body)
             if failure.filter_code is None:
-                self._learn(call, failure, self._parameters(call))
+                self._remember_change(call, failure, self._parameters(call))
             answer: Reply | Failure = failure
         else:
             read = read_continuation if CONTINUES in call.parameters else read_body
             answer = read(body, latency=0.0, retries=retries)
-        return _blocked(answer, 0.0, retries, 0) if isinstance(answer, Failure) else answer
+        return _blocked_reply_or(answer, 0.0, retries, 0) if isinstance(answer, Failure) else answer
 
     def is_learned(self, call: Call, failure: Failure) -> bool:
         """Whether the failure is about a parameter whose change is remembered for later calls."""
-        return change_for_rejection(failure, call.parameters) in self._learned.get(
+        return change_for_rejection(failure, call.parameters) in self._parameter_changes.get(
             (call.role, call.model), ()
         )
 
@@ -233,13 +235,14 @@ class Client:
                     yield line
         except Unsuccessful as error:
             yield _status_failure(error.response)
-        except _NO_RESPONSE as error:
+        except _TRANSPORT_ERRORS as error:
             yield self._failure(error)
 
     def _address(self, role: Role, model: str, path: str, content: Content) -> Address:
-        """The address of any path; aiohttp sets the content type of a form itself."""
-        headers = dict(self._connection(role, model).addresses[0].headers)
+        """The address of a path at a model's endpoint, for a request other than a call."""
+        headers = dict(self._access(role, model).addresses[0].headers)
         if not isinstance(content, bytes):
+            # aiohttp sets the content type of a form itself.
             headers.pop("content-type", None)
         return self._http.address(f"{self._endpoint(role, model).base_url}/{path}", headers)
 
@@ -247,22 +250,26 @@ class Client:
         """Close all connections."""
         await self._http.close()
 
-    async def _attempt(self, call: Call, sent: Mapping[str, JSON], retries: Retries) -> Reply | Failure:
+    async def _attempt(self, call: Call, parameters: Mapping[str, JSON], retries: Retries) -> Reply | Failure:
         started = time.perf_counter()
-        response = await self._post(call, sent, is_fresh=retries.is_in_doubt)
+        response = await self._post(call, parameters, is_fresh=retries.is_in_doubt)
         latency = time.perf_counter() - started
         if self._on_headers is not None and isinstance(response, Response):
             self._on_headers(call, response.headers)
-        answer = response if isinstance(response, Failure) else _read(call, response, latency, retries)
+        answer = (
+            response if isinstance(response, Failure) else _read_response(call, response, latency, retries)
+        )
         if isinstance(answer, Reply):
             return answer
-        return _blocked(answer, latency, retries.count, retries.repeats)
+        return _blocked_reply_or(answer, latency, retries.count, retries.repeats)
 
-    async def _post(self, call: Call, sent: Mapping[str, JSON], *, is_fresh: bool) -> Response | Failure:
+    async def _post(
+        self, call: Call, parameters: Mapping[str, JSON], *, is_fresh: bool
+    ) -> Response | Failure:
         """The response to one attempt, or the failure. With `is_fresh`, over a new connection."""
-        connection = self._connection(call.role, call.model)
-        body = json_io.dumps(_body(connection.foreign_keys.masked_call(call), sent))
-        address = connection.addresses[CONTINUES in call.parameters]
+        access = self._access(call.role, call.model)
+        body = json_io.dumps(_body(access.foreign_keys.masked_call(call), parameters))
+        address = access.addresses[CONTINUES in call.parameters]
         return await self._send(address, body, is_fresh=is_fresh)
 
     async def _send(
@@ -271,11 +278,12 @@ class Client:
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._http.send(address, content, method=method, is_fresh=is_fresh)
-        except _NO_RESPONSE as error:
+        except _TRANSPORT_ERRORS as error:
             return self._failure(error)
 
     def _failure(self, error: Exception) -> Failure:
         """The failure that an exception of the transport stands for."""
+        # The order matters: most of these classes are subclasses of OSError too.
         match error:
             case aiohttp.ClientConnectionError() | ssl.SSLError():
                 return self._no_connection(error)
@@ -289,34 +297,36 @@ class Client:
                 return Failure(message=str(error), status=200)
             case aiohttp.ClientError() | OSError():
                 return Failure(message=f"connection failed: {_error_text(_causes(error)[-1])}")
-        return _unreadable(ValueError(str(error)))
+        return _unreadable(error)
 
     def _no_connection(self, error: Exception) -> Failure:
+        """The failure of a connection that could not be made, or broke."""
         causes = _causes(error)
-        is_late = isinstance(causes[-1], TimeoutError) and not _error_text(causes[-1])
-        why = f"no connection within {CONNECT_SECONDS:g} s" if is_late else _error_text(causes[-1])
+        # aiohttp raises an exception without a text when its connect timeout is over.
+        is_timeout = isinstance(causes[-1], TimeoutError) and not _error_text(causes[-1])
+        why = f"no connection within {CONNECT_SECONDS:g} s" if is_timeout else _error_text(causes[-1])
         is_insecure = any(isinstance(cause, ssl.SSLError) for cause in causes)
         is_of_proxy = isinstance(error, aiohttp.ClientProxyConnectionError)
         return Failure(
             message=f"connection {'to the proxy ' if is_of_proxy else ''}failed: {why}",
             is_unreachable=True,
-            is_unsent=isinstance(error, _NOT_CONNECTED),
+            is_unsent=isinstance(error, _UNSENT_ERRORS),
             is_insecure=is_insecure,
             is_of_proxy=is_of_proxy,
         )
 
-    def _connection(self, role: Role, model: str) -> _Connection:
+    def _access(self, role: Role, model: str) -> _EndpointAccess:
         key = (role, model)
-        if key not in self._connections:
+        if key not in self._accesses:
             endpoint = self._endpoint(role, model)
             headers = self._headers(endpoint)
-            chats, plain = (self._http.address(f"{endpoint.base_url}/{path}", headers) for path in PATHS)
-            self._connections[key] = _Connection(
-                addresses=(chats, plain),
+            chat, plain = (self._http.address(f"{endpoint.base_url}/{path}", headers) for path in PATHS)
+            self._accesses[key] = _EndpointAccess(
+                addresses=(chat, plain),
                 health=self._health[endpoint.base_url],
                 foreign_keys=self._secrets.except_key(endpoint.api_key),
             )
-        return self._connections[key]
+        return self._accesses[key]
 
     def _headers(self, endpoint: Endpoint) -> dict[str, str]:
         """The headers that the SDK would send to an endpoint.
@@ -330,7 +340,7 @@ class Client:
             sdk._custom_headers = {}
         headers: dict[str, str] = {}
         for name, value in {**sdk.auth_headers, **sdk.default_headers}.items():
-            # One by one: a user's header in lower case replaces the SDK's own.
+            # Lower case, so that a user's own header replaces the SDK's, however either is written.
             if isinstance(value, str):
                 headers[name.lower()] = value
         headers["connection"] = "keep-alive"
@@ -341,27 +351,29 @@ class Client:
         return headers
 
     def _parameters(self, call: Call) -> Mapping[str, JSON]:
+        """The parameters to send: with all changes so far, and without CONTINUES, which selects the path."""
         parameters = {name: value for name, value in call.parameters.items() if name != CONTINUES}
-        for change in self._learned.get((call.role, call.model), ()):
+        for change in self._parameter_changes.get((call.role, call.model), ()):
             parameters = change.apply(parameters)
         if "top_logprobs" in parameters and "logprobs" not in parameters:
             # Endpoints reject top_logprobs without logprobs.
             return {name: value for name, value in parameters.items() if name != "top_logprobs"}
         return parameters
 
-    def _learn(self, call: Call, failure: Failure, sent: Mapping[str, JSON]) -> bool:
-        """Remember a change for a rejected parameter. True if a retry with the change may succeed."""
-        change = change_for_rejection(failure, sent)
+    def _remember_change(self, call: Call, failure: Failure, parameters: Mapping[str, JSON]) -> bool:
+        """Remember the change if a parameter was rejected. True if a retry with the change may succeed."""
+        change = change_for_rejection(failure, parameters)
         if change is None:
             return False
-        known = self._learned.setdefault((call.role, call.model), [])
-        if change not in known:
-            known.append(change)
+        changes = self._parameter_changes.setdefault((call.role, call.model), [])
+        if change not in changes:
+            changes.append(change)
             self._on_learned(call, change)
         return True
 
 
-def _flag(role: Role, name: str) -> str:
+def _option(role: Role, name: str) -> str:
+    """The session option of that name for the models in a role."""
     return f"--{name}" if role == "subject" else f"--evaluator-{name}"
 
 
@@ -369,7 +381,7 @@ def _unreachable_advice(endpoint: Endpoint, role: Role) -> str:
     """Advice about an endpoint that is not reachable."""
     is_default = endpoint.base_url.startswith(DEFAULT_BASE_URL)
     why = "it is the default, as no endpoint was given; " if is_default else ""
-    return f"{why}start it, or name another with {_flag(role, 'api-base-url')}"
+    return f"{why}start it, or name another with {_option(role, 'api-base-url')}"
 
 
 def _tls_advice(failure: Failure) -> str:
@@ -395,6 +407,7 @@ def _causes(error: Exception) -> list[Exception]:
 
 
 def _error_text(error: Exception) -> str:
+    """The text of an exception, or else its type; "" for a timeout without a text."""
     return printable(str(error))[:500] or ("" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
@@ -412,35 +425,36 @@ def _has_echoed(call: Call, reply: Reply) -> bool:
     return reply.tokens is not None and reply.text.startswith(call.messages[-1]["content"])
 
 
-def _declined(call: Call) -> CallFailed:
-    """The error for an endpoint that does not echo; the caller does without."""
+def _no_echo_error(call: Call) -> CallFailed:
+    """The error of a call to an endpoint that does not echo; `is_declined` tells callers to do without."""
     why = "its endpoint returns no token probabilities for a given text"
     return CallFailed(f"{call.role} {call.model!r}: {why}", is_declined=True)
 
 
-def _body(call: Call, sent: Mapping[str, JSON]) -> dict[str, JSON]:
+def _body(call: Call, parameters: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The body of a request: a prompt for a plain completion, messages for a chat, and the parameters."""
     if CONTINUES in call.parameters:
-        return {"model": call.model, "prompt": call.messages[-1]["content"], **sent}
-    if PREFILL not in sent:
-        return {"model": call.model, "messages": call.messages, **sent}
-    begun = Message(role="assistant", content=sent[PREFILL])
-    rest = {name: value for name, value in sent.items() if name != PREFILL}
-    return {"model": call.model, "messages": [*call.messages, begun], **rest}
+        return {"model": call.model, "prompt": call.messages[-1]["content"], **parameters}
+    if PREFILL not in parameters:
+        return {"model": call.model, "messages": call.messages, **parameters}
+    prefill = Message(role="assistant", content=parameters[PREFILL])
+    others = {name: value for name, value in parameters.items() if name != PREFILL}
+    return {"model": call.model, "messages": [*call.messages, prefill], **others}
 
 
-def _failed(
-    call: Call, failure: Failure, sent: Mapping[str, JSON], retries: Retries, shown: str
+def _call_error(
+    call: Call, failure: Failure, parameters: Mapping[str, JSON], retries: Retries, message: str
 ) -> CallFailed:
-    """The error that ends a call; `shown` is the failure's message with keys masked."""
-    tried = f" (after {retries.count} retries)" if retries.count else ""
-    message = f"{call.role} {call.model!r}: {_status(failure)}{shown}{tried}"
+    """The error that ends a call after its last attempt; `message` is the failure's, with keys masked."""
+    after = f" (after {retries.count} retries)" if retries.count else ""
+    text = f"{call.role} {call.model!r}: {_status_prefix(failure)}{message}{after}"
     is_exhausted = failure.is_transient and retries.concerns_all
-    is_about_settings = rejects_parameter(failure, sent) and not call.is_stretched
+    is_about_settings = rejects_parameter(failure, parameters) and not call.is_stretched
     stops = is_exhausted or failure.is_fatal or is_about_settings
-    return CallFailed(message, status=failure.status, stops_session=stops, retries=retries.count)
+    return CallFailed(text, status=failure.status, stops_session=stops, retries=retries.count)
 
 
-def _blocked(failure: Failure, latency: float, retries: int, repeats: int) -> Reply | Failure:
+def _blocked_reply_or(failure: Failure, latency: float, retries: int, repeats: int) -> Reply | Failure:
     """An empty, blocked reply if a filter rejected the prompt; otherwise the failure."""
     if (code := failure.filter_code) is None:
         return failure
@@ -454,11 +468,12 @@ def _blocked(failure: Failure, latency: float, retries: int, repeats: int) -> Re
     )
 
 
-def _status(failure: Failure) -> str:
+def _status_prefix(failure: Failure) -> str:
+    """The beginning of a message: the status, if there was a response."""
     return "" if failure.status is None else f"HTTP {failure.status}: "
 
 
-def _read(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
+def _read_response(call: Call, response: Response, latency: float, retries: Retries) -> Reply | Failure:
     """The reply in a response, or the failure."""
     try:
         if not response.is_success:
@@ -472,23 +487,25 @@ def _read(call: Call, response: Response, latency: float, retries: Retries) -> R
     if isinstance(reply, Failure):
         return reply
     if retries.doubts(hash(response.content), response.repeats):
-        return COPY
+        return POSSIBLE_COPY
     if _is_echo(call) and not _has_echoed(call, reply):
         return NO_ECHO
     return replace(reply, repeats=retries.repeats) if retries.repeats else reply
 
 
-COPY = Failure(message="the answer repeats another one of its connection", status=200, may_be_copy=True)
+POSSIBLE_COPY = Failure(
+    message="the answer repeats another one of its connection", status=200, may_be_copy=True
+)
 
 
-def _unreadable(error: ValueError) -> Failure:
+def _unreadable(error: Exception) -> Failure:
     return Failure(message=f"the body of the answer cannot be read: {printable(str(error))[:500]}")
 
 
 def _content(response: Response) -> JSON:
     """The content of a response: JSON if its headers say so, otherwise text. Raises ValueError."""
-    kind = response.headers.get("content-type", "").partition(";")[0]
-    return json_io.loads(response.content) if kind.endswith("json") else _text(response)
+    media_type = response.headers.get("content-type", "").partition(";")[0]
+    return json_io.loads(response.content) if media_type.endswith("json") else _text(response)
 
 
 def _text(response: Response) -> str:
@@ -506,6 +523,7 @@ def _charset(content_type: str) -> str:
 
 
 def _status_failure(response: Response) -> Failure:
+    """The failure in a response with an unsuccessful status."""
     body = _error_body(response)
     return Failure(
         message=describe_body(body) or _phrase(response.status),

@@ -113,7 +113,7 @@ class FileBatches:
             if (line := self._answers.take(item.custom_id)) is not None:
                 answer: Reply | Failure = UNANSWERED
                 if line.status is not None:
-                    answer = self._client.read_line(item.call, line.status, line.body, retries=0)
+                    answer = self._client.read_batch_result(item.call, line.status, line.body, retries=0)
                 if isinstance(answer, Reply):
                     item.answer(answer)
                     is_any = True
@@ -128,7 +128,9 @@ class FileBatches:
         """Write these calls to the files of --batch-write; without it, only count them. Raises UserError."""
         requests: defaultdict[str, list[bytes]] = defaultdict(list)
         for item in waiting:
-            requests[item.call.model].append(request_line(item.custom_id, *self._client.line(item.call)))
+            requests[item.call.model].append(
+                request_line(item.custom_id, *self._client.batch_request(item.call))
+            )
         if self._settings.batch_write is None:
             total = sum(map(len, requests.values()))
             self._messages = [f"{total:,} calls have no answer yet; `equipoise batch write` writes them"]

@@ -174,7 +174,7 @@ class Submissions:
         groups: defaultdict[Group, list[WaitingCall]] = defaultdict(list)
         for pending in self._pending.values():
             if pending.intent is None:
-                path, _ = self._client.line(pending.call)
+                path, _ = self._client.batch_request(pending.call)
                 groups[Group(pending.history, pending.call.role, pending.call.model, path)].append(pending)
         is_any = False
         for group, items in groups.items():
@@ -261,7 +261,7 @@ class Submissions:
         lines: list[bytes] = []
         size = 0
         for pending in items[: math.ceil(len(items) / batch_count)]:
-            line = request_line(pending.custom_id, *self._client.line(pending.call))
+            line = request_line(pending.custom_id, *self._client.batch_request(pending.call))
             size += len(line)
             if size > most_bytes and lines:
                 break
@@ -545,7 +545,7 @@ class Submissions:
             return
         answer: Reply | Failure = UNANSWERED
         if line.status is not None:
-            answer = self._client.read_line(pending.call, line.status, line.body, pending.tries)
+            answer = self._client.read_batch_result(pending.call, line.status, line.body, pending.tries)
         if isinstance(answer, Reply):
             result.answered += 1
             spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
