@@ -210,7 +210,7 @@ class Submissions:
         return alone, together
 
     def _has_bound(self, group: Group, pending: WaitingCall) -> bool:
-        """Whether the session has no limit on cost, or the most that the call may cost is intents."""
+        """Whether the session has no limit on cost, or the most that the call may cost is known."""
         _, dollars = self._budget.room()
         return dollars is None or self._most_cost(group, pending) is not None
 

@@ -18,7 +18,7 @@ from equipoise.report.page.names import title
 from equipoise.stats.pairwise import Ranking
 
 OPEN_TRENDS = 12
-"""Maximum number of trends board_view without a click."""
+"""Maximum number of trends shown without a click."""
 _NOT_SCORED = ("refused", "blocked", "truncated", "empty", "unscored", "error", "unknown")
 
 

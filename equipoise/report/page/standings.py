@@ -63,7 +63,7 @@ def _unit(entry: Entry) -> str:
 
 
 def headline_phrase(entry: Entry) -> str:
-    """A model's headline_phrase with its interval."""
+    """A model's headline with its interval."""
     if entry.value is None:
         return "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"

@@ -1,7 +1,7 @@
 """Reads the cases: incidents with two actors, from templates, with either actor first and without names.
 
 `pairs.csv` has the pairs of actors with their languages, `incidents.csv` the templates, and `<language>.csv`
-their texts. A slot such as `{first:of}` in a text is fill_slots with the form `of` of the first actor, from
+their texts. A slot such as `{first:of}` in a text is filled with the form `of` of the first actor, from
 `actors.csv`. `answers.csv` and `options.csv` have the instructions for answers.
 """
 
