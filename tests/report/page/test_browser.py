@@ -254,6 +254,7 @@ def test_the_example_suite_has_every_view(browser: Browser, tmp_path: Path) -> N
         expect(seen.locator("#lowest-runs > li")).to_have_count(10)
         found.see("#review")
         seen.get_by_role("button", name="Start").click()
+        expect(seen.locator("#run .progress label")).to_have_text("Run 1 of 20, 0 marked")
         seen.keyboard.press("r")
         expect(seen.locator("#run .progress label")).to_have_text("Run 2 of 20, 1 marked")
 
