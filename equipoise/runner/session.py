@@ -85,7 +85,7 @@ class Session:
                 self._has_batches |= has_unread
 
     def _load_history(self, name: str, files: Files) -> History:
-        """The history to resume from: that of the suite's journal, or an empty one to start anew.
+        """The history to resume from: that of the suite's journal, or an empty one for a fresh start.
 
         Raises UserError if an earlier session had other settings.
         """

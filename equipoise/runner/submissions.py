@@ -445,7 +445,7 @@ class Submissions:
     async def _read_if_ended(self, history: History, intent: Intent) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
 
-        Returns whether it has ended or was never created, so that its calls are answered or wait anew.
+        Returns whether it has ended or was never created: its calls are then answered, or wait again.
         """
         intents = self._intents[history]
         try:
