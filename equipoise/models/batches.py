@@ -284,12 +284,12 @@ class BatchEndpoint:
 
     async def _rest(self, retries: Retries, failure: Failure) -> None:
         """Wait until the next attempt. Raises BatchFailed if there is none."""
-        delay = retries.wait(failure)
+        delay = retries.delay_after(failure)
         retry_after = failure.retry_after or 0.0
         if delay is None or retry_after > self._max_wait:
             raise BatchFailed(failure)
         begun = time.monotonic()
-        await retries.rest()
+        await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 
 

@@ -154,7 +154,7 @@ class Client:
                 parameters = self._parameters(call)
                 answer = await self._attempt(call, parameters, retries)
                 if isinstance(answer, Reply):
-                    retries.answered()
+                    retries.report_answer()
                     slot.succeed(answer)
                     return answer
                 slot.fail(answer)
@@ -162,14 +162,14 @@ class Client:
                     self._no_echo.add((call.role, call.model))
                     raise _no_echo_error(call)
                 is_changed = self._remember_change(call, answer, parameters)
-                delay = 0.0 if is_changed else retries.wait(answer)
+                delay = 0.0 if is_changed else retries.delay_after(answer)
                 # Raised inside the slot, so that no other call starts before the failure is known.
                 if delay is None:
                     message = self._secrets.mask(f"{answer.message}{self._advice(call, answer)}")
                     raise _call_error(call, answer, parameters, retries, message)
             if not is_changed:
                 self._on_retry(f"{_status_prefix(answer)}{self._secrets.mask(answer.message)}")
-                await retries.rest()
+                await retries.wait_until_due()
 
     def _advice(self, call: Call, failure: Failure) -> str:
         """Advice on the account, a proxy, or an endpoint that has never answered; "" on anything else."""

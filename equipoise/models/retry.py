@@ -20,11 +20,11 @@ from email.utils import parsedate_to_datetime
 from equipoise.models.failures import Failure
 
 MOST_ALIKE = 3
-"""After this many identical failures, the next one is expected to be the same."""
+"""After this many identical failures of a call, or failures of an endpoint in a row, more are expected."""
 MOST_REMEMBERED = 1000
 """The limit on `Health.overcome`, for endpoints whose error messages are all different."""
-# Quotas are renewed at least once a month: a longer wait is an error of the endpoint.
 LONGEST_RETRY_AFTER = 31 * 86_400.0
+"""In seconds. Quotas are renewed at least once a month, so a longer wait is an error of the endpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +32,8 @@ class Waits:
     """Seconds to wait between the attempts of a call.
 
     Backoff doubles from `first` to at most `longest`. An endpoint that is unreachable and has never answered
-    is tried for `first_contact` only. An endpoint that is down is probed every `probe`, and its waiting calls
-    check every `check` whether it is back.
+    is tried for `first_contact` only. An endpoint that is down is probed at intervals of `probe`, and its
+    waiting calls check at intervals of about `check` whether it is back.
     """
 
     first: float = 0.5
@@ -49,9 +49,9 @@ WAITS = Waits()
 
 @contextmanager
 def testing(**seconds: float) -> Iterator[None]:
-    """Test mode: in its block, retries come after a millisecond, and `seconds` replace single `Waits`.
+    """A block in which retries come after a millisecond; `seconds` replace other fields of WAITS.
 
-    Not for sessions, where it would flood an endpoint that fails.
+    For tests only: it would flood the failing endpoint of a session.
 
     >>> with testing(first_contact=0.01):
     ...     WAITS.first, WAITS.first_contact
@@ -69,160 +69,164 @@ def testing(**seconds: float) -> Iterator[None]:
 class Health:
     """The health of one endpoint: how many calls were answered, and how many attempts failed.
 
-    `overcome` holds digests of failures that a retry resolved, which are therefore random. `in_row` counts
-    the failures since the last answer; `tried` is the time of the last failed attempt or probe, by
-    `time.monotonic`. `has_repeated` is set once a call has got the same body on two connections.
+    `failed_in_row` counts the failures since the last answer. `tried_at` is when an attempt last failed, or a
+    probe last began, by `time.monotonic`. `overcome` holds digests of failures after which a retry succeeded:
+    these are random. `has_repeated` is set once a call got the same body on two connections, which shows that
+    the endpoint itself gives equal answers.
     """
 
     answered: int = 0
     failed: int = 0
-    in_row: int = 0
-    tried: float = 0.0
+    failed_in_row: int = 0
+    tried_at: float = 0.0
     overcome: set[str] = field(default_factory=set)
     has_repeated: bool = False
 
     def answer(self) -> None:
         """Count a call that the endpoint answered."""
         self.answered += 1
-        self.in_row = 0
+        self.failed_in_row = 0
 
     def fail(self) -> None:
         """Count a failed attempt."""
         self.failed += 1
-        self.in_row += 1
-        self.tried = time.monotonic()
+        self.failed_in_row += 1
+        self.tried_at = time.monotonic()
 
     @property
     def is_down(self) -> bool:
         """Whether the last MOST_ALIKE attempts all failed."""
-        return self.in_row >= MOST_ALIKE
+        return self.failed_in_row >= MOST_ALIKE
 
 
 class Retries:
     """The retries of one call: at most `most` after failures, and one after an answer that may be a copy.
 
-    `repeats` counts the latter.
+    `repeats` counts the latter. Times are in seconds of `time.monotonic`.
     """
 
     def __init__(self, most: int, health: Health) -> None:
         self.repeats = 0
-        self._failures = 0
+        self._failure_retries = 0
         self._most = most
         self._health = health
-        self._alike = 0
-        self._last: Failure | None = None
+        self._last_failure: Failure | None = None
+        self._same_in_row = 0
         self._own_failures = 0
         self._answered_before = 0
         self._failed_before = health.failed
         self._due = 0.0
         self._begun = time.monotonic()
-        self._is_asked_for = self._is_probe = False
-        self._doubted: int | None = None
+        # Whether the endpoint requested the wait, which then must not be cut short.
+        self._is_wait_requested = False
+        self._is_probe = False
+        self._doubted_digest: int | None = None
 
     @property
     def count(self) -> int:
         """The number of retries so far, without the first attempt."""
-        return self._failures + self.repeats
+        return self._failure_retries + self.repeats
 
     @property
     def is_in_doubt(self) -> bool:
         """Whether an answer may have been a copy: from then on the call is sent on new connections."""
-        return self._doubted is not None
+        return self._doubted_digest is not None
 
     def doubts(self, digest: int, repeats: int) -> bool:
         """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
 
         `digest` is that of the body. `repeats` is how many answers ago the same body came on its connection,
-        0 if it is new. True at most once a call. If an endpoint is known to give equal answers to a call,
-        only a repetition of the connection's last body is doubted.
+        0 if it is new. True at most once per call. If an endpoint is known to give equal answers, only a
+        repetition of the connection's last body is doubted.
         """
-        if self._doubted is not None:
-            self._health.has_repeated |= digest == self._doubted
+        if self._doubted_digest is not None:
+            self._health.has_repeated |= digest == self._doubted_digest
             return False
         if not repeats or (repeats > 1 and self._health.has_repeated):
             return False
-        self._doubted = digest
+        self._doubted_digest = digest
         return True
 
-    def answered(self) -> None:
+    def report_answer(self) -> None:
         """Report that the last attempt was answered."""
         self._health.answer()
-        if self._last is not None and len(self._health.overcome) < MOST_REMEMBERED:
-            self._health.overcome.add(_digest(self._last))
+        if self._last_failure is not None and len(self._health.overcome) < MOST_REMEMBERED:
+            self._health.overcome.add(_digest(self._last_failure))
 
-    def wait(self, failure: Failure) -> float | None:
-        """Seconds until the next attempt; None if the call must not be retried.
+    def delay_after(self, failure: Failure) -> float | None:
+        """Report a failed attempt. Returns the seconds until the next one; None if there must be none.
 
-        Does not include a pause that an overloaded endpoint requests, which applies to all its calls. An
-        attempt that only probed the endpoint is not counted.
+        Does not include a pause that an overloaded endpoint requests, which applies to all its calls. A
+        failed attempt that probed the endpoint is not counted as a retry.
         """
         if failure.may_be_copy:
             self.repeats += 1
             return 0.0
-        if self._last is None:
+        if self._last_failure is None:
             self._answered_before = self._health.answered
         self._health.fail()
-        if failure.is_unreachable and not self._health.answered and (failure.is_insecure or self._is_late):
+        if failure.is_unreachable and not self._health.answered and (failure.is_insecure or self._left <= 0):
             return None
         was_probe, self._is_probe = self._is_probe, False
         if was_probe and failure.is_transient:
             return max(0.0, self._due - time.monotonic())
         self._own_failures += 1
-        is_same = self._last is not None and _digest(self._last) == _digest(failure)
-        self._alike = self._alike + 1 if is_same else 1
-        self._last = failure
+        is_same = self._last_failure is not None and _digest(self._last_failure) == _digest(failure)
+        self._same_in_row = self._same_in_row + 1 if is_same else 1
+        self._last_failure = failure
         is_random = _digest(failure) in self._health.overcome
         is_hopeless = self.is_about_request and not is_random
-        if not failure.is_transient or self._failures >= self._most or is_hopeless:
+        if not failure.is_transient or self._failure_retries >= self._most or is_hopeless:
             return None
-        self._failures += 1
-        self._is_asked_for = _own_wait(failure) > 0
-        wait = max(self._backoff(), _own_wait(failure))
+        self._failure_retries += 1
+        self._is_wait_requested = _own_wait(failure) > 0
+        delay = max(self._backoff(), _own_wait(failure))
         if failure.is_unreachable and not self._health.answered:
-            wait = min(wait, self._left)
-        self._due = time.monotonic() + wait
-        return wait
+            delay = min(delay, self._left)
+        self._due = time.monotonic() + delay
+        return delay
 
-    async def rest(self) -> None:
-        """Wait until the next attempt is due; less if the endpoint is back, or is down and can be probed."""
-        answered = self._health.answered
+    async def wait_until_due(self) -> None:
+        """Wait for the next attempt: until it is due, or less if the endpoint is back or can be probed."""
+        answered_before = self._health.answered
         while (left := self._due - time.monotonic()) > 0:
-            if self._is_asked_for or not (self._health.is_down or self._health.answered > answered):
+            is_back = self._health.answered > answered_before
+            if self._is_wait_requested or not (self._health.is_down or is_back):
                 await asyncio.sleep(left)
                 return
-            if self._health.answered > answered:
+            if is_back:
                 return
-            if time.monotonic() - self._health.tried >= WAITS.probe:
+            if time.monotonic() - self._health.tried_at >= WAITS.probe:
                 # No other call probes until this attempt has failed as well.
-                self._health.tried, self._is_probe = time.monotonic(), True
+                self._health.tried_at, self._is_probe = time.monotonic(), True
                 return
             await asyncio.sleep(min(left, random.uniform(0.5, 1) * WAITS.check))  # noqa: S311
 
     @property
-    def _is_late(self) -> bool:
-        return self._left <= 0
-
-    @property
     def _left(self) -> float:
-        """Seconds left to try an endpoint that has never answered."""
+        """Seconds left to try an endpoint that has never answered; not above 0 if the time is over."""
         return self._begun + WAITS.first_contact - time.monotonic()
 
     def _backoff(self) -> float:
-        longest = min(WAITS.longest, WAITS.first * 2.0 ** min(self._failures - 1, 16))
+        """Seconds to wait before the current retry, random so that calls which failed together spread out."""
+        # The exponent is bounded, as the power of a large one would overflow.
+        longest = min(WAITS.longest, WAITS.first * 2.0 ** min(self._failure_retries - 1, 16))
         return random.uniform(0.5, 1) * longest  # noqa: S311 - not a secret
 
     @property
     def concerns_all(self) -> bool:
-        """Whether other calls would fail too: it is not about this request, or none was ever answered."""
+        """Whether other calls would fail too: the failure is not about this request, or none was answered."""
         return not self.is_about_request or not self._health.answered
 
     @property
     def is_about_request(self) -> bool:
         """Whether the endpoint keeps failing this call in the same way while it is not down.
 
-        It counts as down if other calls have failed since the first failure and none was answered.
+        Here the endpoint counts as down if other calls have failed since this one began, and none was
+        answered since its first failure.
         """
-        if self._last is None or not self._last.may_be_about_request or self._alike < MOST_ALIKE:
+        failure = self._last_failure
+        if failure is None or not failure.may_be_about_request or self._same_in_row < MOST_ALIKE:
             return False
         others_answered = self._health.answered > self._answered_before
         others_failed = self._health.failed - self._failed_before > self._own_failures
@@ -230,7 +234,7 @@ class Retries:
 
 
 def _own_wait(failure: Failure) -> float:
-    """The wait requested for this call alone: that of an overloaded endpoint pauses its whole queue."""
+    """Seconds of a wait requested for this call alone: an overloaded endpoint pauses its whole queue."""
     return 0.0 if failure.is_overload else min(failure.retry_after or 0.0, WAITS.longest)
 
 
@@ -243,6 +247,7 @@ def _digest(failure: Failure) -> str:
 
 # The wait that an endpoint requests in its response headers.
 
+# A lookahead, so that there is a digit before or after the point.
 _DECIMAL = r"(?=\.?\d)\d{0,20}(?:\.\d{0,20})?"
 _NUMBER = re.compile(rf"[+-]?{_DECIMAL}(?:e[+-]?\d\d?)?", re.ASCII)
 _UNITS = {
@@ -256,11 +261,13 @@ _UNITS = {
     "h": 3600.0,
     "d": 86_400.0,
 }
-_STEP = rf"({_DECIMAL})({'|'.join(_UNITS)})"
-_DURATION = re.compile(rf"-?(?:{_STEP}){{1,9}}", re.ASCII)
-# Python accepts far more as ISO 8601 than endpoints send.
+# One part of a duration, such as the 3.5s of 1h2m3.5s.
+_DURATION_PART = rf"({_DECIMAL})({'|'.join(_UNITS)})"
+_DURATION = re.compile(rf"-?(?:{_DURATION_PART}){{1,9}}", re.ASCII)
+# datetime.fromisoformat accepts far more than endpoints send.
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[t ][\d:.+z-]{5,30})?", re.ASCII)
-# OpenAI and most others (x-ratelimit-reset-tokens), the IETF's drafts, Anthropic, Mistral's gateway.
+# Names of reset headers: of OpenAI and most others (x-ratelimit-reset-tokens), the IETF's drafts, Anthropic,
+# and Mistral's gateway.
 _RESET = re.compile(r"(?:x-|anthropic-)?ratelimit(?:bysize)?-(?:.+-)?reset(?:-.+)?")
 
 
@@ -271,39 +278,40 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     differ. Invalid values are ignored.
     """
     # Azure and xAI also write x-rate-limit.
-    fields = {
+    values = {
         name.lower().replace("rate-limit", "ratelimit"): value.strip().lower()
         for name, value in headers.items()
     }
-    sent = _http_date(fields.get("date", ""))
-    now = now if sent is None else sent
-    milliseconds = _number(fields.get("retry-after-ms", ""))
+    date = _http_date(values.get("date", ""))
+    now = now if date is None else date
+    milliseconds = _number(values.get("retry-after-ms", ""))
     wait = None if milliseconds is None else _sane(milliseconds / 1000)
     if wait is None:
-        wait = _wait(fields.get("retry-after", ""), now)
-    return _until_reset(fields, now) if wait is None else wait
+        wait = _seconds(values.get("retry-after", ""), now)
+    return _until_reset(values, now) if wait is None else wait
 
 
-def _until_reset(fields: Mapping[str, str], now: float) -> float | None:
-    """The longest wait among exhausted quotas; if none is exhausted, the shortest wait for any."""
-    spent: list[float] = []
-    left: list[float] = []
-    for name, value in fields.items():
-        wait = _wait(value, now) if _RESET.fullmatch(name) else None
-        if wait is not None and not _is_unlimited(fields, name):
-            remaining = _number(fields.get(name.replace("reset", "remaining"), ""))
-            (spent if remaining is None or remaining <= 0 else left).append(wait)
-    return max(spent) if spent else min(left, default=None)
+def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds until all exhausted quotas are reset; if none is exhausted, until the first of any."""
+    exhausted: list[float] = []
+    others: list[float] = []
+    for name, value in headers.items():
+        wait = _seconds(value, now) if _RESET.fullmatch(name) else None
+        if wait is not None and not _is_unlimited(headers, name):
+            remaining = _number(headers.get(name.replace("reset", "remaining"), ""))
+            (exhausted if remaining is None or remaining <= 0 else others).append(wait)
+    return max(exhausted) if exhausted else min(others, default=None)
 
 
-def _is_unlimited(fields: Mapping[str, str], reset: str) -> bool:
-    # Azure sends a limit of -1 and a reset of 0 for anything it does not limit.
-    limit = _number(fields.get(reset.replace("reset", "limit"), ""))
+def _is_unlimited(headers: Mapping[str, str], reset_name: str) -> bool:
+    """Whether the reset header of this name is about something without a limit."""
+    # Azure then sends a limit of -1 and a reset of 0.
+    limit = _number(headers.get(reset_name.replace("reset", "limit"), ""))
     return limit is not None and limit < 0
 
 
-def _wait(text: str, now: float) -> float | None:
-    """The wait in a header value: seconds, a duration, a Unix timestamp or a date."""
+def _seconds(text: str, now: float) -> float | None:
+    """The wait in a header value: seconds, a duration, a Unix timestamp or a date. None if it is invalid."""
     number = _number(text)
     if number is not None and number < 1e9:
         return _sane(number)
@@ -315,12 +323,13 @@ def _wait(text: str, now: float) -> float | None:
 
 
 def _sane(wait: float) -> float | None:
-    """The wait, not below 0; None if it is too long to be meant."""
+    """The wait, at least 0; None if it is longer than LONGEST_RETRY_AFTER."""
     return max(0.0, wait) if wait <= LONGEST_RETRY_AFTER else None
 
 
 def _timestamp(number: float) -> float | None:
-    """Unix time in seconds from a timestamp in seconds or milliseconds; not before September 2001."""
+    """Unix time in seconds from a timestamp in seconds or milliseconds; None outside plausible ranges."""
+    # 1e9 was in 2001: a smaller number is a number of seconds to wait, or neither.
     if 1e9 <= number < 1e11:
         return number
     return number / 1000 if 1e12 <= number < 1e14 else None
@@ -334,7 +343,7 @@ def _duration(text: str) -> float | None:
     """Seconds in a duration as Go prints it, used by OpenAI and Groq: 20ms, 6m0s, 1h2m3.5s; also 1d2h."""
     if not _DURATION.fullmatch(text):
         return None
-    length = sum(float(amount) * _UNITS[unit] for amount, unit in re.findall(_STEP, text, re.ASCII))
+    length = sum(float(amount) * _UNITS[unit] for amount, unit in re.findall(_DURATION_PART, text, re.ASCII))
     return -length if text.startswith("-") else length
 
 
@@ -351,7 +360,7 @@ def _date(text: str) -> float | None:
 def _http_date(text: str) -> float | None:
     """Unix time of a date in one of the three formats of RFC 9110, section 5.6.7."""
     try:
-        # A leap second is read as the last second of its minute.
+        # Python rejects a leap second: it is read as the second before.
         return _unix_time(parsedate_to_datetime(text.replace(":60 ", ":59 ")))
     except (ValueError, OverflowError):
         return None

@@ -126,14 +126,14 @@ def test_an_endpoint_that_once_answered_is_waited_for() -> None:
     """Its outage ends, as a rule."""
     health = Health()
     with retry.testing(first_contact=0.0):
-        assert Retries(3, health).wait(NOBODY) is None
+        assert Retries(3, health).delay_after(NOBODY) is None
         health.answer()
-        assert Retries(3, health).wait(NOBODY) is not None
+        assert Retries(3, health).delay_after(NOBODY) is not None
 
 
 def test_a_first_contact_takes_no_longer_than_it_may() -> None:
     """The last wait is cut to what is left, and a probe is no further chance."""
     with retry.testing(first=60.0, first_contact=5.0):
-        waits = Retries(9, Health()).wait(NOBODY)
+        waits = Retries(9, Health()).delay_after(NOBODY)
     assert waits is not None
     assert waits <= 5.0

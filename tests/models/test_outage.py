@@ -32,9 +32,9 @@ class Endpoint:
             self.attempts += 1
             if self.attempts >= 30:
                 self.is_probed.set()
-            assert retries.wait(DOWN) is not None
-            await retries.rest()
-        retries.answered()
+            assert retries.delay_after(DOWN) is not None
+            await retries.wait_until_due()
+        retries.report_answer()
         return retries
 
 
@@ -66,11 +66,11 @@ def test_a_wait_that_was_asked_for_is_kept() -> None:
         health = Health()
         others = [Retries(12, health) for _ in range(4)]
         for other in others:
-            other.wait(DOWN)
+            other.delay_after(DOWN)
         asked = Retries(12, health)
-        asked.wait(Failure(message="broken", status=500, retry_after=3000.0))
-        rest = asyncio.create_task(asked.rest())
-        await others[0].rest()
+        asked.delay_after(Failure(message="broken", status=500, retry_after=3000.0))
+        rest = asyncio.create_task(asked.wait_until_due())
+        await others[0].wait_until_due()
         health.answer()
         await asyncio.sleep(0.1)
         rest.cancel()

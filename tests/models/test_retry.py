@@ -36,7 +36,7 @@ def numbered(number: int, status: int = 500) -> Failure:
 def attempts(retries: Retries, *failures: Failure) -> int:
     """How many attempts there are if they fail like this, and like the last of these from then on."""
     for number in range(1, 1000):
-        if retries.wait(failures[min(number, len(failures)) - 1]) is None:
+        if retries.delay_after(failures[min(number, len(failures)) - 1]) is None:
             return number
     raise AssertionError("there is no end to it")
 
@@ -60,10 +60,10 @@ def test_an_answer_that_may_be_a_copy_is_asked_for_once_more() -> None:
     assert not retries.doubts(7, 0)
     assert retries.doubts(7, 3)
     assert retries.is_in_doubt
-    assert retries.wait(COPY) == 0
+    assert retries.delay_after(COPY) == 0
     assert not retries.doubts(8, 1)
     assert (retries.count, retries.repeats, health.failed) == (1, 1, 0)
-    assert retries.wait(BROKEN) is None
+    assert retries.delay_after(BROKEN) is None
 
 
 def test_of_an_endpoint_that_repeats_its_answers_only_the_last_is_in_doubt() -> None:
@@ -82,7 +82,7 @@ def test_a_failure_that_will_not_pass_is_not_tried_again(subtests: pytest.Subtes
     for status in (400, 401, 402, 403, 404, 413, 422):
         with subtests.test(status=status):
             retries = Retries(12, Health())
-            assert retries.wait(Failure(message="no", status=status)) is None
+            assert retries.delay_after(Failure(message="no", status=status)) is None
             assert retries.count == 0
 
 
@@ -92,8 +92,8 @@ def test_every_failed_attempt_is_counted_for_the_endpoint() -> None:
     for failures in ((BUSY, GONE), (Failure(message="no", status=400),), ()):
         retries = Retries(12, health)
         for failure in failures:
-            retries.wait(failure)
-        retries.answered()
+            retries.delay_after(failure)
+        retries.report_answer()
     assert (health.answered, health.failed) == (3, 3)
 
 
@@ -105,7 +105,7 @@ def test_waits_double_up_to_a_ceiling() -> None:
     retries = Retries(10_000, Health())
     for number in range(1, 501):
         longest = WAITS.longest if number >= 8 else WAITS.first * 2 ** (number - 1)
-        wait = retries.wait(GONE)
+        wait = retries.delay_after(GONE)
         assert wait is not None
         assert longest / 2 <= wait <= longest, number
 
@@ -113,7 +113,7 @@ def test_waits_double_up_to_a_ceiling() -> None:
 def test_calls_that_failed_together_do_not_come_again_together() -> None:
     """The waits of calls that failed at the same moment are spread over half of the longest one."""
     random.seed(1)
-    waits = [Retries(1, Health()).wait(GONE) or 0.0 for _ in range(200)]
+    waits = [Retries(1, Health()).delay_after(GONE) or 0.0 for _ in range(200)]
     assert min(waits) < 0.55 * WAITS.first
     assert max(waits) > 0.95 * WAITS.first
 
@@ -121,14 +121,14 @@ def test_calls_that_failed_together_do_not_come_again_together() -> None:
 def test_a_wait_for_all_calls_is_not_added_here() -> None:
     """Where an endpoint is overloaded, its queue holds all calls back; this one only backs off."""
     asked = Failure(message="slow down", status=429, retry_after=30)
-    assert (Retries(12, Health()).wait(asked) or 0) <= WAITS.first
+    assert (Retries(12, Health()).delay_after(asked) or 0) <= WAITS.first
 
 
 def test_a_wait_for_one_call_is_kept_here() -> None:
     """Where an endpoint fails and says when it will be back, the call does not come sooner."""
     asked = Failure(message="restarting", status=502, retry_after=30)
-    assert Retries(12, Health()).wait(asked) == 30
-    assert Retries(12, Health()).wait(replace(asked, retry_after=1e6)) == WAITS.longest
+    assert Retries(12, Health()).delay_after(asked) == 30
+    assert Retries(12, Health()).delay_after(replace(asked, retry_after=1e6)) == WAITS.longest
 
 
 # When it is no use.
@@ -177,7 +177,7 @@ def test_an_endpoint_that_is_down_is_given_its_time() -> None:
     """Where other calls fail as well and none is answered, three answers alike are an outage."""
     health = Health()
     retries, other = Retries(12, health), Retries(12, health)
-    other.wait(BROKEN)
+    other.delay_after(BROKEN)
     assert attempts(retries, BROKEN) == 13
     assert not retries.is_about_request
 
@@ -186,9 +186,9 @@ def test_an_endpoint_that_answers_others_is_not_down() -> None:
     """Though other calls fail as well, one that is answered meanwhile shows that it is about the request."""
     health = Health()
     retries, other = Retries(12, health), Retries(12, health)
-    other.wait(numbered(1))
-    assert retries.wait(BROKEN) is not None
-    other.answered()
+    other.delay_after(numbered(1))
+    assert retries.delay_after(BROKEN) is not None
+    other.report_answer()
     assert attempts(retries, BROKEN) == 2
     assert retries.is_about_request
 
@@ -199,9 +199,9 @@ def test_what_was_before_the_call_does_not_count(subtests: pytest.Subtests) -> N
         with subtests.test(is_answered=is_answered):
             health = Health()
             before = Retries(12, health)
-            before.wait(numbered(1))
+            before.delay_after(numbered(1))
             if is_answered:
-                before.answered()
+                before.report_answer()
             assert attempts(Retries(12, health), BROKEN) == 3
 
 
@@ -209,8 +209,8 @@ def test_an_answer_that_came_before_the_first_failure_does_not_count() -> None:
     """An endpoint may have gone down since: what matters is whether it answers now."""
     health = Health()
     retries, other = Retries(12, health), Retries(12, health)
-    other.answered()
-    other.wait(numbered(1))
+    other.report_answer()
+    other.delay_after(numbered(1))
     assert attempts(retries, BROKEN) == 13
 
 
@@ -218,10 +218,10 @@ def test_an_outage_that_ends_leaves_the_request_to_blame() -> None:
     """Once others are answered again, a call that has gone on getting the same answer is given up."""
     health = Health()
     retries, other = Retries(12, health), Retries(12, health)
-    other.wait(numbered(1))
-    assert [retries.wait(BROKEN) is None for _ in range(5)] == [False] * 5
-    other.answered()
-    assert retries.wait(BROKEN) is None
+    other.delay_after(numbered(1))
+    assert [retries.delay_after(BROKEN) is None for _ in range(5)] == [False] * 5
+    other.report_answer()
+    assert retries.delay_after(BROKEN) is None
     assert retries.is_about_request
 
 
@@ -247,8 +247,8 @@ def test_what_another_call_has_overcome_is_chance() -> None:
     """
     health = Health()
     lucky = Retries(12, health)
-    lucky.wait(BROKEN)
-    lucky.answered()
+    lucky.delay_after(BROKEN)
+    lucky.report_answer()
     assert attempts(Retries(12, health), BROKEN) == 13
     assert attempts(Retries(12, health), numbered(1)) == 3
     assert attempts(Retries(12, Health()), BROKEN) == 3
@@ -258,9 +258,9 @@ def test_only_the_last_failure_before_an_answer_was_overcome() -> None:
     """What came earlier may have been cured by something else."""
     health = Health()
     lucky = Retries(12, health)
-    lucky.wait(BROKEN)
-    lucky.wait(numbered(1))
-    lucky.answered()
+    lucky.delay_after(BROKEN)
+    lucky.delay_after(numbered(1))
+    lucky.report_answer()
     assert attempts(Retries(12, health), BROKEN) == 3
     assert attempts(Retries(12, health), numbered(1)) == 13
 
@@ -271,8 +271,8 @@ def test_failures_overcome_are_remembered_up_to_a_limit(monkeypatch: pytest.Monk
     health = Health()
     for number in range(10):
         retries = Retries(12, health)
-        retries.wait(numbered(number))
-        retries.answered()
+        retries.delay_after(numbered(number))
+        retries.report_answer()
     assert len(health.overcome) == 3
 
 
@@ -282,8 +282,8 @@ def test_any_body_can_be_told_from_another(subtests: pytest.Subtests) -> None:
         with subtests.test(what):
             health = Health()
             retries = Retries(12, health)
-            retries.wait(Failure(message="", status=500, body=body))
-            retries.answered()
+            retries.delay_after(Failure(message="", status=500, body=body))
+            retries.report_answer()
             assert [len(item) for item in health.overcome] == [64]
 
 
