@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing, family_of
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules, family_of
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats import fixed
@@ -196,7 +196,7 @@ def _released(name: str, truths: Sequence[float], number: int) -> str:
             return noninferiority(compared("these", *runs[rule], 1 - 2 * error), MARGIN)
 
         alone = {rule for rule in rules if verdict(rule) == "fail"}
-        together = failing(rules, lambda rule, error: verdict(rule, error) == "fail", family)
+        together = failing_rules(rules, lambda rule, error: verdict(rule, error) == "fail", family)
         counts["alone"] += bool(alone)
         counts["together"] += bool(together)
         counts["pass"] += all(verdict(rule) == "pass" for rule in rules)

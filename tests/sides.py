@@ -11,7 +11,7 @@ import builders
 from from_records import parts_of
 
 from conftest import ROOT
-from equipoise.comparison.side import Side, loaded
+from equipoise.comparison.side import Side, results_from_json
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
@@ -89,7 +89,7 @@ def data_of(runs: Runs, **changes: JSON) -> dict[str, Any]:
 
 def side_of(runs: Runs, file: str = "m1.json", **changes: JSON) -> Side:
     """The side that these runs make."""
-    return loaded(file, data_of(runs, **changes)).side
+    return results_from_json(file, data_of(runs, **changes)).side
 
 
 def write(path: Path, runs: Runs, **changes: JSON) -> Path:

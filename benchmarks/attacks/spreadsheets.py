@@ -18,7 +18,7 @@ from formulas import calculated, formulas
 
 import pages
 from attacks.tally import Harm, Size, Tally
-from equipoise.comparison.side import loaded
+from equipoise.comparison.side import results_from_json
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
@@ -63,7 +63,9 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     """Filled in and saved with each separator; ids are what is read again."""
     known = {text.strip(): _reply(text) for text in texts}
     path = folder / "sheet.csv"
-    results = loaded("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
+    results = results_from_json(
+        "m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes())
+    )
     draw = draws.with_digests(results, list(known.values()), drawn=len(known))
     sheets.write(path, [draws.DrawnReply(reply=reply, draw=draw.row(name)) for name, reply in known.items()])
     _refuse_formulas(path, harm)

@@ -80,7 +80,7 @@ class SessionAudits:
                 refusals.refuse_unfit_audit(rule, planned.possible_checks())
                 continue
             if missing:
-                raise UserError(refusals.not_audited(rule, missing, loaded.suite.name))
+                refusals.refuse_unaudited(rule, missing, loaded.suite.name)
             for audit in earlier.values():
                 refusals.refuse_unfit_audit(rule, audit["checks"])
 

@@ -103,11 +103,11 @@ def gate(
 def _results_in(path: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
-    from equipoise.comparison.load import of_suite
+    from equipoise.comparison.load import find_results_file
 
     if not path.is_dir():
         return [path]
-    files = [file for name in suites.names() if (file := of_suite(path, name))]
+    files = [file for name in suites.names() if (file := find_results_file(path, name))]
     if not files:
         raise UserError(f"{path}: has no results: <suite>.json or *.<suite>.json")
     return files
@@ -123,6 +123,6 @@ def robustness(results: tuple[Path, ...]) -> None:
 
     with reading(*results):
         sides = panels.load(results)
-        rankings = panels.rankings(sides)
-        correlations, within = panels.rank_correlations(rankings), panels.within_panels(sides)
+        rankings = panels.scores_by_panel(sides)
+        correlations, within = panels.rank_correlations(rankings), panels.evaluator_agreement(sides)
     show(comparison.rankings(rankings, correlations, within, width()))

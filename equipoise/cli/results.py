@@ -51,7 +51,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         headline = next(iter(side.metrics.values()))
     with reading(results):
         # Runs with an asker cue are not ranked.
-        runs = [*side.rows, *(side.asked if lowest is None else ())]
+        runs = [*side.rows, *(side.cued_rows if lowest is None else ())]
         selected = transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
             level = transcripts.level(run, side.suite, side.scale)

@@ -58,7 +58,7 @@ def sweep(
     Exits with the first of 4, 2, 7, 1, 8, 6 that is the exit status of a cell or verdict; otherwise 0.
     """
     from equipoise.audit.session import SessionAudits
-    from equipoise.comparison.of_files import check
+    from equipoise.comparison.of_files import check_releases
     from equipoise.runner import cells, forecast
     from equipoise.runner.sweep import Overview
 
@@ -70,7 +70,7 @@ def sweep(
         _refuse_gpus(planned)
     for release in _by_release(planned.cells).values():
         names = [cell.suite for cell in release]
-        check(gating.releases(names, baseline))
+        check_releases(gating.releases(names, baseline))
     expected = forecast.of_cells(planned, root, SessionAudits(root))
     show(forecast.lines(expected, width()))
     if dry_run:

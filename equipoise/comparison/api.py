@@ -55,7 +55,7 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     if not rules:
         raise UserError("gate: there are no rules; give some, such as overall:-2pp")
     (sections,) = compare_files(
-        [baseline], [candidate], rules_in(map(_parsed, rules)), allows_mismatch=allows_mismatch
+        [baseline], [candidate], rules_in(map(_parse_rule, rules)), allows_mismatch=allows_mismatch
     )
     outcome = sections["gate"]
     return Gate(
@@ -66,7 +66,7 @@ def gate(baseline: Path, candidate: Path, rules: Sequence[str], *, allows_mismat
     )
 
 
-def _parsed(text: str) -> Rule | GateFile:
+def _parse_rule(text: str) -> Rule | GateFile:
     try:
         return parse_gate(text)
     except ValueError as error:

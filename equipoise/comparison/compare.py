@@ -136,8 +136,8 @@ class Comparison:
     def change_at(self, name: str, confidence: float) -> MetricChange:
         """The change of one metric, with intervals at this confidence level."""
         sides = (self.before, self.after)
-        is_asker = name in self.after.asking.metrics
-        older, newer = common_cells(*(side.asking.cells if is_asker else side.cells for side in sides))
+        is_asker = name in self.after.asker_cells.metrics
+        older, newer = common_cells(*(side.asker_cells.cells if is_asker else side.cells for side in sides))
         levels = _confidence_levels(self.before, self.after, confidence)
         return change_in(self.changes[name].metric, older, newer, self.after.suite.clusters, levels)
 
@@ -274,7 +274,7 @@ def _asker_changes(
 
     Their p-values are adjusted as a family of their own, so that they do not affect those of plain runs.
     """
-    older, newer = before.asking, after.asking
+    older, newer = before.asker_cells, after.asker_cells
     if not older.cells or not newer.cells:
         return {}, []
     if not older.is_like(newer):

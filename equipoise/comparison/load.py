@@ -1,4 +1,4 @@
-"""Loading of results files. Files that are damaged or of another kind are refused."""
+"""Loading of results files. Damaged files and those of another kind are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.comparison.side import LoadedResults, Side, loaded
+from equipoise.comparison.side import LoadedResults, Side, results_from_json
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
@@ -25,7 +25,7 @@ ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads
 
 
 def load(path: Path) -> LoadedResults:
-    """The results in a file of ours or of a published benchmark.
+    """The results in a file of Equipoise or of a published benchmark.
 
     Raises UserError that names the file and says what is wrong.
     """
@@ -33,12 +33,12 @@ def load(path: Path) -> LoadedResults:
 
 
 def load_without_transcripts(path: Path) -> LoadedResults:
-    """The results in a file with empty transcripts: they are never read into memory. Raises UserError."""
+    """The results in a file, with empty transcripts: those of the file are not read. Raises UserError."""
     return _load(path, has_transcripts=False)
 
 
-def of_suite(path: Path, suite: str) -> Path | None:
-    """The results file of a suite: `path` itself, or in a folder the file named after the suite.
+def find_results_file(path: Path, suite: str) -> Path | None:
+    """The results file of a suite: `path` itself, or if a folder, its file named after the suite.
 
     None if a folder has no such file. Raises UserError if it has several.
     """
@@ -73,7 +73,7 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
         _refuse_damaged(data)
-        results = loaded(shown(path), data, digest)
+        results = results_from_json(shown(path), data, digest)
         _refuse_impossible_cells(results)
         return results
     except DAMAGE as error:
@@ -87,6 +87,7 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
     """The JSON of a file in the current format, and its SHA-256. Raises OSError, UserError or DAMAGE."""
     if not has_transcripts:
         data, digest = light.load(path)
+        # Results of a published benchmark are adapted from the whole file, below.
         if published.is_ours(data):
             return published.adapted(path, data), digest
     content = read_bytes(path)
@@ -96,12 +97,12 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
     """Raise ValueError or KeyError if a field that a comparison needs is missing or has the wrong type."""
     metadata = data["metadata"]
-    kinds = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
-    for name, kind in kinds.items():
-        if not isinstance(metadata[name], kind):
+    types = {"subject_model": str, "runs_expected": int, "runs_completed": int, "evaluator_models": list}
+    for name, expected_type in types.items():
+        if not isinstance(metadata[name], expected_type):
             raise ValueError(f"metadata.{name}")
-    rows = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
-    if not all(isinstance(row, list) and all(isinstance(item, dict) for item in row) for row in rows):
+    lists = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
+    if not all(isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in lists):
         raise ValueError("errors, response_models and parameters_changed are lists of objects")
     row_keys = {"response_models": _RESPONSE_MODEL_KEYS, "parameters_changed": _CHANGED_PARAMETER_KEYS}
     for name, keys in row_keys.items():
@@ -133,7 +134,7 @@ def _refuse_impossible_cells(side: Side) -> None:
 
 
 def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
-    """The bounds of each value that metrics use, by name; the widest if several metrics use it."""
+    """The bounds of each value by name: the widest of those of the metrics that use it."""
     bounds: dict[str, Bounds] = {}
     for metric in metrics:
         for name in filter(None, (metric.of, metric.per)):

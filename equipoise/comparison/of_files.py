@@ -8,14 +8,14 @@ from pathlib import Path
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.gate.refusals import (
     Metrics,
-    refuse_people,
+    refuse_label_rule,
     refuse_undecidable,
-    refuse_unfit,
+    refuse_unfit_metric,
     refuse_without_labels,
 )
 from equipoise.comparison.load import load_without_transcripts
-from equipoise.comparison.pool import pooled
-from equipoise.comparison.release import Release, parts, releases
+from equipoise.comparison.pool import pool_results
+from equipoise.comparison.release import Release, release_sections, releases
 from equipoise.comparison.side import Side
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
@@ -26,41 +26,41 @@ from equipoise.core.types import JSON
 def compare_files(
     baselines: Sequence[Path], candidates: Sequence[Path], rules: Sequence[Rule], *, allows_mismatch: bool
 ) -> list[dict[str, JSON]]:
-    """The sections `comparison` and, with rules, `gate` for each candidate. Raises UserError.
+    """The sections of each candidate: `comparison` and, with rules, `gate`. Raises UserError.
 
-    Files of one model with the same settings are pooled. If there are several baselines, oldest first, the
+    Files of one model with the same settings are pooled. If there are several baselines, oldest first, each
     candidate is compared with the last, and the section `trend` has all releases.
     """
     from equipoise.comparison.trend import trend
 
-    older, results = pooled(map(load_verified, baselines)), []
-    for after in pooled(map(load_verified, candidates)):
+    older, all_sections = pool_results(map(load_verified, baselines)), []
+    for after in pool_results(map(load_verified, candidates)):
         release = _release_of(after, rules, allows_mismatch=allows_mismatch)
-        compared = _sections(older[-1], after, release)
+        sections = _compare_and_gate(older[-1], after, release)
         if len(older) > 1:
-            compared["trend"] = trend(
+            sections["trend"] = trend(
                 [*older, after],
                 allows_mismatch=allows_mismatch,
                 is_study=not rules,
                 most_unscored=most_unscored(release.rules),
             )
-        results.append(compared)
-    return results
+        all_sections.append(sections)
+    return all_sections
 
 
 def _release_of(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
-    """The release of one candidate on one suite."""
+    """The release of a candidate on its suite, without a baseline file: that is loaded already."""
     own = rules_for(after.suite.name, rules)
     if rules and not own:
         raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
     return Release(rules=own, family=family_of(own), allow_mismatch=allows_mismatch)
 
 
-def _sections(before: Side, after: Side, release: Release) -> dict[str, JSON]:
+def _compare_and_gate(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
-    # Without rules the effect of options may be studied; with rules the settings of the two must agree.
+    # Only without rules may options differ whose effect the suite can report (`is_study`).
     comparison = compare(
         before,
         after,
@@ -71,11 +71,11 @@ def _sections(before: Side, after: Side, release: Release) -> dict[str, JSON]:
     metrics = {name: change.metric for name, change in comparison.changes.items()}
     for rule in release.rules:
         available = _labelled_metrics(after) if rule.people else metrics
-        refuse_unfit(rule, available, f"what {before.file} and {after.file} share")
+        refuse_unfit_metric(rule, available, f"what {before.file} and {after.file} share")
         if rule.people:
             refuse_without_labels(rule, before, after, available)
     refuse_undecidable(release.rules, after)
-    return parts(release, comparison, after)
+    return release_sections(release, comparison, after)
 
 
 def _labelled_metrics(side: Side) -> Metrics:
@@ -92,12 +92,12 @@ def gate_files(
     *,
     allows_mismatch: bool,
 ) -> dict[str, dict[str, dict[str, JSON]]]:
-    """The sections `comparison` and `gate`, by model and suite. Raises UserError.
+    """The sections `gate` and, with a baseline, `comparison`, by model and suite. Raises UserError.
 
     Files of one model and suite with the same settings are pooled. All suites of a model form one release.
     """
     sides: dict[str, dict[str, Side]] = {}
-    for after in pooled(map(load_verified, candidates)):
+    for after in pool_results(map(load_verified, candidates)):
         by_suite = sides.setdefault(after.model, {})
         if (other := by_suite.setdefault(after.suite.name, after)) is not after:
             raise UserError(
@@ -110,20 +110,20 @@ def gate_files(
             list(by_suite), baseline, rules, inconclusive, allow_mismatch=allows_mismatch
         )
         results[model] = {
-            name: _gate_sections(by_suite[name], release) for name, release in suite_releases.items()
+            name: _gate_candidate(by_suite[name], release) for name, release in suite_releases.items()
         }
     return results
 
 
-def _gate_sections(after: Side, release: Release) -> dict[str, JSON]:
+def _gate_candidate(after: Side, release: Release) -> dict[str, JSON]:
     if release.baseline is not None:
-        return _sections(load_verified(release.baseline), after, release)
+        return _compare_and_gate(load_verified(release.baseline), after, release)
     refuse_undecidable(release.rules, after)
-    return parts(release, None, after)
+    return release_sections(release, None, after)
 
 
-def check(suite_releases: Mapping[str, Release]) -> None:
-    """Raise UserError for a baseline of another suite, and for a rule about a metric that it lacks.
+def check_releases(suite_releases: Mapping[str, Release]) -> None:
+    """Raise UserError for a baseline of another suite, and for a rule about labels or a metric that it lacks.
 
     For use before there are results. Whether these are comparable with the baseline is checked later.
     """
@@ -134,5 +134,5 @@ def check(suite_releases: Mapping[str, Release]) -> None:
         if before.suite.name != name:
             raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
         for rule in release.rules:
-            refuse_people(rule)
-            refuse_unfit(rule, before.metrics, before.file)
+            refuse_label_rule(rule)
+            refuse_unfit_metric(rule, before.metrics, before.file)

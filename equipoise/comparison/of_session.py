@@ -1,7 +1,4 @@
-"""Comparison of a session with its baseline.
-
-A baseline or rule that cannot work is refused before any call. The verdict is given at the end.
-"""
+"""Comparison of a session with its baseline: checks before the first call, and the verdict at the end."""
 
 from __future__ import annotations
 
@@ -12,12 +9,12 @@ from pathlib import Path
 from equipoise.comparison.comparable import mismatches, sampling_differences, unknown_cells, why_unfit
 from equipoise.comparison.gate.refusals import (
     Metrics,
-    refuse_people,
+    refuse_label_rule,
     refuse_single_runs,
-    refuse_unfit,
+    refuse_unfit_metric,
 )
-from equipoise.comparison.release import Release, parts
-from equipoise.comparison.side import Side, loaded
+from equipoise.comparison.release import Release, release_sections
+from equipoise.comparison.side import Side, results_from_json
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -30,16 +27,16 @@ from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
 
-def expected(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
+def expected_cells(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
     """The cells that a session with these cases will have, without values."""
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
     return suite.combine(rows.of_records(suite, records, rubric.scale))
 
 
-def prepare(
+def load_baseline(
     release: Release, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
 ) -> Side | None:
-    """The baseline of a suite in a session, after all checks that are possible before it runs.
+    """The baseline of a suite in a session, or None, after all checks that are possible before calls.
 
     `metadata` and `metrics` are those that the session's results will have, and `runs` is the number of runs
     of each case. Raises UserError.
@@ -54,9 +51,9 @@ def prepare(
     baseline = load_verified(release.baseline)
     refuse_mismatch(release, baseline, metadata)
     for rule in release.rules:
-        refuse_people(rule)
-        refuse_unfit(rule, metrics, "this session")
-        refuse_unfit(rule, baseline.metrics, shown(release.baseline))
+        refuse_label_rule(rule)
+        refuse_unfit_metric(rule, metrics, "this session")
+        refuse_unfit_metric(rule, baseline.metrics, shown(release.baseline))
         refuse_single_runs(rule, baseline, runs)
     return baseline
 
@@ -72,7 +69,7 @@ def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSO
 
 
 def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) -> None:
-    """Raise UserError if the session has cases that the baseline lacks. The reverse is allowed."""
+    """Raise UserError if the session has cases that the baseline lacks. The baseline may have more."""
     _refuse(release, baseline, unknown_cells(baseline.cells, cells))
 
 
@@ -84,23 +81,25 @@ def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
         )
 
 
-def conclude(
+def comparison_sections(
     release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path, doubt: str | None = None
 ) -> dict[str, JSON]:
     """The sections `comparison` and `gate` of a session's results; empty without a baseline and rules.
 
-    `doubt` says why the session's records do not follow from its calls, if verification found that.
+    `doubt` says why the session's records do not verifiably follow from its calls; None if they do.
     """
     if baseline is None and not release.rules:
         return {}
     from equipoise.comparison.compare import compare
 
-    candidate = replace(loaded(shown(path), data).side, doubt=doubt)
+    candidate = replace(results_from_json(shown(path), data).side, doubt=doubt)
     if baseline is None:
-        return parts(release, None, candidate)
+        return release_sections(release, None, candidate)
     comparison = compare(
         baseline, candidate, allows_mismatch=True, most_unscored=most_unscored(release.rules)
     )
-    # Settings and cases were checked before any call. What an endpoint changed is known only now.
-    late = [] if release.allow_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
-    return parts(release, comparison, candidate, doubts=late)
+    # Settings and cases were checked before any call. Which parameters an endpoint changed is known only now.
+    late_mismatches = (
+        [] if release.allow_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
+    )
+    return release_sections(release, comparison, candidate, late_mismatches=late_mismatches)

@@ -14,7 +14,7 @@ from equipoise.core.types import JSON
 from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
 
-FEWEST = 3
+FEWEST_MODELS = 3
 """Fewest models that two panels must share for a rank correlation."""
 
 
@@ -22,15 +22,15 @@ def load(paths: Sequence[Path]) -> list[LoadedResults]:
     """Results that differ only in models and evaluators. Raises UserError."""
     sides = [load_results(path) for path in paths]
     for side in sides:
-        _refuse_unlike(side, sides[0])
+        _refuse_other_settings(side, sides[0])
     return sides
 
 
-def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
-    """The headline figure in percent, by panel and model. Raises UserError."""
+def scores_by_panel(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
+    """The headline figure in percent, by panel and model. Raises UserError for two results of one model."""
     by_panel: dict[str, dict[str, float]] = {}
     for side in sides:
-        panel = _panel(side)
+        panel = _panel_name(side)
         if side.model in by_panel.setdefault(panel, {}):
             raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
         value = measure(next(iter(side.metrics.values())), side.cells).value
@@ -39,19 +39,19 @@ def rankings(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
     return by_panel
 
 
-def _panel(side: Side) -> str:
+def _panel_name(side: Side) -> str:
     return " + ".join(sorted(side.metadata["evaluator_models"]))
 
 
-def _refuse_unlike(side: Side, first: Side) -> None:
+def _refuse_other_settings(side: Side, first: Side) -> None:
     """Raise UserError if results differ from the first in more than models and evaluators, or have none."""
-    here, there = side.metadata, first.metadata
-    if any(here.get(key) != there.get(key) for key in ("suite", "data_hash")):
+    metadata, expected = side.metadata, first.metadata
+    if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
     options = (option for option in side.suite.options if not option.is_about_judging)
-    alike = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
-    for key, name in alike.items():
-        if here.get(key) != there.get(key):
+    settings = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
+    for key, name in settings.items():
+        if metadata.get(key) != expected.get(key):
             raise UserError(
                 f"{side.file}: its {name} differs from that in {first.file}; "
                 "give results that differ in models and evaluators only"
@@ -61,7 +61,7 @@ def _refuse_unlike(side: Side, first: Side) -> None:
             f"{side.file}: was not asked the same {side.suite.clusters} in the same languages "
             f"as {first.file}; give results of the same ones"
         )
-    if here.get("evaluators") == {}:
+    if metadata.get("evaluators") == {}:
         raise UserError(f"{side.file}: no evaluator has judged it, so there is no panel to rank by")
 
 
@@ -81,17 +81,17 @@ def rank_correlations(by_panel: Mapping[str, Mapping[str, float]]) -> list[dict[
 
 
 def _why_no_correlation(columns: Sequence[Mapping[str, float]]) -> str | None:
-    if len(columns[0]) < FEWEST:
-        return f"they share {len(columns[0])} models, and it takes {FEWEST}"
+    if len(columns[0]) < FEWEST_MODELS:
+        return f"they share {len(columns[0])} models, and it takes {FEWEST_MODELS}"
     is_flat = any(len(set(column.values())) == 1 for column in columns)
     return "one of them ranks all models alike" if is_flat else None
 
 
-def within_panels(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
+def evaluator_agreement(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
     """Rows on how far the evaluators of each panel agree in ranking models, if the suite measures that."""
     panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:
-        models = panels.setdefault(_panel(side), {})
+        models = panels.setdefault(_panel_name(side), {})
         if side.model in models:
             raise UserError(f"{side.file}: there are two results of {side.model}; give one of each model")
         models[side.model] = side.rows

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 
-def pooled(sides: Iterable[Side]) -> list[Side]:
-    """The results, with those of the same model and settings joined into one, in the order of the first.
+def pool_results(sides: Iterable[Side]) -> list[Side]:
+    """The results, with those of the same model and settings pooled into one, in the order of the first.
 
-    Results that ended by `--until gate` are not joined, as that rule stopped them because of their values.
-    Raises UserError for results that are there twice.
+    Results that ended by `--until gate` are not pooled: their values decided how many runs they have. Raises
+    UserError for duplicates.
     """
     groups: list[list[Side]] = []
     for side in sides:
@@ -32,9 +32,9 @@ def pooled(sides: Iterable[Side]) -> list[Side]:
         if group is None:
             groups.append([side])
         else:
-            _refuse_twice(group, side)
+            _refuse_duplicate(group, side)
             group.append(side)
-    return [group[0] if len(group) == 1 else _joined(group) for group in groups]
+    return [group[0] if len(group) == 1 else _pool_group(group) for group in groups]
 
 
 def _belong_together(first: Side, second: Side) -> bool:
@@ -45,17 +45,17 @@ def _belong_together(first: Side, second: Side) -> bool:
     return not mismatches(*metadata) and not sampling_differences(*metadata)
 
 
-def _refuse_twice(group: Sequence[Side], side: Side) -> None:
+def _refuse_duplicate(group: Sequence[Side], side: Side) -> None:
     for other in group:
-        if other.digest == side.digest or _session(other) == _session(side):
+        if other.digest == side.digest or _session_key(other) == _session_key(side):
             raise UserError(f"{side.file}: has the same runs as {other.file}; they would count twice")
 
 
-def _session(side: Side) -> tuple[JSON, JSON]:
+def _session_key(side: Side) -> tuple[JSON, JSON]:
     return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
 
-def _joined(group: Sequence[Side]) -> Side:
+def _pool_group(group: Sequence[Side]) -> Side:
     doubts = [f"{side.file}: {side.doubt}" for side in group if side.doubt]
     return Side(
         file=" + ".join(side.file for side in group),
@@ -66,34 +66,43 @@ def _joined(group: Sequence[Side]) -> Side:
         audits=_latest_audits(group),
         cells=_pooled_cells([side.cells for side in group]),
         doubt="; ".join(doubts) or None,
-        asking=_pooled_askers(group),
+        asker_cells=_pooled_askers(group),
     )
 
 
 def _pooled_askers(group: Sequence[Side]) -> AskerCells:
-    """The pooled cells about who asks; empty unless all pieces used the same cues."""
-    first, *others = [side.asking for side in group]
+    """The pooled cells for metrics about who asks; empty unless all results have the same cues."""
+    first, *others = [side.asker_cells for side in group]
     if not all(other.is_like(first) for other in others):
         return NO_ASKERS
-    return replace(first, cells=_pooled_cells([side.asking.cells for side in group]))
+    return replace(first, cells=_pooled_cells([side.asker_cells.cells for side in group]))
 
 
-def _pooled_metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """The metadata of the first piece, with counts summed and the rows of all pieces."""
-    worst = next((item["status"] for item in every if item["status"] != "complete"), "complete")
+def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+    """The metadata of the first results, with the counts summed and the rows of all."""
+    worst = next(
+        (metadata["status"] for metadata in all_metadata if metadata["status"] != "complete"), "complete"
+    )
     return {
-        **every[0],
+        **all_metadata[0],
         "status": worst,
-        "started": min((time for item in every if (time := item.get("started"))), default=None),
-        "finished": max((time for item in every if (time := item.get("finished"))), default=None),
-        "runs": sum(item.get("runs") or 0 for item in every),
-        **{name: sum(item[name] for item in every) for name in ("runs_expected", "runs_completed")},
+        "started": min(
+            (time for metadata in all_metadata if (time := metadata.get("started"))), default=None
+        ),
+        "finished": max(
+            (time for metadata in all_metadata if (time := metadata.get("finished"))), default=None
+        ),
+        "runs": sum(metadata.get("runs") or 0 for metadata in all_metadata),
+        **{
+            name: sum(metadata[name] for metadata in all_metadata)
+            for name in ("runs_expected", "runs_completed")
+        },
         **{
             name: [
-                # Without positions, which are valid only in the piece's own journal.
-                {part: value for part, value in row.items() if part not in PLACES}
-                for item in every
-                for row in item[name]
+                # Without positions, which are valid only in one journal.
+                {key: value for key, value in row.items() if key not in PLACES}
+                for metadata in all_metadata
+                for row in metadata[name]
             ]
             for name in ("response_models", "parameters_changed")
         },
@@ -101,19 +110,19 @@ def _pooled_metadata(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
 
 
 def _latest_audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
-    """The latest audit of each evaluator in any piece; None for those without one."""
+    """The latest audit of each evaluator in any of the results; None for evaluators without one."""
     audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (
         (audit, name) for side in group for name, audit in side.audits.items() if audit is not None
     ):
-        before = audits.get(name)
-        if before is None or (audit["finished"] or "") > (before["finished"] or ""):
+        latest = audits.get(name)
+        if latest is None or (audit["finished"] or "") > (latest["finished"] or ""):
             audits[name] = audit
     return audits
 
 
 def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
-    """Each case of any piece, with the runs of all pieces in order."""
+    """Each case of any of the results, with the runs of all of them in order."""
     pieces: dict[str, list[Cell]] = {}
     for cell in chain.from_iterable(group):
         pieces.setdefault(cell.id, []).append(cell)
@@ -137,13 +146,13 @@ def _concatenated(
     pieces: Sequence[Mapping[str, Sequence[float | None]]],
 ) -> dict[str, Sequence[float | None]]:
     """The values of each name over all runs; None for the runs of a piece without that name."""
-    lengths = [max(map(len, piece.values()), default=0) for piece in pieces]
+    run_counts = [max(map(len, piece.values()), default=0) for piece in pieces]
     names = dict.fromkeys(name for piece in pieces for name in piece)
     return {
         name: [
             value
-            for piece, length in zip(pieces, lengths, strict=True)
-            for value in piece.get(name, [None] * length)
+            for piece, runs in zip(pieces, run_counts, strict=True)
+            for value in piece.get(name, [None] * runs)
         ]
         for name in names
     }

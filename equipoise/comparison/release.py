@@ -1,4 +1,4 @@
-"""The release: for each suite of a session, the baseline and the rules of the gate."""
+"""The release: for each suite of a session or a model, the baseline and the rules of the gate."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise import suites
-from equipoise.comparison.gate.family import NO_RULES, Family, tests
-from equipoise.comparison.load import of_suite
+from equipoise.comparison.gate.family import NO_RULES, Family, required_tests
+from equipoise.comparison.load import find_results_file
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """How the results of one suite will be compared and gated.
+    """How the results of one suite are compared and gated.
 
     `baseline` is a results file. `family` counts the statistical tests among the rules of all suites that
     are released together. `inconclusive` is the verdict that an inconclusive gate counts as.
@@ -41,8 +41,8 @@ class Release:
         return any(rule.name == VERIFIED for rule in self.rules)
 
 
-NOTHING = Release()
-"""A release without baseline and rules."""
+NO_RELEASE = Release()
+"""A release without a baseline and without rules."""
 
 
 def releases(
@@ -53,9 +53,9 @@ def releases(
     *,
     allow_mismatch: bool,
 ) -> dict[str, Release]:
-    """The release of each of these suites, by name, from the options of the session. Raises UserError.
+    """The release of each of these suites, by name, from the user's options. Raises UserError.
 
-    If `baseline` is a folder, it may lack results of a suite that has no rule comparing with them.
+    If `baseline` is a folder, it may lack results of a suite whose rules need none.
     """
     _refuse_pointless(rules, inconclusive, baseline, allow_mismatch=allow_mismatch)
     for rule in rules:
@@ -66,12 +66,12 @@ def releases(
     own_rules = {name: rules_for(name, rules) for name in names}
     if rules and not any(own_rules.values()):
         raise UserError(f"{rules[0]}: there are no rules for {', '.join(names)}")
-    count = sum(len(tests(own)) for own in own_rules.values())
+    count = sum(len(required_tests(own)) for own in own_rules.values())
     by_suite = {
         name: Release(
-            baseline=baseline and of_suite(baseline, name),
+            baseline=baseline and find_results_file(baseline, name),
             rules=own,
-            family=Family(rules=count, own=len(tests(own))),
+            family=Family(rules=count, own=len(required_tests(own))),
             inconclusive=inconclusive,
             allow_mismatch=allow_mismatch,
         )
@@ -104,16 +104,17 @@ def _refuse_missing(by_suite: Mapping[str, Release], baseline: Path | None) -> N
         raise UserError(f"--baseline: {shown(baseline)} has results of none of these suites: {names}")
 
 
-def parts(
+def release_sections(
     release: Release,
     comparison: Comparison | None,
-    after: Side,
+    candidate: Side,
     *,
-    doubts: Sequence[str] = (),
+    late_mismatches: Sequence[str] = (),
 ) -> dict[str, JSON]:
     """The sections `comparison` and `gate` of the candidate's results JSON.
 
-    `doubts` are mismatches that became known only during the session: no rule passes then.
+    `late_mismatches` became known only during the session: with any of them, no rule that needs the baseline
+    passes.
     """
     from equipoise.comparison.gate.verdict import rule_on_all
 
@@ -122,14 +123,14 @@ def parts(
         results["gate"] = rule_on_all(
             release.rules,
             comparison,
-            after.counts,
-            audits=after.audits,
-            asking=after.asking,
-            clusters=after.suite.clusters,
+            candidate.counts,
+            audits=candidate.audits,
+            asker_cells=candidate.asker_cells,
+            noun=candidate.suite.clusters,
             family=release.family,
-            doubts=doubts,
+            late_mismatches=late_mismatches,
         )
-        if answers := _model_changes(comparison, after):
+        if answers := _model_changes(comparison, candidate):
             results["gate"]["answered"] = answers
     return results
 
@@ -138,5 +139,5 @@ def _model_changes(comparison: Comparison | None, candidate: Side) -> list[str]:
     """A phrase for each change of the model that answered: within either result, or between the two."""
     if comparison is None:
         return answered.changes(candidate.metadata)
-    before, after = comparison.before.metadata, comparison.after.metadata
-    return [*answered.between(before, after), *answered.within(before, after)]
+    older, newer = comparison.before.metadata, comparison.after.metadata
+    return [*answered.between(older, newer), *answered.within(older, newer)]

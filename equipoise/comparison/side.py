@@ -1,4 +1,4 @@
-"""The results of one model on one suite: `Side`, which a comparison needs, and `LoadedResults`, all of it."""
+"""The results of one model on one suite: `Side`, for comparisons, and `LoadedResults`, in full."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Side:
     `file` is the path as messages show it, and `digest` the file's SHA-256. `until` says how `--until` ended
     the session. `audits` has the audit of each evaluator, None if there is none, and `people` the labels of
     people. `doubt` says why verification against the journal failed; None if it succeeded or was not tried.
-    `asking` has the cells for the metrics about who asks.
+    `asker_cells` has the cells for the metrics about who asks.
     """
 
     file: str
@@ -53,7 +53,7 @@ class Side:
     audits: Mapping[str, AuditFigures | None] = field(default_factory=dict)
     people: Mapping[str, JSON] | None = None
     doubt: str | None = None
-    asking: AskerCells = NO_ASKERS
+    asker_cells: AskerCells = NO_ASKERS
 
     @property
     def model(self) -> str:
@@ -68,7 +68,7 @@ class Side:
 
     @property
     def counts(self) -> RunCounts:
-        """The numbers of its runs: planned, left and unscored."""
+        """The numbers of runs: planned, left and unscored."""
         planned, completed = self.metadata["runs_expected"], self.metadata["runs_completed"]
         return RunCounts(planned=planned, left=planned - completed, unscored=len(self.errors))
 
@@ -79,12 +79,12 @@ class Side:
 
     @property
     def scale(self) -> Scale:
-        """The scale of its verdicts, without descriptions of the levels."""
+        """The scale of verdicts, without descriptions of the levels."""
         scale = self.metadata["scale"]
         return Scale(low=scale["low"], high=scale["high"], levels={})
 
     def about(self) -> dict[str, JSON]:
-        """The fields that identify it in a comparison."""
+        """The fields that identify these results in a comparison."""
         names = ("subject_model", "started", "finished", "runs", "status")
         identity = {name: self.metadata.get(name) for name in names}
         return {"file": self.file, "sha256": self.digest, "doubt": self.doubt, **identity}
@@ -92,11 +92,11 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedResults(Side):
-    """Results in full: the JSON and a row for each run. `asked` are the rows of runs with an asker cue."""
+    """Results in full: the JSON, and a row for each run; those of runs with an asker cue are `cued_rows`."""
 
     data: Mapping[str, JSON]
     rows: Sequence[RunRow]
-    asked: Sequence[RunRow]
+    cued_rows: Sequence[RunRow]
 
     @property
     def side(self) -> Side:
@@ -104,8 +104,8 @@ class LoadedResults(Side):
         return Side(**{item.name: getattr(self, item.name) for item in fields(Side)})
 
 
-def loaded(file: str, data: Mapping[str, JSON], digest: str | None = None) -> LoadedResults:
-    """The results in this JSON, from a file or a running session."""
+def results_from_json(file: str, data: Mapping[str, JSON], digest: str | None = None) -> LoadedResults:
+    """The results in the JSON of a file or a running session. `file` is the path as messages show it."""
     suite = suites.load(data["metadata"]["suite"]).of(data["metadata"].get("dataset"))
     plain, cued = rows.of_json(data["results"]), rows.of_askers(data)
     return LoadedResults(
@@ -118,8 +118,8 @@ def loaded(file: str, data: Mapping[str, JSON], digest: str | None = None) -> Lo
         until=data.get("summary", {}).get("until"),
         audits=data.get("audit") or {},
         people=data.get("people"),
-        asking=askers.of(suite, data, plain, cued),
+        asker_cells=askers.of(suite, data, plain, cued),
         data=data,
         rows=plain,
-        asked=cued,
+        cued_rows=cued,
     )

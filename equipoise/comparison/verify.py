@@ -1,7 +1,4 @@
-"""Verification of results against their journal.
-
-The results are built again from the journal's records, and the records from the journal's calls.
-"""
+"""Verification of results: built again from the journal's records, and these from its calls."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ from equipoise.suites import AnySuite, rubric_path
 def load_verified(path: Path) -> Side:
     """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
     results = load_without_transcripts(path)
-    return replace(results.side, doubt=_doubt(path, results))
+    return replace(results.side, doubt=_why_unverified(path, results))
 
 
-def _doubt(path: Path, side: LoadedResults) -> str | None:
-    """Why verification fails, in a few words; None if it succeeds."""
+def _why_unverified(path: Path, side: LoadedResults) -> str | None:
+    """Why results are not verified, in a few words; None if they are."""
     journal_path = store.journal_of(path)
     if not journal_path.is_file():
         return "its journal is not next to it"
@@ -45,22 +42,22 @@ def _doubt(path: Path, side: LoadedResults) -> str | None:
         rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
         rebuilt = rows.of_records(side.suite, records, rubric.scale)
         summary = side.suite.summary(rebuilt, rubric.scale)
-        # Only these parts are compared: a later version may compute intervals differently.
+        # Only the suite's own keys are compared: a later version may compute intervals differently.
         stated = {name: side.data["summary"].get(name) for name in summary}
-        is_same = _agrees(stated, json_io.loads(json_io.dumps(summary)))
-        is_same &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
+        agrees = _agrees(stated, json_io.loads(json_io.dumps(summary)))
+        agrees &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
         if cued is not None:
-            is_same &= _has_askers(path, side, cued, rebuilt, rubric)
-        if not is_same or not _has_results(path, rows.to_json(side.suite, rebuilt, rubric.scale)):
+            agrees &= _askers_agree(path, side, cued, rebuilt, rubric)
+        if not agrees or not _results_agree(path, rows.to_json(side.suite, rebuilt, rubric.scale)):
             return "it does not say what its journal says"
         # Frees memory before the calls are read.
         del records, rebuilt
-        return unlike_calls(side.suite, rubric, history)
+        return why_unlike_calls(side.suite, rubric, history)
     except (OSError, UserError, *DAMAGE):
         return "its journal cannot be read"
 
 
-def _has_askers(path: Path, side: Side, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
+def _askers_agree(path: Path, side: Side, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
     """Whether the section `askers` of a file agrees with the journal's runs with an asker cue."""
     indices = {row.question.key: row.question.index for row in plain}
     rebuilt = rows.of_records(side.suite, cued.records(), rubric.scale, part=rows.ASKED, indices=indices)
@@ -69,15 +66,15 @@ def _has_askers(path: Path, side: Side, cued: History, plain: Sequence[RunRow], 
     return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(data)))
 
 
-def _has_results(path: Path, made: Mapping[str, JSON]) -> bool:
+def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
     """Whether the section `results` of a file agrees with what was built from the journal."""
-    if light.has_results(path, made):
+    if light.has_results(path, rebuilt):
         return True
     results = load(path).data["results"]
-    return results.keys() == made.keys() and _agrees(results, json_io.loads(json_io.dumps(made)))
+    return results.keys() == rebuilt.keys() and _agrees(results, json_io.loads(json_io.dumps(rebuilt)))
 
 
-def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
+def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
     """Why the records of a journal do not verifiably follow from its calls; None if they do."""
     if history.is_rearranged:
         return "lines of its journal were removed, doubled or moved"
@@ -95,15 +92,15 @@ def unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | Non
 def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
     """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
     return {
-        name: audit and {part: audit[part] for part in ("state", "source", "judged")}
+        name: audit and {key: audit[key] for key in ("state", "source", "judged")}
         for name, audit in figures.items()
     }
 
 
-def _agrees(stated: JSON, made: JSON) -> bool:
-    """Whether `made` contains all that a file states. It may have more, as from a later version."""
-    if isinstance(stated, dict) and isinstance(made, dict):
-        return all(name in made and _agrees(value, made[name]) for name, value in stated.items())
-    if isinstance(stated, list) and isinstance(made, list):
-        return len(stated) == len(made) and all(map(_agrees, stated, made))
-    return bool(stated == made)
+def _agrees(stated: JSON, rebuilt: JSON) -> bool:
+    """Whether what was built again has all that a file states. More is allowed, as from a later version."""
+    if isinstance(stated, dict) and isinstance(rebuilt, dict):
+        return all(name in rebuilt and _agrees(value, rebuilt[name]) for name, value in stated.items())
+    if isinstance(stated, list) and isinstance(rebuilt, list):
+        return len(stated) == len(rebuilt) and all(map(_agrees, stated, rebuilt))
+    return bool(stated == rebuilt)

@@ -322,7 +322,7 @@ def rankings(
 ) -> Iterator[str]:
     """A row per model and a column per panel, then the agreement between panels and within them.
 
-    The arguments are the results of `panels.rankings`, `panels.rank_correlations` and `panels.within_panels`.
+    The arguments are `scores_by_panel`, `rank_correlations` and `evaluator_agreement` of `comparison.panels`.
     """
     models = dict.fromkeys(model for values in scores.values() for model in values)
     columns = [(model, *(_percent(values.get(model)) for values in scores.values())) for model in models]

@@ -187,7 +187,9 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
             metadata=side.metadata,
             summary=side.data.get("summary", {}),
             errors=side.data["errors"],
-            _side=replace(side, data=light, rows=rows.of_json(light["results"]), asked=rows.of_askers(light)),
+            _side=replace(
+                side, data=light, rows=rows.of_json(light["results"]), cued_rows=rows.of_askers(light)
+            ),
             _data=side.data if keeps_transcripts else None,
         )
 

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
 
-from equipoise.comparison.release import NOTHING, Release
+from equipoise.comparison.release import NO_RELEASE, Release
 from equipoise.comparison.side import Side
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case, Cue, Run
@@ -49,7 +49,7 @@ class Plan:
 
     def release(self, name: str) -> Release:
         """The release of a suite: what its results are compared with, and its gate's rules."""
-        return self.releases.get(name, NOTHING)
+        return self.releases.get(name, NO_RELEASE)
 
     def runs(self, name: str) -> Sequence[Run]:
         """All runs of a suite in the order in which they begin.

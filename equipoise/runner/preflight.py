@@ -126,11 +126,11 @@ def _prepare_release(plan: Plan, name: str) -> None:
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
     is_measured = plan.settings.until or suite_release.baseline
-    cells = of_session.expected(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
+    cells = of_session.expected_cells(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
-    plan.baselines[name] = of_session.prepare(
+    plan.baselines[name] = of_session.load_baseline(
         suite_release, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
     )
 
@@ -156,7 +156,7 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
         case_ids = {run.case.id for run in plan.runs(name) if run.id in selected}
         cases = [case for case in loaded.cases if case.id in case_ids]
         of_session.refuse_other_cases(
-            plan.release(name), baseline, of_session.expected(loaded.suite, loaded.rubric, cases)
+            plan.release(name), baseline, of_session.expected_cells(loaded.suite, loaded.rubric, cases)
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from equipoise.comparison.compare import change_in, common_cells, levels_of_look
-from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules
 from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.release import Release
 from equipoise.comparison.side import Side
@@ -98,7 +98,7 @@ def look_at_gate(
         levels = levels_of_look(number, looks, baseline.runs, 1 - 2 * alpha)
         return decide(rule, change_in(metric, older, newer, suite.clusters, levels))
 
-    failed = failing(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
+    failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
     verdicts = {rule.text: _in_family(decision(rule), rule in failed) for rule in rules}
     is_enough = "inconclusive" not in verdicts.values()
     return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}

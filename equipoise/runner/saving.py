@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from equipoise.comparison import of_session
-from equipoise.comparison.verify import unlike_calls
+from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import CannotSave
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, is_asked
@@ -37,8 +37,10 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
         release = plan.release(name)
         doubt = None
         if release.is_to_be_verified:
-            doubt = unlike_calls(loaded.suite, loaded.rubric, history)
-        data |= of_session.conclude(release, plan.baselines.get(name), data, loaded.files.results, doubt)
+            doubt = why_unlike_calls(loaded.suite, loaded.rubric, history)
+        data |= of_session.comparison_sections(
+            release, plan.baselines.get(name), data, loaded.files.results, doubt
+        )
     try:
         store.write_json(loaded.files.results, data)
     except OSError as error:

@@ -15,8 +15,8 @@ from equipoise import suites
 from equipoise.comparison import of_session
 from equipoise.comparison.gate.refusals import refuse_undecidable
 from equipoise.comparison.release import Release
-from equipoise.comparison.side import loaded
-from equipoise.comparison.verify import unlike_calls
+from equipoise.comparison.side import results_from_json
+from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings
@@ -60,7 +60,7 @@ def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: S
 
 def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
     """The cluster of a case; the first one if its figures are in several."""
-    return of_session.expected(suite, rubric, [case])[0].cluster
+    return of_session.expected_cells(suite, rubric, [case])[0].cluster
 
 
 # Merging.
@@ -92,14 +92,14 @@ def _conclusion(
     suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
 ) -> dict[str, JSON]:
     """The comparison and the gate of merged results. Raises UserError."""
-    candidate = loaded(shown(files.results), data).side
+    candidate = results_from_json(shown(files.results), data).side
     refuse_undecidable(wanted.rules, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
-    before = of_session.prepare(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
+    before = of_session.load_baseline(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
     if before is not None:
         of_session.refuse_other_cases(wanted, before, candidate.cells)
     doubt = None
     if wanted.is_to_be_verified:
         rubric = suite.rubric(suites.rubric_path(suite, data["metadata"].get("dataset"), Path.cwd()))
-        doubt = unlike_calls(suite, rubric, joined)
-    return of_session.conclude(wanted, before, data, files.results, doubt)
+        doubt = why_unlike_calls(suite, rubric, joined)
+    return of_session.comparison_sections(wanted, before, data, files.results, doubt)

@@ -11,7 +11,7 @@ from fake_client import Project
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.load import load
-from equipoise.comparison.pool import pooled
+from equipoise.comparison.pool import pool_results
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
@@ -143,7 +143,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     swayed.run(**MIRROR, fresh=True)
     after = load(swayed.results_path)
     found = compare(before, after)
-    plain = compare(*(replace(side, asking=NO_ASKERS) for side in (before, after)))
+    plain = compare(*(replace(side, asker_cells=NO_ASKERS) for side in (before, after)))
     assert found.changes["asker.asymmetry"].difference.value == pytest.approx(25 / 3, abs=4)
     assert {name: found.changes[name] for name in plain.changes} == plain.changes
     assert "asker.shift.state" not in plain.changes
@@ -163,5 +163,5 @@ def test_pieces_of_one_model_are_pooled(swayed: Project) -> None:
     swayed.run(**MIRROR, fresh=True)
     two = load(swayed.results_path)
     metadata = {**two.metadata, "started": "2026-01-01T00:00:00+00:00"}
-    (both,) = pooled([one, replace(two, metadata=metadata)])
-    assert [len(cell.of("asymmetry")) for cell in both.asking.cells] == [4] * 16
+    (both,) = pool_results([one, replace(two, metadata=metadata)])
+    assert [len(cell.of("asymmetry")) for cell in both.asker_cells.cells] == [4] * 16

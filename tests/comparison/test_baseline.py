@@ -12,7 +12,7 @@ from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, withou
 
 from equipoise.comparison.comparable import allowed_differences, mismatches, sampling_differences, why_unfit
 from equipoise.comparison.load import load, load_without_transcripts
-from equipoise.comparison.side import LoadedResults, loaded
+from equipoise.comparison.side import LoadedResults, results_from_json
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
@@ -56,7 +56,7 @@ def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: 
 def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
     """But for the digest, which a session has not got yet."""
     path = write(tmp_path / "m.json", RUNS)
-    read, made = load(path), loaded("m.json", data_of(RUNS))
+    read, made = load(path), results_from_json("m.json", data_of(RUNS))
     assert (made.cells, made.metadata, made.data) == (read.cells, read.metadata, read.data)
     assert made.digest is None
 

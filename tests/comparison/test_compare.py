@@ -15,7 +15,7 @@ from sides import LANGUAGES, Run, Runs, alike, by_chance, data_of, side_of
 from conftest import refusal
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, Move, compare
-from equipoise.comparison.side import loaded
+from equipoise.comparison.side import results_from_json
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
@@ -297,7 +297,7 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
     after["results"] = dict(reversed(after["results"].items()))
     for language in after["results"].values():
         language["questions"].reverse()
-    found = compare(loaded("m1.json", before), loaded("m2.json", after))
+    found = compare(results_from_json("m1.json", before), results_from_json("m2.json", after))
     moves = [*found.fell, *found.rose]
     assert len(moves) > 10
     assert any(move.at[0] != move.at[1] for move in moves)

@@ -10,7 +10,7 @@ from typing import Any
 from sides import alike, side_of
 
 from equipoise.comparison.compare import Comparison, compare
-from equipoise.comparison.pool import pooled
+from equipoise.comparison.pool import pool_results
 from equipoise.comparison.side import Side
 from equipoise.judge.anchors import LEANING
 
@@ -114,5 +114,5 @@ def test_pooled_results_have_the_latest_audit() -> None:
         with_audit(side_of({f"{language}/q1": [3]}, f"{language}.json", started=language), found)
         for language, found in (("aa", known), ("bb", None), ("cc", later))
     ]
-    (whole,) = pooled(pieces)
+    (whole,) = pool_results(pieces)
     assert whole.audits == {"e1": later}

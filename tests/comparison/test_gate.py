@@ -12,9 +12,9 @@ from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy ha
 from sides import Run, Runs, alike, by_chance, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
-from equipoise.comparison.gate.family import Family, failing
-from equipoise.comparison.gate.ruling import Ruling, verdict
-from equipoise.comparison.gate.verdict import rule_on, rule_on_all, unscored
+from equipoise.comparison.gate.family import Family, failing_rules
+from equipoise.comparison.gate.ruling import Ruling, overall_verdict
+from equipoise.comparison.gate.verdict import rule_on, rule_on_all, rule_on_unscored
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import Rule, parse_rule
 from equipoise.stats.paired import Decision, Difference
@@ -483,7 +483,7 @@ def test_the_bound_on_missing_scores_is_of_the_planned_runs() -> None:
         (11, 1000, "fail"),
         (0, 0, "pass"),
     ):
-        found = unscored(parse_rule("unscored:1%"), runs(missing, planned))
+        found = rule_on_unscored(parse_rule("unscored:1%"), runs(missing, planned))
         assert found.verdict == expected
         assert found.why.startswith(f"{missing} of {planned} runs have no score (")
 
@@ -497,7 +497,7 @@ def test_the_worst_ruling_is_that_of_all() -> None:
         (["inconclusive", "fail", "pass"], "fail"),
     ]
     for given, expected in every:
-        assert verdict([Ruling(rule="r", verdict=item, why="") for item in given]) == expected
+        assert overall_verdict([Ruling(rule="r", verdict=item, why="") for item in given]) == expected
 
 
 def test_all_rules_are_judged_in_their_order() -> None:
@@ -560,7 +560,7 @@ def test_rules_that_failed_leave_the_others_more() -> None:
         errors.append((rule.name, round(error, 6)))
         return rule.name == "aa" or (rule.name == "bb" and error > 0.02)
 
-    assert {rule.name for rule in failing(rules, fails, Family(rules=3, own=3))} == {"aa", "bb"}
+    assert {rule.name for rule in failing_rules(rules, fails, Family(rules=3, own=3))} == {"aa", "bb"}
     assert sorted({error for _, error in errors}) == [0.016667, 0.025]
     assert Family(rules=9, own=3).alpha() == pytest.approx(0.05 / 9)
     assert Family(rules=9, own=3).alpha(2) == pytest.approx(0.05 / 3)
@@ -573,7 +573,7 @@ def test_what_was_asked_otherwise_passes_no_rule() -> None:
     whole = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     fell = replace(whole.changes["area.x"], these=difference(-9, -10, -8))
     comparison = replace(whole, changes={**whole.changes, "area.x": fell})
-    found = rule_on_all(rules, comparison, runs(0, 9), doubts=["sampling differs"])
+    found = rule_on_all(rules, comparison, runs(0, 9), late_mismatches=["sampling differs"])
     assert [row["verdict"] for row in found["rules"]] == ["inconclusive", "fail", "pass"]
     assert "; but sampling differs: " in found["rules"][0]["why"]
 

@@ -12,8 +12,8 @@ from sides import data_of, write, write_data
 
 from conftest import refusal
 from equipoise.cli import main
-from equipoise.comparison.panels import load, rank_correlations, within_panels
-from equipoise.comparison.panels import rankings as of_sides
+from equipoise.comparison.panels import evaluator_agreement, load, rank_correlations
+from equipoise.comparison.panels import scores_by_panel as of_sides
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
@@ -95,17 +95,19 @@ def paired(folder: Path, **scores: tuple[int, int]) -> list[Side]:
 def test_evaluators_of_paired_prompts_are_compared_over_models(tmp_path: Path) -> None:
     """For each aspect a line, with the reason where there is nothing to correlate."""
     sides = paired(tmp_path, m1=(8, 7), m2=(6, 4), m3=(3, 5), m4=(1, 0))
-    _, _, first, *others = rendered({}, [], within_panels(sides))
+    _, _, first, *others = rendered({}, [], evaluator_agreement(sides))
     assert first == "even by e and f: Pearson +0.84, Spearman +0.80 over 4 models"
     assert others[0] == "refusal by e and f: one of them scores all models alike"
-    assert within_panels(paired(tmp_path, m1=(1, 1)))[0]["reason"] == "they share 1 models, and it takes 3"
+    assert (
+        evaluator_agreement(paired(tmp_path, m1=(1, 1)))[0]["reason"] == "they share 1 models, and it takes 3"
+    )
     with pytest.raises(UserError, match="there are two results of m1; give one of each model"):
-        within_panels([sides[0], *sides])
+        evaluator_agreement([sides[0], *sides])
 
 
 def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) -> None:
     """Their panels are told of in the results of each session."""
-    assert within_panels(load(results(tmp_path, "a+b", SCORES))) == []
+    assert evaluator_agreement(load(results(tmp_path, "a+b", SCORES))) == []
 
 
 def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:

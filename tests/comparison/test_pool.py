@@ -11,7 +11,7 @@ from sides import Runs, alike, by_chance, side_of, write
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
-from equipoise.comparison.pool import pooled
+from equipoise.comparison.pool import pool_results
 from equipoise.comparison.side import Side
 from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError
@@ -27,7 +27,9 @@ def piece(runs: Runs, file: str, **changes: JSON) -> Side:
 def test_pieces_of_one_model_are_one_result() -> None:
     """The runs of each case follow each other, and what adds up is added up."""
     first, second = by_chance(1, runs=3), by_chance(2, runs=2)
-    (found,) = pooled([piece(first, "a.json"), piece(second, "b.json", started="2026-01-01T00:00:00+00:00")])
+    (found,) = pool_results(
+        [piece(first, "a.json"), piece(second, "b.json", started="2026-01-01T00:00:00+00:00")]
+    )
     whole = side_of({cell: [*first[cell], *second[cell]] for cell in first})
     assert [cell.id for cell in found.cells] == [cell.id for cell in whole.cells]
     for cell, expected in zip(found.cells, whole.cells, strict=True):
@@ -46,7 +48,7 @@ def test_pieces_may_be_of_different_cases() -> None:
     """A language each: the whole has both, and a piece that is not complete makes no complete result."""
     parts = [piece(alike(4, 4, languages=[name]), f"{name}.json") for name in ("aa", "bb")]
     parts[1] = piece(alike(4, "error", languages=["bb"]), "bb.json", status="interrupted")
-    (found,) = pooled(parts)
+    (found,) = pool_results(parts)
     assert {cell.stratum for cell in found.cells} == {"aa", "bb"}
     assert (found.metadata["status"], len(found.errors)) == ("interrupted", 6)
 
@@ -68,7 +70,7 @@ def test_pieces_may_be_of_different_cases() -> None:
 def test_what_was_asked_otherwise_stays_apart(changes: dict[str, JSON]) -> None:
     """Another model, or other settings, in the order in which they came."""
     sides = [piece(alike(4), "a.json"), piece(alike(4), "b.json", **changes), piece(alike(3), "c.json")]
-    assert [side.file for side in pooled(sides)] == ["a.json + c.json", "b.json"]
+    assert [side.file for side in pool_results(sides)] == ["a.json + c.json", "b.json"]
 
 
 def test_what_ended_with_a_gate_stays_alone() -> None:
@@ -76,7 +78,7 @@ def test_what_ended_with_a_gate_stays_alone() -> None:
     until = {"rule": "gate", "runs": 3, "runs_planned": 10}
     first = piece(alike(4), "a.json")
     stopped = replace(first, file="b.json", digest="b", until=until)
-    assert [side.file for side in pooled([first, stopped])] == ["a.json", "b.json"]
+    assert [side.file for side in pool_results([first, stopped])] == ["a.json", "b.json"]
 
 
 def test_a_piece_that_is_there_twice_is_refused() -> None:
@@ -84,15 +86,15 @@ def test_a_piece_that_is_there_twice_is_refused() -> None:
     first = piece(alike(4), "a.json", verdicts_sha256="v")
     for again in (first, piece(alike(4), "copy.json", verdicts_sha256="v")):
         with pytest.raises(UserError, match=r"has the same runs as a\.json; they would count twice"):
-            pooled([first, again])
+            pool_results([first, again])
 
 
 def test_a_pooled_result_is_verified_where_all_its_pieces_are() -> None:
     """Else it says which is not."""
     first, second = piece(alike(4), "a.json"), piece(alike(3), "b.json")
-    (found,) = pooled([first, second])
+    (found,) = pool_results([first, second])
     assert found.doubt is None
-    (found,) = pooled([first, replace(second, doubt="its journal cannot be read")])
+    (found,) = pool_results([first, replace(second, doubt="its journal cannot be read")])
     assert found.doubt == "b.json: its journal cannot be read"
 
 

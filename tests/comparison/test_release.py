@@ -11,9 +11,14 @@ import pytest
 from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
 
 from equipoise import suites
-from equipoise.comparison.gate.refusals import refuse_unfit, refuse_until
+from equipoise.comparison.gate.refusals import refuse_unfit_metric, refuse_until
 from equipoise.comparison.of_files import compare_files
-from equipoise.comparison.of_session import conclude, expected, prepare, refuse_other_cases
+from equipoise.comparison.of_session import (
+    comparison_sections,
+    expected_cells,
+    load_baseline,
+    refuse_other_cases,
+)
 from equipoise.comparison.release import Release, releases
 from equipoise.comparison.side import Side
 from equipoise.core import resolution
@@ -72,7 +77,7 @@ def files(folder: Path, name: str = "m2.json") -> Files:
 def prepared(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> Side | None:
     """The baseline of a session that is about to ask these runs."""
     whole = side_of(runs)
-    return prepare(chosen, metadata(runs, **about), files(folder), whole.metrics, whole.runs)
+    return load_baseline(chosen, metadata(runs, **about), files(folder), whole.metrics, whole.runs)
 
 
 def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:
@@ -94,7 +99,7 @@ def test_the_cells_to_come_are_those_that_will_be() -> None:
         )
         for n in (1, 2, 3)
     ]
-    cells = expected(suites.load("neutrality"), RUBRIC, cases)
+    cells = expected_cells(suites.load("neutrality"), RUBRIC, cases)
     assert [cell.id for cell in cells] == ["aa/q1", "aa/q2", "aa/q3"]
     assert [cell.labels["area"] for cell in cells] == ["y", "x", "y"]
     assert all(cell.values["percent"] == [None] for cell in cells)
@@ -184,7 +189,7 @@ def test_a_rule_must_fit_session_and_baseline(folder: Path) -> None:
 def test_a_rule_on_nothing_is_refused() -> None:
     """With the names that there are."""
     with pytest.raises(UserError) as found:
-        refuse_unfit(parse_rule("nonsense:-2pp"), METRICS, "this session")
+        refuse_unfit_metric(parse_rule("nonsense:-2pp"), METRICS, "this session")
     assert str(found.value) == (
         f"--gate nonsense:-2pp: this session has no metric 'nonsense'; there are {NAMES}"
     )
@@ -200,16 +205,16 @@ def test_a_rule_that_bounds_the_better_side_is_refused(subtests: pytest.Subtests
     }.items():
         with subtests.test(rule):
             with pytest.raises(UserError) as found:
-                refuse_unfit(parse_rule(rule), METRICS, "this session")
+                refuse_unfit_metric(parse_rule(rule), METRICS, "this session")
             assert str(found.value) == f"--gate {rule}: {words}"
 
 
 def test_a_single_question_is_worse_as_the_headline_is() -> None:
     """Of a headline that is better when it is lower no question may rise, and any may fall."""
     errors = {"errors": Metric(name="errors", of="errors", higher_is_better=False)}
-    refuse_unfit(parse_rule("question:+2.0"), errors, "it")
+    refuse_unfit_metric(parse_rule("question:+2.0"), errors, "it")
     with pytest.raises(UserError) as found:
-        refuse_unfit(parse_rule("question:-2.0"), errors, "it")
+        refuse_unfit_metric(parse_rule("question:-2.0"), errors, "it")
     assert str(found.value) == (
         "--gate question:-2.0: errors is worse when it is higher; bound that: question:+2"
     )
@@ -219,7 +224,7 @@ def test_what_is_neither_better_nor_worse_may_be_bounded_both_ways() -> None:
     """Some figures should just not move."""
     size = {"size": Metric(name="size", of="size", higher_is_better=None)}
     for rule in ("size:-2pp", "size:+2pp"):
-        refuse_unfit(parse_rule(rule), size, "it")
+        refuse_unfit_metric(parse_rule(rule), size, "it")
 
 
 def test_a_width_is_for_means() -> None:
@@ -375,7 +380,7 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
 
 def concluded(chosen: Release, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
     """What a session adds to its results."""
-    return conclude(chosen, baseline, data, Path("m2.json").absolute())
+    return comparison_sections(chosen, baseline, data, Path("m2.json").absolute())
 
 
 def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:

@@ -223,9 +223,9 @@ def of_models(paths: Sequence[Path]) -> Figures:
     except UserError as error:
         yield "refused", str(error)
         return
-    yield from flat("headline", panels.rankings(sides))
-    yield from flat("rank correlation", panels.rank_correlations(panels.rankings(sides)))
-    yield from flat("ranked", panels.within_panels(sides))
+    yield from flat("headline", panels.scores_by_panel(sides))
+    yield from flat("rank correlation", panels.rank_correlations(panels.scores_by_panel(sides)))
+    yield from flat("ranked", panels.evaluator_agreement(sides))
 
 
 # Names.

@@ -13,7 +13,7 @@ from journals import rewrite
 from conftest import SHIPPED
 from equipoise import suites
 from equipoise.audit.session import SessionAudits
-from equipoise.comparison.verify import unlike_calls
+from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
 from equipoise.results import reevaluation
@@ -93,15 +93,15 @@ def test_what_cannot_be_read_again_is_told(project: Project) -> None:
     suite, history = suites.load("neutrality"), History(project.journal_path)
     history.refresh()
     rubric = suite.rubric(Path("rubric", "neutrality.toml"))
-    assert unlike_calls(suite, rubric, history) is None
-    assert unlike_calls(suite, suite.rubric(edited(project.root)), history) == (
+    assert why_unlike_calls(suite, rubric, history) is None
+    assert why_unlike_calls(suite, suite.rubric(edited(project.root)), history) == (
         "its verdicts cannot be read again: rubric/neutrality.toml is another version here"
     )
     lines = project.journal_path.read_bytes().splitlines(keepends=True)
     project.journal_path.write_bytes(b"".join([*lines, lines[-1]]))
     history = History(project.journal_path)
     history.refresh()
-    assert unlike_calls(suite, rubric, history) == "lines of its journal were removed, doubled or moved"
+    assert why_unlike_calls(suite, rubric, history) == "lines of its journal were removed, doubled or moved"
 
 
 def edited(folder: Path) -> Path:

@@ -20,7 +20,7 @@ from from_records import parts_of
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.side import loaded
+from equipoise.comparison.side import results_from_json
 from equipoise.core.records import Label, Record, Verdict
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import lean
@@ -244,7 +244,7 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "scale": {"low": 0, "high": 2},
         "started": "",
     }
-    known = loaded("m.json", {"metadata": about, "results": results, "errors": []})
+    known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
     names = [reply.id for reply in draws.judged(known)]
     assert {reply.question for reply in draws.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
@@ -307,7 +307,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "evaluator_models": ["e1"],
     }
     results = parts_of("chinese_simpleqa", records, one_fact.RUBRIC.scale)["results"]
-    known = loaded("m.json", {"metadata": about, "results": results, "errors": []})
+    known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
     grades = dict(
         zip((reply.id for reply in draws.judged(known)), ("correct", "incorrect", "correct"), strict=True)

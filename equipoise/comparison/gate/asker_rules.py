@@ -1,4 +1,4 @@
-"""Rules about who asks: how much the candidate's own answers may depend on it."""
+"""Rules about who asks: how much the candidate's answers may depend on the asker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from equipoise.comparison.gate import needed
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
 from equipoise.comparison.gate.ruling import (
     Ruling,
+    decide_within_bounds,
     describe_basis,
-    inconclusive,
-    interval,
+    describe_interval,
+    inconclusive_ruling,
     is_constant,
-    within,
 )
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
@@ -26,7 +26,7 @@ from equipoise.stats.metrics import measure
 
 def rule_on(
     rule: Rule,
-    asking: AskerCells,
+    asker_cells: AskerCells,
     noun: str,
     alpha: float = ALPHA_OF_ONE_RULE,
     *,
@@ -34,27 +34,26 @@ def rule_on(
 ) -> Ruling:
     """The ruling on a rule about who asks, which bounds a figure of the candidate and needs no baseline.
 
-    `alpha` is the one-sided error of the decision, `planned_alpha` that of a FAIL after more runs. `noun` is
-    the suite's word for its questions.
+    `alpha` is the one-sided error of the decision. `planned_alpha` is that of a FAIL, for the number of runs
+    that would decide the rule. `noun` is the suite's word for its questions.
     """
-    metric = asking.metrics.get(rule.name)
+    metric = asker_cells.metrics.get(rule.name)
     if metric is None:
-        return inconclusive(rule, "there is no such figure")
-    figure = _estimate(rule, metric, asking.cells, 1 - 2 * alpha)
-    least = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
-    most = math.inf if rule.sign < 0 else rule.amount + ROUNDING
-    low, high = figure.low, figure.high
-    if low is None and is_constant(figure, rule.scope):
-        low = high = figure.value
-    decision = within(low, high, least, most)
+        return inconclusive_ruling(rule, "there is no such figure")
+    estimate = _estimate(rule, metric, asker_cells.cells, 1 - 2 * alpha)
+    lower_bound = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
+    upper_bound = math.inf if rule.sign < 0 else rule.amount + ROUNDING
+    low, high = estimate.low, estimate.high
+    if low is None and is_constant(estimate, rule.scope):
+        low = high = estimate.value
+    decision = decide_within_bounds(low, high, lower_bound, upper_bound)
     # Shown at 95 %, as everywhere; the decision uses alpha.
-    why = _explanation(rule, metric, _estimate(rule, metric, asking.cells, 0.95), noun)
+    why = _explanation(rule, metric, _estimate(rule, metric, asker_cells.cells, 0.95), noun)
     if decision == "inconclusive":
-        is_outside = figure.value is not None and not least <= figure.value <= most
-        # Outside the bounds more runs would end in a FAIL, which is corrected for the number of rules, within
-        # them in a PASS, which is not.
-        planned = _estimate(rule, metric, asking.cells, 1 - 2 * planned_alpha if is_outside else 0.95)
-        why += f"; {needed.to_decide_bound(rule, planned, metric, metric.chosen(asking.cells), noun)}"
+        is_outside = estimate.value is not None and not lower_bound <= estimate.value <= upper_bound
+        # More runs would end in a FAIL, which is corrected for the number of rules, or a PASS, which is not.
+        planned = _estimate(rule, metric, asker_cells.cells, 1 - 2 * planned_alpha if is_outside else 0.95)
+        why += f"; {needed.describe_for_bound(rule, planned, metric, metric.chosen(asker_cells.cells), noun)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 
@@ -64,10 +63,12 @@ def _estimate(rule: Rule, metric: Metric, cells: Sequence[Cell], confidence: flo
     return measure(metric, cells, confidence=confidence)
 
 
-def _explanation(rule: Rule, metric: Metric, figure: Estimate, noun: str) -> str:
-    if figure.value is None:
-        return f"no figure could be measured ({figure.reason})"
-    limits = interval(figure.low, figure.high, figure.reason)
+def _explanation(rule: Rule, metric: Metric, estimate: Estimate, noun: str) -> str:
+    if estimate.value is None:
+        return f"no figure could be measured ({estimate.reason})"
+    interval = describe_interval(estimate.low, estimate.high, estimate.reason)
     sign = {1: "+", -1: "-"}.get(rule.sign, "±")
     bound = f"bound {sign}{rule.amount:.2f}"
-    return f"{figure.value:+.2f} {metric.unit}, {limits}, {bound}, {describe_basis(rule, figure.n, noun)}"
+    return (
+        f"{estimate.value:+.2f} {metric.unit}, {interval}, {bound}, {describe_basis(rule, estimate.n, noun)}"
+    )

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import ROUNDING
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE
-from equipoise.comparison.gate.ruling import FEWEST, Ruling, inconclusive, interval, verdict, within
+from equipoise.comparison.gate.ruling import (
+    FEWEST,
+    Ruling,
+    decide_within_bounds,
+    describe_interval,
+    inconclusive_ruling,
+    overall_verdict,
+)
 from equipoise.core.rules import Rule
 from equipoise.stats.intervals import student
 
@@ -23,20 +30,22 @@ def rule_on(
 
     `alpha` is the one-sided error of a FAIL.
     """
-    rulings = [_of_audit(rule, evaluator, audit, alpha) for evaluator, audit in audits.items()]
+    rulings = [_rule_on_audit(rule, evaluator, audit, alpha) for evaluator, audit in audits.items()]
     if not rulings:
-        return inconclusive(rule, "there is no evaluator")
-    return Ruling(rule=rule.text, verdict=verdict(rulings), why="; ".join(item.why for item in rulings))
+        return inconclusive_ruling(rule, "there is no evaluator")
+    return Ruling(
+        rule=rule.text, verdict=overall_verdict(rulings), why="; ".join(item.why for item in rulings)
+    )
 
 
-def _of_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha: float) -> Ruling:
+def _rule_on_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha: float) -> Ruling:
     problem = _why_unusable(audit)
     checks = rule.among(audit["checks"]) if audit else []
     if problem or not checks:
-        return inconclusive(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
-    rulings = [_of_check(rule, check, alpha) for check in checks]
+        return inconclusive_ruling(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
+    rulings = [_rule_on_check(rule, check, alpha) for check in checks]
     explanations = ", ".join(item.why for item in rulings)
-    return Ruling(rule=rule.text, verdict=verdict(rulings), why=f"{evaluator}: {explanations}")
+    return Ruling(rule=rule.text, verdict=overall_verdict(rulings), why=f"{evaluator}: {explanations}")
 
 
 def _why_unusable(audit: AuditFigures | None) -> str | None:
@@ -50,20 +59,23 @@ def _why_unusable(audit: AuditFigures | None) -> str | None:
     return None
 
 
-def _of_check(rule: Rule, check: CheckFigures, alpha: float) -> Ruling:
+def _rule_on_check(rule: Rule, check: CheckFigures, alpha: float) -> Ruling:
     """The ruling on one check: pass if its whole interval is within the margin, fail if all is outside."""
-    least = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
-    most = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
-    low, high = _limits(check, alpha)
-    return Ruling(rule=rule.text, verdict=within(low, high, least, most), why=_explanation(check))
+    lower_bound = -math.inf if rule.sign > 0 else check["sound"] - rule.amount - ROUNDING
+    upper_bound = math.inf if rule.sign < 0 else check["sound"] + rule.amount + ROUNDING
+    low, high = _interval_at(check, alpha)
+    return Ruling(
+        rule=rule.text,
+        verdict=decide_within_bounds(low, high, lower_bound, upper_bound),
+        why=_explanation(check),
+    )
 
 
-def _limits(check: CheckFigures, alpha: float) -> tuple[float | None, float | None]:
+def _interval_at(check: CheckFigures, alpha: float) -> tuple[float | None, float | None]:
     """The confidence interval of a check's value at one-sided error `alpha`.
 
-    Results have only the 95 % interval, in most checks by Student's t over topics. It is rescaled by the
-    ratio of t quantiles. If all topics agree there is no interval: from FEWEST topics on the value itself
-    takes its place.
+    Results have only the 95 % interval, which is rescaled by the ratio of t quantiles: most checks use
+    Student's t over topics. If all of FEWEST topics or more agree, the interval is the value alone.
     """
     value, low, high = check["value"], check["low"], check["high"]
     if low is None and value is not None and check["n"] >= FEWEST:
@@ -78,5 +90,5 @@ def _limits(check: CheckFigures, alpha: float) -> tuple[float | None, float | No
 def _explanation(check: CheckFigures) -> str:
     if check["value"] is None:
         return f"{check['name']} -"
-    limits = interval(check["low"], check["high"], check["reason"])
-    return f"{check['name']} {check['value']:+.2f} {check['unit']} ({limits})"
+    interval = describe_interval(check["low"], check["high"], check["reason"])
+    return f"{check['name']} {check['value']:+.2f} {check['unit']} ({interval})"

@@ -19,13 +19,13 @@ from equipoise.core.rules import Rule
 
 ALPHA_OF_ONE_RULE = 0.025
 """One-sided error of one rule by itself."""
-TOGETHER = 0.05
+ALPHA_OF_ALL_RULES = 0.05
 """Highest probability that any rule fails although the release is within all margins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """The numbers of statistical tests among the rules: `rules` in all suites, `own` in this one."""
+    """The numbers of required rules that are statistical tests: `rules` in all suites, `own` in one suite."""
 
     rules: int
     own: int
@@ -34,30 +34,31 @@ class Family:
         """The one-sided error for the next step of Holm's procedure, after `failed` rules of this suite."""
         if not self.own:
             return ALPHA_OF_ONE_RULE
-        return min(ALPHA_OF_ONE_RULE, TOGETHER * self.own / self.rules / max(self.own - failed, 1))
+        return min(ALPHA_OF_ONE_RULE, ALPHA_OF_ALL_RULES * self.own / self.rules / max(self.own - failed, 1))
 
 
 NO_RULES = Family(rules=0, own=0)
 
 
-def tests(rules: Sequence[Rule]) -> list[Rule]:
+def required_tests(rules: Sequence[Rule]) -> list[Rule]:
     """The required rules that are statistical tests."""
     return [rule for rule in rules if rule.required and rule.is_a_test]
 
 
 def family_of(rules: Sequence[Rule]) -> Family:
-    """The family of these rules, if they are of one suite and there is no other."""
-    number = len(tests(rules))
+    """The family of a release on one suite alone."""
+    number = len(required_tests(rules))
     return Family(rules=number, own=number)
 
 
-def failing(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family: Family) -> set[Rule]:
+def failing_rules(rules: Sequence[Rule], fails: Callable[[Rule, float], bool], family: Family) -> set[Rule]:
     """The rules of a suite that fail. `fails` says whether a rule fails at a given one-sided error.
 
-    Rules that are advisory or no tests are not corrected.
+    There is no correction for advisory rules and for those that are not tests.
     """
-    remaining, failed = tests(rules), set[Rule]()
+    tests = required_tests(rules)
+    remaining, failed = tests, set[Rule]()
     while new := {rule for rule in remaining if fails(rule, family.alpha(len(failed)))}:
         failed |= new
         remaining = [rule for rule in remaining if rule not in new]
-    return failed | {rule for rule in rules if rule not in tests(rules) and fails(rule, ALPHA_OF_ONE_RULE)}
+    return failed | {rule for rule in rules if rule not in tests and fails(rule, ALPHA_OF_ONE_RULE)}

@@ -1,8 +1,8 @@
 """Rules about a metric: each a non-inferiority test against the baseline.
 
 A rule passes if the whole 95 % interval of the difference is within the margin, fails if all of it is
-outside, and is inconclusive otherwise. The default scope is `these`: these questions alone, of which only the
-runs vary.
+outside, and is inconclusive otherwise. In the default scope, `these`, the interval is about these questions
+alone, and only runs vary.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from equipoise.comparison.gate.ruling import (
     FEWEST,
     Ruling,
     describe_basis,
-    inconclusive,
-    interval,
+    describe_interval,
+    inconclusive_ruling,
     is_constant,
 )
 from equipoise.core.rules import Rule
@@ -32,50 +32,50 @@ def rule_on(
 ) -> Ruling:
     """The ruling on a rule about a metric.
 
-    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is used for the number of
+    `alpha` is the one-sided error of a FAIL. `planned_alpha`, by default the same, is that for the number of
     runs that would decide the rule.
     """
     if rule.people:
-        return _by_people(rule, comparison, alpha)
+        return _rule_by_labels(rule, comparison, alpha)
     change = comparison.changes.get(rule.name)
     if change is not None and alpha != ALPHA_OF_ONE_RULE:
         change = comparison.change_at(rule.name, 1 - 2 * alpha)
-    clusters = comparison.after.suite.clusters
+    noun = comparison.after.suite.clusters
     if change is None:
-        why = f"the two have nothing of it in common; {needed.enough(clusters)}"
-        return inconclusive(rule, why)
+        why = f"the two have nothing of it in common; {needed.describe_fewest(noun)}"
+        return inconclusive_ruling(rule, why)
     margin = _margin(rule, change)
     if margin is None:
-        return inconclusive(rule, f"the baseline has no figure; {needed.enough(clusters)}")
-    decision = _verdict(rule, change, margin)
+        return inconclusive_ruling(rule, f"the baseline has no figure; {needed.describe_fewest(noun)}")
+    decision = _decide_by_margin(rule, change, margin)
     why = _explanation(change, rule, margin, comparison)
     if decision == "inconclusive":
         confidence = 1 - 2 * (planned_alpha or alpha)
-        why += f"; {needed.to_decide(rule, change, margin, comparison, confidence)}"
+        why += f"; {needed.describe_for_change(rule, change, margin, comparison, confidence)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 
-def _by_people(rule: Rule, comparison: Comparison, alpha: float) -> Ruling:
-    """The ruling on a metric after correction by people's labels."""
+def _rule_by_labels(rule: Rule, comparison: Comparison, alpha: float) -> Ruling:
+    """The ruling on a rule about a metric corrected by people's labels."""
     corrected = comparison.corrected_change(rule.name, 1 - 2 * alpha)
-    change, judged = corrected or (None, 0.0)
+    change, uncorrected = corrected or (None, 0.0)
     margin = None if change is None else _margin(rule, change)
     if change is None or margin is None:
-        return inconclusive(
+        return inconclusive_ruling(
             rule, f"too few labels: about {FEWEST_LABELS} or more on each side are needed to decide it"
         )
     decision = noninferiority(change.in_scope(rule.scope), margin, rule.better)
     why = f"{_explanation(change, rule, margin, comparison)}, by people's labels"
-    why += f"; uncorrected, the judge says {judged:+.2f}"
+    why += f"; uncorrected, the judge says {uncorrected:+.2f}"
     if decision == "inconclusive":
-        why += f"; {needed.labels_to_decide(rule, change, margin)}"
+        why += f"; {needed.describe_labels(rule, change, margin)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 
 def decide(rule: Rule, change: MetricChange) -> Decision:
-    """The decision on a rule about this metric, with the intervals that `change` has."""
+    """The decision on a rule about this metric by the intervals of `change`."""
     margin = _margin(rule, change)
-    return "inconclusive" if margin is None else _verdict(rule, change, margin)
+    return "inconclusive" if margin is None else _decide_by_margin(rule, change, margin)
 
 
 def _margin(rule: Rule, change: MetricChange) -> float | None:
@@ -85,39 +85,41 @@ def _margin(rule: Rule, change: MetricChange) -> float | None:
     return None if change.before is None else abs(change.before) * rule.amount / 100
 
 
-def _verdict(rule: Rule, change: MetricChange, margin: float) -> Decision:
-    figure, worse = change.in_scope(rule.scope), change.worsening(rule.sign)
-    if worse is not None and is_constant(figure, rule.scope):
-        return "pass" if worse <= margin + ROUNDING else "fail"
-    if not margin and worse is not None and worse <= ROUNDING and _has_enough(rule, figure):
+def _decide_by_margin(rule: Rule, change: MetricChange, margin: float) -> Decision:
+    difference, worsening = change.in_scope(rule.scope), change.worsening(rule.sign)
+    if worsening is not None and is_constant(difference, rule.scope):
+        return "pass" if worsening <= margin + ROUNDING else "fail"
+    if not margin and worsening is not None and worsening <= ROUNDING and _has_enough(rule, difference):
         # With a margin of 0 no number of runs could show that nothing changed. Not being worse is enough.
         return "pass"
-    return noninferiority(figure, margin, rule.better)
+    return noninferiority(difference, margin, rule.better)
 
 
-def _has_enough(rule: Rule, figure: Difference) -> bool:
+def _has_enough(rule: Rule, difference: Difference) -> bool:
     """Whether there are enough runs (scope `these`) or questions for the observed difference to count."""
-    return figure.low is not None if rule.scope == "these" else figure.n >= FEWEST
+    return difference.low is not None if rule.scope == "these" else difference.n >= FEWEST
 
 
 def _explanation(change: MetricChange, rule: Rule, margin: float, comparison: Comparison) -> str:
     """A phrase with both figures, their difference, its interval and the margin."""
-    figure, value = change.in_scope(rule.scope), change.difference.value
+    difference, value = change.in_scope(rule.scope), change.difference.value
     if value is None:
         return f"no difference could be measured ({change.difference.reason})"
     looks = comparison.levels.looks
-    limits = interval(figure.low, figure.high, figure.reason, f" over {looks} looks" if looks > 1 else "")
-    edge = margin if rule.sign > 0 or not margin else -margin
+    interval = describe_interval(
+        difference.low, difference.high, difference.reason, f" over {looks} looks" if looks > 1 else ""
+    )
+    signed_margin = margin if rule.sign > 0 or not margin else -margin
     sign, unit = (" %", "pp") if change.metric.unit == "%" else ("", change.metric.unit)
     return (
-        f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: {value:+.2f} {unit}, {limits}, "
-        f"margin {edge:+.2f}, {_describe_basis(rule, figure, comparison.after.suite.clusters)}"
+        f"{change.before:.2f}{sign} before, {change.after:.2f}{sign} after: {value:+.2f} {unit}, {interval}, "
+        f"margin {signed_margin:+.2f}, {_describe_basis(rule, difference, comparison.after.suite.clusters)}"
     )
 
 
-def _describe_basis(rule: Rule, figure: Difference, noun: str) -> str:
+def _describe_basis(rule: Rule, difference: Difference, noun: str) -> str:
     """The scope of the interval in words, with the number of cases, questions or labels."""
     if rule.people:
         where = "on these replies" if rule.scope == "these" else f"for {noun} like these"
-        return f"{where}, {figure.n} labels"
-    return describe_basis(rule, figure.n, noun)
+        return f"{where}, {difference.n} labels"
+    return describe_basis(rule, difference.n, noun)

@@ -1,4 +1,4 @@
-"""How many runs, questions or labels would decide a rule that is inconclusive, as messages.
+"""Messages that say how many runs, questions or labels would decide an inconclusive rule.
 
 `noun` is the suite's word for its questions, in the plural.
 """
@@ -29,71 +29,73 @@ from equipoise.stats.shared import shared_cases
 _MOST_LABELS = 100_000
 """Largest number of labels that is worth naming."""
 _MOST_TIMES = 1000.0
-"""Largest factor, over the present runs or questions, that is worth naming."""
+"""Largest multiple of the present runs or questions that is worth naming."""
 
 
-def enough(noun: str) -> str:
+def describe_fewest(noun: str) -> str:
     """The message if there are too few questions for any statement."""
     return f"{FEWEST} {noun} or more are needed to decide it"
 
 
-def to_decide(
+def describe_for_change(
     rule: Rule, change: MetricChange, margin: float, comparison: Comparison, failing_at: float
 ) -> str:
-    """How many runs or questions would decide a rule with this margin, in the metric's unit.
+    """How many runs or questions would decide a rule about a metric. `margin` is in the metric's unit.
 
     A FAIL needs an interval of confidence `failing_at`, a PASS one of 95 %.
     """
     before, after = comparison.before, comparison.after
-    figure, noun = change.in_scope(rule.scope), after.suite.clusters
+    difference, noun = change.in_scope(rule.scope), after.suite.clusters
     cells = shared_cases(change.metric, before.cells, after.cells).after
-    worse = change.worsening(rule.sign) or 0.0
-    confidence = failing_at if worse > margin else 0.95
+    worsening = change.worsening(rule.sign) or 0.0
+    confidence = failing_at if worsening > margin else 0.95
     if rule.scope == "these":
-        return _runs_to_decide(change, worse, margin, cells, confidence)
-    if figure.n < FEWEST and (figure.se is None or figure.low is None or (not margin and worse <= ROUNDING)):
+        return _describe_needed_runs(change, worsening, margin, cells, confidence)
+    if difference.n < FEWEST and (
+        difference.se is None or difference.low is None or (not margin and worsening <= ROUNDING)
+    ):
         # With enough questions the observed difference will decide.
-        return enough(noun)
-    if figure.low is None:
+        return describe_fewest(noun)
+    if difference.low is None:
         return f"without an interval no number of runs or {noun} can be named"
-    numbers = _Test(figure, margin, rule.better, confidence).numbers(change.metric, cells, noun)
+    numbers = _Test(difference, margin, rule.better, confidence).describe_numbers(change.metric, cells, noun)
     if not margin:
-        return _with_no_margin(f"about {numbers}" if numbers else "")
+        return _describe_without_margin(f"about {numbers}" if numbers else "")
     if not numbers:
         return f"no number of runs or {noun} would decide it where the figures stand now"
     return f"if the difference stays as it is, about {numbers} would decide it"
 
 
-def _with_no_margin(number: str) -> str:
-    would = f"; if it stays as it is, {number} would show it" if number else ""
-    return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{would}"
+def _describe_without_margin(number: str) -> str:
+    hint = f"; if it stays as it is, {number} would show it" if number else ""
+    return f"with a margin of 0 what was observed decides: it was worse, but by chance perhaps{hint}"
 
 
-def _runs_to_decide(
-    change: MetricChange, worse: float, margin: float, cells: Sequence[Cell], confidence: float
+def _describe_needed_runs(
+    change: MetricChange, worsening: float, margin: float, cells: Sequence[Cell], confidence: float
 ) -> str:
     """How many runs would decide a rule with scope `these`, for which more questions do not help."""
-    figure = change.these
-    if figure.low is None:
-        return _why_no_runs_are_named(figure)
-    each = _runs_each(change.metric, cells)
-    runs = needed_runs_fixed(figure, worse - margin, runs=each, confidence=confidence)
+    difference = change.these
+    if difference.low is None:
+        return _why_no_runs(difference)
+    mean_runs = _mean_runs(change.metric, cells)
+    runs = needed_runs_fixed(difference, worsening - margin, runs=mean_runs, confidence=confidence)
     if not margin:
-        return _with_no_margin(f"about {runs:,} runs of each" if runs else "")
+        return _describe_without_margin(f"about {runs:,} runs of each" if runs else "")
     if runs is None:
         return "no number of runs would decide it where the figures stand now"
     return f"if the difference stays as it is, about {runs:,} runs of each, before and after, would decide it"
 
 
-def _why_no_runs_are_named(figure: Difference) -> str:
-    if figure.reason == NOTHING_VARIED:
+def _why_no_runs(difference: Difference) -> str:
+    if difference.reason == NOTHING_VARIED:
         return f"from {FEWEST} cases on that would decide it as observed"
-    if figure.n:
+    if difference.n:
         return "the scope @population can do with one"
     return "without an interval no number of runs can be named"
 
 
-def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
+def _mean_runs(metric: Metric, cells: Sequence[Cell]) -> float:
     """The mean number of valid runs of the cases."""
     lengths = [len(runs) for cell in cells if (runs := valid(cell.of(metric.of)))]
     return sum(lengths) / len(lengths) if lengths else 0.0
@@ -101,59 +103,61 @@ def _runs_each(metric: Metric, cells: Sequence[Cell]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """A one-sided test of a difference against a margin, at this confidence level."""
+    """A one-sided test of a difference against a margin, both in the metric's unit."""
 
-    figure: Difference
+    difference: Difference
     margin: float
     better: Better
     confidence: float
 
-    def numbers(self, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
+    def describe_numbers(self, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
         """The numbers of runs and of questions that would decide, in words; empty if none would."""
-        parts = []
-        if metric.kind in ("mean", "balance") and (runs := self._runs(metric, cells)):
-            parts.append(f"{runs:,} runs of each question")
-        questions = needed_clusters(self.figure, self.margin, self.better, confidence=self.confidence)
+        phrases = []
+        if metric.kind in ("mean", "balance") and (runs := self._needed_runs(metric, cells)):
+            phrases.append(f"{runs:,} runs of each question")
+        questions = needed_clusters(self.difference, self.margin, self.better, confidence=self.confidence)
         if questions:
-            parts.append(f"{max(questions, FEWEST):,} {noun}")
-        return " or ".join(parts)
+            phrases.append(f"{max(questions, FEWEST):,} {noun}")
+        return " or ".join(phrases)
 
-    def _runs(self, metric: Metric, cells: Sequence[Cell]) -> int | None:
+    def _needed_runs(self, metric: Metric, cells: Sequence[Cell]) -> int | None:
         values = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in cells}
-        noise, runs = run_variance(values), _runs_each(metric, cells)
+        noise, runs = run_variance(values), _mean_runs(metric, cells)
         if noise is None or not runs:
             return None
         return needed_runs(
-            self.figure, self.margin, self.better, runs=runs, noise=noise, confidence=self.confidence
+            self.difference, self.margin, self.better, runs=runs, noise=noise, confidence=self.confidence
         )
 
 
-def to_decide_bound(rule: Rule, figure: Estimate, metric: Metric, cells: Sequence[Cell], noun: str) -> str:
+def describe_for_bound(
+    rule: Rule, estimate: Estimate, metric: Metric, cells: Sequence[Cell], noun: str
+) -> str:
     """How many runs or questions would decide a rule that bounds a figure of the candidate alone.
 
-    An interval narrows with the root of their number.
+    The width of an interval shrinks with the square root of their number.
     """
-    if figure.value is None or figure.low is None or figure.high is None:
+    if estimate.value is None or estimate.low is None or estimate.high is None:
         return f"{FEWEST} {noun} or more, with two runs of each, are needed to decide it"
     bounds = [bound for bound, sign in ((rule.amount, 1), (-rule.amount, -1)) if rule.sign in (0, sign)]
-    distance = min(abs(figure.value - bound) for bound in bounds)
-    half = (figure.high - figure.low) / 2
+    distance = min(abs(estimate.value - bound) for bound in bounds)
+    half = (estimate.high - estimate.low) / 2
     if not distance or (times := (half / distance) ** 2) > _MOST_TIMES:
         return f"no number of runs or {noun} would decide it where the figure stands now"
     if rule.scope == "these":
-        runs = math.ceil(times * _runs_each(metric, cells))
+        runs = math.ceil(times * _mean_runs(metric, cells))
         return f"if it stays as it is, about {runs:,} runs of each would decide it"
-    questions = max(math.ceil(times * figure.n), FEWEST)
+    questions = max(math.ceil(times * estimate.n), FEWEST)
     return f"if it stays as it is, about {questions:,} {noun} would decide it"
 
 
-def labels_to_decide(rule: Rule, change: MetricChange, margin: float) -> str:
-    """How many labels would decide a rule. Its interval narrows with the root of their number."""
-    figure, worse = change.in_scope(rule.scope), change.worsening(rule.sign)
-    if figure.low is None or figure.high is None or worse is None:
+def describe_labels(rule: Rule, change: MetricChange, margin: float) -> str:
+    """How many labels would decide a rule. The width of its interval shrinks with their square root."""
+    difference, worsening = change.in_scope(rule.scope), change.worsening(rule.sign)
+    if difference.low is None or difference.high is None or worsening is None:
         return "more labels are needed to decide it"
-    distance, half = abs(margin - worse), (figure.high - figure.low) / 2
-    labels = math.ceil(figure.n * (half / distance) ** 2) if distance else 0
+    distance, half = abs(margin - worsening), (difference.high - difference.low) / 2
+    labels = math.ceil(difference.n * (half / distance) ** 2) if distance else 0
     if not 0 < labels <= _MOST_LABELS:
         return "no number of labels would decide it where the figures stand now"
     return f"if the difference stays as it is, about {labels:,} labels on each side would decide it"

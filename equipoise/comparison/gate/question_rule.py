@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from equipoise.comparison.compare import ROUNDING, Comparison
-from equipoise.comparison.gate.ruling import Ruling, inconclusive
+from equipoise.comparison.gate.ruling import Ruling, inconclusive_ruling
 from equipoise.core.rules import Rule
 from equipoise.stats import squares as sum_of_squares
 from equipoise.stats.intervals import student
@@ -33,12 +33,12 @@ class _Worsening:
 def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: float) -> Ruling:
     """The ruling on the rule `question`: fail only if some case is worse beyond chance.
 
-    `alpha` and `planned_alpha` are as in `metric_rules.rule_on`.
+    `alpha` is the one-sided error of a FAIL, `planned_alpha` that for the number of runs that decide it.
     """
     cases, noun = _worsenings(comparison, rule.sign), comparison.after.suite.clusters
     verb = "rose" if rule.sign > 0 else "fell"
     if not cases:
-        return inconclusive(
+        return inconclusive_ruling(
             rule,
             f"none of the {noun} has a score in both: one that has two runs in each is needed to decide it",
         )
@@ -54,10 +54,12 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
     noise = _run_noise([runs for case in cases for runs in (case.older_runs, case.newer_runs)])
     # Bonferroni's correction: the rule is about all cases.
     significant = [case for case in worse if _is_significant(case, noise, alpha / len(cases))]
-    shown = ", ".join(f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:5])
+    examples = ", ".join(
+        f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:5]
+    )
     needed = "" if significant else _needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
     doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
-    why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {shown}{doubt}"
+    why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {examples}{doubt}"
     return Ruling(rule=rule.text, verdict="fail" if significant else "inconclusive", why=why)
 
 
@@ -97,7 +99,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
-    """The variance of runs within cases, pooled over all."""
+    """The variance of runs within cases, pooled over all cases."""
     degrees = sum(len(runs) - 1 for runs in groups)
     variance = math.fsum(map(sum_of_squares, groups)) / degrees if degrees else 0.0
     return _Noise(variance=variance, degrees=degrees, groups=len(groups))
@@ -105,14 +107,14 @@ def _run_noise(groups: Sequence[Sequence[float]]) -> _Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Noise:
-    """The variance of runs, with the degrees of freedom and the groups of runs of its estimate."""
+    """The variance of runs, with the degrees of freedom and the number of groups of runs of its estimate."""
 
     variance: float
     degrees: int
     groups: int
 
-    def of(self, case: _Worsening) -> _Noise:
-        """The noise of this case or that of all cases, whichever is larger.
+    def in_case(self, case: _Worsening) -> _Noise:
+        """The larger of this case's noise and that of all cases.
 
         A few runs that happen to agree do not show that a case has no variance.
         """
@@ -131,7 +133,7 @@ def _is_significant(case: _Worsening, pooled: _Noise, alpha: float) -> bool:
     """
     if pooled.degrees < 1:
         return False
-    noise = pooled.of(case)
+    noise = pooled.in_case(case)
     se = math.sqrt(noise.variance * (1 / len(case.older_runs) + 1 / len(case.newer_runs)))
     return case.change > student(noise.degrees, 1 - 2 * alpha) * se
 
@@ -142,7 +144,7 @@ def _needed_repeats(worse: Sequence[_Worsening], pooled: _Noise, cases: int, con
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
         needed_repeats(case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
-        for case, noise in ((case, pooled.of(case)) for case in worse)
+        for case, noise in ((case, pooled.in_case(case)) for case in worse)
     ]
     runs = min((number for number in numbers if number), default=None)
     if runs is None:

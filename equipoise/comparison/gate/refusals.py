@@ -1,13 +1,10 @@
-"""Refusals of rules, and of `--until`, that these results or this session could not decide.
-
-Each function raises UserError with one line.
-"""
+"""Checks of rules and of `--until`: those that results or a session could not decide raise UserError."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
@@ -27,11 +24,11 @@ def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
         if rule.is_about_audit:
             refuse_without_audit(rule, side)
         if rule.is_about_asker:
-            refuse_unfit_asker(rule, side.asking, side.runs, side.file)
+            refuse_unfit_asker(rule, side.asker_cells, side.runs, side.file)
 
 
-def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
-    """Raise UserError for a rule that names no metric, or whose sign is that of an improvement.
+def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
+    """Raise UserError for a rule about a metric that is missing, or whose sign is that of an improvement.
 
     `where` names the results or the session in the message.
     """
@@ -41,7 +38,7 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
-        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_available(metrics)}")
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(metrics)}")
     if is_question and metric.kind != "mean":
         raise UserError(f"{rule}: no question of this suite has a score in points")
     if metric.higher_is_better is (rule.sign > 0):
@@ -50,7 +47,7 @@ def refuse_unfit(rule: Rule, metrics: Metrics, where: str) -> None:
         raise UserError(f"{rule}: {metric.name} is worse when it is {worse}; bound that: {bound}")
 
 
-def refuse_people(rule: Rule) -> None:
+def refuse_label_rule(rule: Rule) -> None:
     """Raise UserError for a rule about labels in a running session, which has none."""
     if rule.people:
         raise UserError(
@@ -81,16 +78,16 @@ def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
         )
 
 
-def refuse_unfit_asker(rule: Rule, asking: AskerCells, runs: int, where: str) -> None:
+def refuse_unfit_asker(rule: Rule, asker_cells: AskerCells, runs: int, where: str) -> None:
     """Raise UserError for a rule about who asks that results with these cells could not decide.
 
     `runs` is the number of runs of each case.
     """
-    if not asking.metrics:
+    if not asker_cells.metrics:
         raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
-    if rule.name not in asking.metrics:
-        names = (name for name in asking.metrics if not re.search(r"\.(form|language|area)\.", name))
-        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_available([*names])}")
+    if rule.name not in asker_cells.metrics:
+        names = (name for name in asker_cells.metrics if not re.search(r"\.(form|language|area)\.", name))
+        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_list_available([*names])}")
     if rule.scope == "these" and runs < 2:
         raise UserError(
             f"{rule}: {where} has one run of each case, and how far runs vary is what decides on these "
@@ -126,10 +123,10 @@ def refuse_without_audit(rule: Rule, side: Side) -> None:
             refuse_unfit_audit(rule, audit["checks"])
 
 
-def not_audited(rule: Rule, evaluators: Sequence[str], suite: str) -> str:
-    """The message about a rule on audits for evaluators that were not audited."""
+def refuse_unaudited(rule: Rule, evaluators: Sequence[str], suite: str) -> NoReturn:
+    """Raise UserError for a rule about audits in a session whose evaluators have not been audited."""
     models = " ".join(f"--evaluator-model {name}" for name in evaluators)
-    return (
+    raise UserError(
         f"{rule}: {', '.join(evaluators)} has not been audited: add --audit quick, "
         f"or run first: equipoise audit {suite} {models}"
     )
@@ -153,8 +150,8 @@ def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: in
     fit = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
     if until.name not in fit:
         noun = "mean" if until.scope == "population" else "figure in percent"
-        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_available(fit)}")
+        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_list_available(fit)}")
 
 
-def _available(metrics: Collection[str]) -> str:
+def _list_available(metrics: Collection[str]) -> str:
     return f"there are {', '.join(metrics)}"

@@ -12,7 +12,10 @@ from equipoise.stats.intervals import Estimate
 from equipoise.stats.paired import Decision, Difference
 
 FEWEST = 6
-"""Fewest questions (or runs) that are evidence when all have the same value, so that there is no interval."""
+"""Fewest questions or cases whose observed figure counts as evidence if nothing varied.
+
+Without variation there is no interval.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,40 +32,42 @@ class Ruling:
         return {"rule": self.rule, "verdict": self.verdict, "why": self.why, "required": self.required}
 
 
-def inconclusive(rule: Rule, why: str) -> Ruling:
+def inconclusive_ruling(rule: Rule, why: str) -> Ruling:
     """A ruling with the verdict inconclusive."""
     return Ruling(rule=rule.text, verdict="inconclusive", why=why)
 
 
-def verdict(rulings: Sequence[Ruling]) -> Decision:
+def overall_verdict(rulings: Sequence[Ruling]) -> Decision:
     """The verdict on all required rules: fail if any fails, else inconclusive if any is."""
     verdicts = {ruling.verdict for ruling in rulings if ruling.required}
     return "fail" if "fail" in verdicts else "inconclusive" if "inconclusive" in verdicts else "pass"
 
 
-def within(low: float | None, high: float | None, least: float, most: float) -> Decision:
-    """Pass if the whole interval is within these bounds, fail if all of it is outside.
+def decide_within_bounds(
+    low: float | None, high: float | None, lower_bound: float, upper_bound: float
+) -> Decision:
+    """The decision by an interval: pass if all of it is within the bounds, fail if all of it is outside.
 
     Inconclusive otherwise, and without an interval.
     """
     if low is None or high is None:
         return "inconclusive"
-    if least <= low and high <= most:
+    if lower_bound <= low and high <= upper_bound:
         return "pass"
-    return "fail" if high < least or low > most else "inconclusive"
+    return "fail" if high < lower_bound or low > upper_bound else "inconclusive"
 
 
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
-    """Whether all runs (scope `these`) or questions have the same value, and there are enough of them.
+    """Whether the observed figure decides without an interval: nothing varied over FEWEST or more.
 
-    The observed figure then decides.
+    In scope `these`, all runs of each case have the same value, else all questions.
     """
     if figure.n < FEWEST or figure.value is None:
         return False
     return figure.reason == NOTHING_VARIED if scope == "these" else figure.se is None
 
 
-def interval(low: float | None, high: float | None, reason: str | None, repeated: str = "") -> str:
+def describe_interval(low: float | None, high: float | None, reason: str | None, repeated: str = "") -> str:
     """A 95 % interval in words, or the reason why there is none. `repeated` is put after "interval"."""
     return f"no interval: {reason}" if low is None else f"95 % interval{repeated} {low:+.2f} to {high:+.2f}"
 

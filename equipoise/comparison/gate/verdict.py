@@ -1,4 +1,4 @@
-"""The verdict on all rules of a gate. A FAIL is corrected for the number of rules."""
+"""The verdict on all rules of a gate, each FAIL corrected for the number of rules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
-from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing, family_of
-from equipoise.comparison.gate.ruling import Ruling, verdict
+from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_rules, family_of
+from equipoise.comparison.gate.ruling import Ruling, overall_verdict
 from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
@@ -27,37 +27,38 @@ def rule_on_all(
     runs: RunCounts,
     *,
     audits: Mapping[str, AuditFigures | None] = _NO_AUDITS,
-    asking: AskerCells = NO_ASKERS,
-    clusters: str = "questions",
+    asker_cells: AskerCells = NO_ASKERS,
+    noun: str = "questions",
     family: Family | None = None,
-    doubts: Sequence[str] = (),
+    late_mismatches: Sequence[str] = (),
 ) -> dict[str, JSON]:
     """The section `gate` of results: the verdict, the ruling on each rule, and the numbers of runs.
 
-    `audits` are those of the candidate's evaluators, as in results. `asking` has the candidate's cells for
-    metrics about who asks. `clusters` is the suite's word for its questions. `family` counts the rules of all
-    suites; by default there are only these. `doubts` are mismatches that became known only during the
-    session: with any of them, no rule that needs the baseline passes.
+    `audits` has the audit of each of the candidate's evaluators, None if there is none. `asker_cells` has the
+    candidate's cells for metrics about who asks. `noun` is the suite's word for its questions. `family`
+    counts the rules of all suites; by default there are only these. `late_mismatches` became known only
+    during the session: with any of them, no rule that needs the baseline passes.
     """
     whole = family or family_of(rules)
 
-    def ruled(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
+    def rule_at(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
         if rule.is_about_audit:
             return audit_rules.rule_on(rule, audits, alpha)
         if rule.is_about_asker:
-            return asker_rules.rule_on(rule, asking, clusters, alpha, planned_alpha=whole.alpha())
+            return asker_rules.rule_on(rule, asker_cells, noun, alpha, planned_alpha=whole.alpha())
+        # Without a comparison no other rule is left: those that need a baseline are refused before.
         if comparison is None or rule.name == UNSCORED:
-            return unscored(rule, runs)
-        return _doubted(rule_on(rule, comparison, alpha, planned_alpha=whole.alpha()), doubts)
+            return rule_on_unscored(rule, runs)
+        return _withhold_pass(rule_on(rule, comparison, alpha, planned_alpha=whole.alpha()), late_mismatches)
 
-    failed = failing(rules, lambda rule, alpha: ruled(rule, alpha).verdict == "fail", whole)
-    alone = [replace(ruled(rule), required=rule.required) for rule in rules]
+    failed = failing_rules(rules, lambda rule, alpha: rule_at(rule, alpha).verdict == "fail", whole)
+    uncorrected = [replace(rule_at(rule), required=rule.required) for rule in rules]
     rulings = [
-        ruling if rule in failed else _corrected(ruling, whole)
-        for rule, ruling in zip(rules, alone, strict=True)
+        ruling if rule in failed else _withhold_fail(ruling, whole)
+        for rule, ruling in zip(rules, uncorrected, strict=True)
     ]
     rows = [ruling.to_json() for ruling in rulings]
-    return {"verdict": verdict(rulings), "tests": whole.rules, **asdict(runs), "rules": rows}
+    return {"verdict": overall_verdict(rulings), "tests": whole.rules, **asdict(runs), "rules": rows}
 
 
 def rule_on(
@@ -69,26 +70,26 @@ def rule_on(
 ) -> Ruling:
     """The ruling on a rule that needs a baseline. The parameters are as in `metric_rules.rule_on`."""
     if rule.name == VERIFIED:
-        return _verified(rule, comparison)
+        return _rule_on_verified(rule, comparison)
     if rule.name == QUESTION:
         return question_rule.rule_on(rule, comparison, alpha, planned_alpha or alpha)
     return metric_rules.rule_on(rule, comparison, alpha, planned_alpha=planned_alpha)
 
 
-def unscored(rule: Rule, runs: RunCounts) -> Ruling:
+def rule_on_unscored(rule: Rule, runs: RunCounts) -> Ruling:
     """The ruling on the share of planned runs without a score."""
     share = 100 * runs.missing / runs.planned if runs.planned else 0.0
     why = f"{runs.missing} of {runs.planned} runs have no score ({share:.1f} %)"
     return Ruling(rule=rule.text, verdict="pass" if share <= rule.amount else "fail", why=why)
 
 
-def _verified(rule: Rule, comparison: Comparison) -> Ruling:
+def _rule_on_verified(rule: Rule, comparison: Comparison) -> Ruling:
     doubts = [f"{side.file}: {side.doubt}" for side in (comparison.before, comparison.after) if side.doubt]
     why = "; ".join(doubts) or "both results are what their journals say"
     return Ruling(rule=rule.text, verdict="fail" if doubts else "pass", why=why)
 
 
-def _corrected(ruling: Ruling, family: Family) -> Ruling:
+def _withhold_fail(ruling: Ruling, family: Family) -> Ruling:
     """The ruling with a FAIL that does not survive the correction turned into inconclusive."""
     if ruling.verdict != "fail":
         return ruling
@@ -97,8 +98,9 @@ def _corrected(ruling: Ruling, family: Family) -> Ruling:
     return replace(ruling, verdict="inconclusive", why=why)
 
 
-def _doubted(ruling: Ruling, doubts: Sequence[str]) -> Ruling:
-    if ruling.verdict != "pass" or not doubts:
+def _withhold_pass(ruling: Ruling, late_mismatches: Sequence[str]) -> Ruling:
+    """The ruling with a PASS turned into inconclusive if there are late mismatches."""
+    if ruling.verdict != "pass" or not late_mismatches:
         return ruling
-    why = f"{ruling.why}; but {'; '.join(doubts)}: --allow-mismatch judges all the same"
+    why = f"{ruling.why}; but {'; '.join(late_mismatches)}: --allow-mismatch judges all the same"
     return replace(ruling, verdict="inconclusive", why=why)

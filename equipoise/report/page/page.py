@@ -180,7 +180,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     pack, reviewed = Pack(), MatchedReviews(reviews)
 
     def on_read(side: LoadedResults, result: PageResult) -> None:
-        runs = [*side.rows, *side.asked]
+        runs = [*side.rows, *side.cued_rows]
         reviewed.match(result.key, result.metadata, runs)
         pack.add(result.index, runs, partial(level, suite=side.suite, scale=side.scale))
 
