@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from equipoise.audit import kept
+from equipoise.audit import files
 from equipoise.audit.plan import AnchorRun, AuditPlan
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Settings
@@ -90,10 +90,10 @@ def _outcome(
     audit = _audit(
         plan, settings, verdicts, [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
     )
-    earlier = () if is_new else kept.read(folder, evaluator, plan.suite)
-    if same := next((item for item in earlier if kept.is_same(item, audit)), None):
+    earlier = () if is_new else files.read(folder, evaluator, plan.suite)
+    if same := next((item for item in earlier if files.is_same(item, audit)), None):
         audit["finished"] = same["finished"]
-    path = kept.write(folder, evaluator, plan.suite, audit)
+    path = files.write(folder, evaluator, plan.suite, audit)
     return AuditOutcome(evaluator=evaluator, audit=audit, path=path)
 
 

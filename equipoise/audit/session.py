@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from equipoise.audit import kept
+from equipoise.audit import files as audit_files
 from equipoise.audit.plan import AnchorRun, AuditPlan, plan
 from equipoise.comparison.gate import refusals
 from equipoise.core.errors import CannotKeep, UserError
@@ -118,7 +118,7 @@ class SessionAudits:
             audit = audits.of_session(loaded.suite, history, evaluator)
             if audit is not None and audit["state"] == "complete":
                 with suppress(OSError):
-                    kept.write(self._folder, evaluator, loaded.suite.name, audit)
+                    audit_files.write(self._folder, evaluator, loaded.suite.name, audit)
 
     def _plan(self, loaded: LoadedSuite) -> AuditPlan | None:
         """The audit of a suite's evaluators; None without `--audit`, and in every shard except the first."""
@@ -146,7 +146,7 @@ class SessionAudits:
     def _saved(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
         """The latest saved audit, with the same rubric and anchors, of each evaluator that has one."""
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
-        files = {evaluator: kept.read(self._folder, evaluator, name) for evaluator in evaluators}
+        files = {evaluator: audit_files.read(self._folder, evaluator, name) for evaluator in evaluators}
         try:
             full_plan = self._of_extent(loaded, "full") if any(files.values()) else None
         except UserError:

@@ -90,11 +90,11 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     RESULTS may also be audits of evaluators, as files or the folder audits/. The figures then show every
     check with its tolerance.
     """
-    from equipoise.audit import figures as audit_figures
+    from equipoise.audit import plots as audit_plots
     from equipoise.report.page import figures, page
 
-    if audits := audit_figures.read(results):
-        named: Mapping[str, Plot] = audit_figures.figures(audits)
+    if audits := audit_plots.read(results):
+        named: Mapping[str, Plot] = audit_plots.plots(audits)
     else:
         files, _ = page.find(results)
         named = page.plots_by_file_name([*page.read(files)])

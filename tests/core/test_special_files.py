@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.audit import kept
+from equipoise.audit import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text
 from equipoise.report import github
@@ -52,7 +52,7 @@ def _journals(folder: Path) -> None:
 def _audits(folder: Path) -> None:
     (folder / audits.FOLDER).mkdir()
     os.mkfifo(folder / audits.FOLDER / "judge.x.json")
-    assert kept.read(folder, "judge", "x") == []
+    assert files.read(folder, "judge", "x") == []
 
 
 def _pins(folder: Path) -> None:

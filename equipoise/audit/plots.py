@@ -44,7 +44,7 @@ def _read(path: Path) -> KeptAudit:
     return cast("KeptAudit", audit)
 
 
-def figures(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
+def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
     """A figure for each suite, by file name, with a panel for each evaluator."""
     ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
