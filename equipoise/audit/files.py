@@ -1,4 +1,4 @@
-"""Reads and writes files of audits, one for each evaluator and suite; earlier ones are archived."""
+"""Files of saved audits, one for each evaluator and suite; earlier audits are archived."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 VERSION = "2"
 _IDENTITY = ("extent", "rubric_hash", "anchors_hash", "response_models", "sampling", "system_prompt")
-"""Keys of an audit. If any differs, an earlier audit is archived rather than replaced."""
+"""Keys of an audit for `is_alike`: if any differs, the earlier audit is archived rather than replaced."""
 
 
 def write(folder: Path, evaluator: str, suite: str, audit: EvaluatorAudit) -> Path:
-    """Write a complete audit below the folder of results, unless its file has a later one. Raises OSError.
+    """Write a complete audit below the folder of results, unless its file has a later audit. Raises OSError.
 
     An earlier audit of another extent, rubric, model or sampling is archived. Returns the path.
     """
     path = folder / FOLDER / f"{store.file_name(evaluator)}.{suite}.json"
     content: KeptAudit = {"version": VERSION, "evaluator": evaluator, "suite": suite, **audit}
-    before = _read(path)
-    if before is not None:
-        if _date(before) > _date(audit) or before == content:
+    earlier = _read(path)
+    if earlier is not None:
+        if _date(earlier) > _date(audit) or earlier == content:
             return path
-        if not is_same(before, audit):
-            _archive(path, _date(before))
+        if not is_alike(earlier, audit):
+            _archive(path, _date(earlier))
     path.parent.mkdir(parents=True, exist_ok=True)
     store.write_json(path, content)
     return path
@@ -47,31 +47,33 @@ def _archive(path: Path, finished: str) -> None:
     path.rename(folder / f"{path.stem}.{stamp}.json")
 
 
-def is_same(one: EvaluatorAudit, other: EvaluatorAudit) -> bool:
-    """Whether two audits are of the same extent, texts, model and sampling."""
+def is_alike(one: EvaluatorAudit, other: EvaluatorAudit) -> bool:
+    """Whether two audits have the same extent, texts, models and sampling; dates and verdicts may differ."""
     return all(one.get(name) == other.get(name) for name in _IDENTITY)
 
 
 def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
-    """The saved audits of an evaluator in a suite, also archived ones, the latest first."""
+    """The saved audits of an evaluator in a suite, with those in the archive, the latest first."""
     name = f"{store.file_name(evaluator)}.{suite}"
-    home = folder / FOLDER
-    paths = (*home.glob("*.json"), *(home / store.ARCHIVE).glob("*.json"))
-    own = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
-    every = [audit for path in own if (audit := _read(path)) is not None]
-    fitting = [audit for audit in every if (audit["evaluator"], audit["suite"]) == (evaluator, suite)]
-    return sorted(fitting, key=_date, reverse=True)
+    audits_folder = folder / FOLDER
+    paths = (*audits_folder.glob("*.json"), *(audits_folder / store.ARCHIVE).glob("*.json"))
+    # The name of an archived file has a date at its end.
+    own_paths = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
+    audits = [audit for path in own_paths if (audit := _read(path)) is not None]
+    # File names may be the same for evaluators whose names differ in characters that no file name has.
+    own_audits = [audit for audit in audits if (audit["evaluator"], audit["suite"]) == (evaluator, suite)]
+    return sorted(own_audits, key=_date, reverse=True)
 
 
 def _read(path: Path) -> KeptAudit | None:
-    """The audit in a file; None if it cannot be read, is incomplete or of another version."""
+    """The audit in a file; None if the file cannot be read, or has an incomplete audit or another version."""
     try:
         audit: KeptAudit = json_io.loads(read_bytes(path))
-        is_known = (
+        is_usable = (
             audit["version"] == VERSION
             and audit["state"] == "complete"
             and isinstance(audit["finished"], str)
         )
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    return audit if is_known else None
+    return audit if is_usable else None

@@ -1,4 +1,4 @@
-"""The plan of an audit: which anchors an evaluator judges, how often, and the rows of each verdict."""
+"""The plan of an audit: which anchors an evaluator judges and how often, and the rows of each verdict."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AuditPlan:
     @property
     def texts(self) -> list[Anchor]:
         """The anchors that are judged."""
-        return selected(self.anchors, self.design)
+        return select_anchors(self.anchors, self.design)
 
     def runs(self) -> list[AnchorRun]:
         """The verdicts to get: each anchor as often as it is judged."""
@@ -46,7 +46,7 @@ class AuditPlan:
         ]
 
     def to_json(self) -> dict[str, JSON]:
-        """The content of its journal line: together with the verdicts, all that results need."""
+        """The content of the plan's journal line: with the verdicts, all that results need."""
         return {
             "extent": self.design.name,
             "anchors_hash": self.anchors.hash,
@@ -55,13 +55,13 @@ class AuditPlan:
         }
 
     def possible_checks(self) -> Sequence[CheckFigures]:
-        """The checks that the audit will make, with meaningless figures from the middle of bounds."""
-        judged = [
+        """The checks that the audit will make, for their names and units: their figures mean nothing."""
+        rows = [
             row
             for run in self.runs()
             for row in run.rows({name: (low + high) / 2 for name, (low, high) in run.anchor.bounds.items()})
         ]
-        return audits.concluded(self.audited, judged, self.anchors.order)["checks"]
+        return audits.concluded(self.audited, rows, self.anchors.order)["checks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class AnchorRun:
         return f"{self.anchor.id}-{self.repeat}"
 
     async def judge(self, evaluator: Evaluator) -> list[AnchorNumber]:
-        """The rows of this evaluator's verdict, with the score None if it is invalid or declined.
+        """The rows of this evaluator's verdict; scores are None if the verdict is invalid or declined.
 
         Raises CallFailed if the evaluator cannot be reached.
         """
@@ -92,7 +92,7 @@ class AnchorRun:
         return self.rows(scores)
 
     def rows(self, scores: Mapping[str, float | None]) -> list[AnchorNumber]:
-        """The rows of a verdict, one per aspect, with these scores; missing scores are None."""
+        """The rows of a verdict, one for each of its scores (`aspect`); missing scores are None."""
         return [
             {
                 "topic": self.anchor.topic,
@@ -117,32 +117,33 @@ class AnchorRun:
             calls.append(Foreseen(role="evaluator", prompt=prompt))
             return Reply(text="")
 
-        stand_in = Evaluator(evaluator, settings.evaluator, record, attempts=1, code=_no_code)
+        stand_in = Evaluator(evaluator, settings.evaluator, record, attempts=1, code=_placeholder_code)
         await self.audited.judge(self.anchor, self.rubric, stand_in)
         return calls
 
 
-def _no_code(model: str) -> str:
+def _placeholder_code(model: str) -> str:
+    # As long as the random codes that delimit untrusted text in prompts.
     return "0" * 16
 
 
-def with_anchors() -> list[str]:
+def auditable_suites() -> list[str]:
     """The names of the suites whose evaluators can be audited."""
     return [name for name in suites.names() if suites.load(name).audit is not None]
 
 
-def plan(
+def plan_audit(
     suite: AnySuite, rubric: Rubric, folder: Path, topics: Path, extent: str, limit: int | None = None
 ) -> AuditPlan | None:
     """The audit with the anchors in `folder` on the questions in `topics`; None for a suite without anchors.
 
-    `limit` restricts it to the first topics. Raises UserError if the anchors do not fit the rubric.
+    `limit` is the number of topics, by default all. Raises UserError if the anchors do not fit the rubric.
     """
     if suite.audit is None:
         return None
     design = suite.audit.DESIGNS[extent]
     if limit is not None:
-        # Another name, so that no session shows it as a complete audit.
+        # Another name, so that no session takes this for an audit of the whole extent.
         design = replace(design, name=f"{extent}, first {limit}", topics=limit)
     anchors = suite.audit.load(folder, topics, rubric)
     audit_plan = AuditPlan(
@@ -153,10 +154,12 @@ def plan(
     return audit_plan
 
 
-def selected(anchors: Anchors, design: Design) -> list[Anchor]:
-    """The anchors of a design: texts of its kinds, then the first injections into such texts."""
+def select_anchors(anchors: Anchors, design: Design) -> list[Anchor]:
+    """The anchors of a design: texts of its kinds, then the first injections, orders hidden in such texts."""
     topics = list(dict.fromkeys(item.topic for item in anchors.texts))[: design.topics]
-    known = [item for item in anchors.texts if item.topic in topics]
-    texts = [item for item in known if item.host is None and (not design.kinds or item.kind in design.kinds)]
+    candidates = [item for item in anchors.texts if item.topic in topics]
+    texts = [
+        item for item in candidates if item.host is None and (not design.kinds or item.kind in design.kinds)
+    ]
     kinds = {item.kind for item in texts}
-    return texts + [item for item in known if item.host in kinds][: design.injections]
+    return texts + [item for item in candidates if item.host in kinds][: design.injections]

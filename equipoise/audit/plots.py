@@ -1,4 +1,4 @@
-"""Figures of saved audits: every check with its interval, beside the band of a sound evaluator."""
+"""Plots of saved audits: every check with its interval, beside the band of a sound evaluator."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
+from equipoise.results.schema import DAMAGE, in_words
 from equipoise.suites.plots import Plot
 
 if TYPE_CHECKING:
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
 
 _KEYS = {"evaluator", "suite", "extent", "checks"}
 _SOMERS_FACTOR = 100.0
-"""Somers' D is multiplied by this, to share the axis of points and percent."""
+"""Factor of Somers' D, so that it shares the axis of points and percent."""
 
 
 def read(paths: Sequence[Path]) -> list[KeptAudit]:
-    """The audits in these files and folders. Raises UserError for one that cannot be read."""
+    """The audits among these files and those in folders; other files are left out. Raises UserError."""
     files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
     return [_read(file) for file in files if file.is_file() and _is_audit(file)]
 
 
 def _is_audit(path: Path) -> bool:
-    """Whether a file is an audit by its first 200 bytes, because results may be long."""
+    """Whether a file begins as an audit does. Only 200 bytes are read: results may be long."""
     with opened(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
@@ -41,11 +42,15 @@ def _read(path: Path) -> KeptAudit:
         raise UserError(f"{path}: not valid JSON ({error})") from None
     if not isinstance(audit, dict) or not audit.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
+    try:
+        _rows(cast("KeptAudit", audit))
+    except DAMAGE as error:
+        raise UserError(f"{path}: is damaged: {in_words(error)}") from None
     return cast("KeptAudit", audit)
 
 
 def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
-    """A figure for each suite, by file name, with a panel for each evaluator."""
+    """A plot for each suite, by file name, with a series for each evaluator."""
     ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
         f"audit-{suite}": Plot(
@@ -66,27 +71,28 @@ def _rows(audit: KeptAudit) -> list[dict[str, JSON]]:
 
 
 def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
-    times = 1.0 if check["unit"] in ("points", "%") else _SOMERS_FACTOR
+    factor = 1.0 if check["unit"] in ("points", "%") else _SOMERS_FACTOR
     value, low, high = (
-        None if figure is None else times * figure for figure in (check["value"], check["low"], check["high"])
+        None if figure is None else factor * figure
+        for figure in (check["value"], check["low"], check["high"])
     )
-    near, far = _band(check, times)
+    band_low, band_high = _band(check, factor)
     return {
         "series": series,
-        "name": check["name"] if times == 1.0 else f"{check['name']} (D x 100)",
+        "name": check["name"] if factor == 1.0 else f"{check['name']} (D x 100)",
         "value": value,
         "low": None if low is None else max(-100.0, low),
         "high": None if high is None else min(100.0, high),
-        "from": near,
-        "to": far,
+        "from": band_low,
+        "to": band_high,
         "ruling": "fault or by chance"
         if check["is_fault"] or check.get("is_by_chance")
         else "no fault found",
     }
 
 
-def _band(check: CheckFigures, times: float) -> tuple[float, float]:
+def _band(check: CheckFigures, factor: float) -> tuple[float, float]:
     """The lower and upper end of a sound evaluator's band, within the axis."""
-    least = 0.0 if check["unit"] == "%" else -100.0
-    low, high = (times * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
-    return least if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high
+    axis_low = 0.0 if check["unit"] == "%" else -100.0
+    low, high = (factor * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
+    return axis_low if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high

@@ -18,32 +18,37 @@ def lines(evaluator: str, audit: EvaluatorAudit, width: int | None = None) -> It
     yield from align(rows(audit), width)
 
 
-def ranked(checks: Mapping[str, Sequence[CheckFigures]]) -> list[str]:
-    """The evaluators' names, best first: fewest checks not better than chance, then fewest faults."""
-    return sorted(checks, key=lambda name: _rank(checks[name]))
+def rank_evaluators(checks: Mapping[str, Sequence[CheckFigures]]) -> list[str]:
+    """The evaluators' names, best first: fewest checks no better than chance, then fewest faults."""
+    return sorted(checks, key=lambda name: _rank_key(checks[name]))
 
 
-def _rank(checks: Sequence[CheckFigures]) -> tuple[int, int, float]:
-    """Sort key: number of checks by chance, number of faults, mean relative distance from a sound value."""
-    missed = [
+def _rank_key(checks: Sequence[CheckFigures]) -> tuple[int, int, float]:
+    """Sort key: checks by chance, faults, then the mean relative distance from a sound value."""
+    distances = [
         1.0 if check["value"] is None else (check["sound"] - check["value"]) / check["sound"]
         for check in checks
         if check["worse"] == "lower"
     ]
     by_chance = sum(check["is_by_chance"] for check in checks)
     faulty = sum(check["is_fault"] for check in checks)
-    return by_chance, faulty, sum(missed) / len(missed) if missed else 1.0
+    return by_chance, faulty, sum(distances) / len(distances) if distances else 1.0
 
 
 def ranking(audits: Mapping[str, Mapping[str, EvaluatorAudit]], width: int | None = None) -> Iterator[str]:
     """A table of evaluators, best first, over all suites. `audits` is by evaluator and suite."""
-    every = {
+    all_checks = {
         name: [check for audit in by_suite.values() for check in audit["checks"]]
         for name, by_suite in audits.items()
     }
     table = [
-        (f"{rank}.", name, str(sum(check["is_fault"] for check in every[name])), _faulty_checks(audits[name]))
-        for rank, name in enumerate(ranked(every), 1)
+        (
+            f"{rank}.",
+            name,
+            str(sum(check["is_fault"] for check in all_checks[name])),
+            _faulty_checks(audits[name]),
+        )
+        for rank, name in enumerate(rank_evaluators(all_checks), 1)
     ]
     yield from align([("", "evaluator", "faults", ""), *table], width)
 
@@ -58,4 +63,5 @@ def _faulty_checks(audits: Mapping[str, EvaluatorAudit]) -> str:
 
 def _faulty_names(checks: Sequence[CheckFigures]) -> Iterator[str]:
     yield from (check["name"] for check in checks if check["is_fault"])
-    yield from (f"{check['name']} by chance" for check in checks if check["is_by_chance"] > check["is_fault"])
+    by_chance = (check for check in checks if check["is_by_chance"] and not check["is_fault"])
+    yield from (f"{check['name']} by chance" for check in by_chance)

@@ -38,7 +38,7 @@ class AuditOutcome:
     missing: int = 0
 
 
-def run(
+def run_audit(
     plan: AuditPlan,
     settings: Settings,
     folder: Path,
@@ -49,11 +49,11 @@ def run(
 ) -> tuple[list[AuditOutcome], CounterSnapshot]:
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError.
 
-    Returns the outcomes, and the counts of the calls that were made.
+    Returns an outcome for each evaluator, and the counts of calls.
     """
     names = store.file_name("+".join(settings.evaluator_models))
     log = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
-    jobs = [Job(name=run.id, do=partial(_judge, run)) for run in plan.runs()]
+    jobs = [Job(name=run.id, do=partial(_judge_anchor, run)) for run in plan.runs()]
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
         totals, answering = session.totals, session.seen
@@ -64,13 +64,13 @@ def run(
     return outcomes, totals
 
 
-async def _judge(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
-    """The verdict of each evaluator, by name; those that cannot be reached are left out."""
-    judged: dict[str, list[AnchorNumber]] = {}
+async def _judge_anchor(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
+    """The rows of each evaluator's verdict, by name; evaluators that cannot be reached are left out."""
+    rows: dict[str, list[AnchorNumber]] = {}
     for evaluator in models.evaluators:
         with suppress(CallFailed):
-            judged[evaluator.name] = await run.judge(evaluator)
-    return judged
+            rows[evaluator.name] = await run.judge(evaluator)
+    return rows
 
 
 def _outcome(
@@ -83,39 +83,38 @@ def _outcome(
     *,
     is_new: bool,
 ) -> AuditOutcome:
-    """The audit of one evaluator, saved only if no verdict is missing. A replayed one retains its date."""
-    verdicts = [judged[evaluator] for judged in results if evaluator in judged]
+    """The audit of one evaluator, saved only if no verdict is missing. A replayed audit retains its date."""
+    verdicts = [by_evaluator[evaluator] for by_evaluator in results if evaluator in by_evaluator]
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
-    audit = _audit(
-        plan, settings, verdicts, [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
-    )
+    models = [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
+    audit = _complete_audit(plan, settings, verdicts, models)
     earlier = () if is_new else files.read(folder, evaluator, plan.suite)
-    if same := next((item for item in earlier if files.is_same(item, audit)), None):
-        audit["finished"] = same["finished"]
+    if alike := next((item for item in earlier if files.is_alike(item, audit)), None):
+        audit["finished"] = alike["finished"]
     path = files.write(folder, evaluator, plan.suite, audit)
     return AuditOutcome(evaluator=evaluator, audit=audit, path=path)
 
 
-def _audit(
+def _complete_audit(
     plan: AuditPlan,
     settings: Settings,
     verdicts: Sequence[list[AnchorNumber]],
-    answering: Iterable[tuple[str | None, ...]],
+    models: Iterable[tuple[str | None, ...]],
 ) -> EvaluatorAudit:
-    judged = list(chain.from_iterable(verdicts))
+    rows = list(chain.from_iterable(verdicts))
     return {
         "state": "complete",
         "extent": plan.design.name,
-        "topics": len({row["topic"] for row in judged}),
+        "topics": len({row["topic"] for row in rows}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdicts": len(verdicts),
         "planned": len(verdicts),
         "rubric_version": plan.rubric.version,
         "rubric_hash": plan.rubric.hash,
         "anchors_hash": plan.anchors.hash,
-        "response_models": audits.models(answering),
+        "response_models": audits.models(models),
         "sampling": cast("Sampling", settings.evaluator.parameters()),
         "system_prompt": settings.evaluator.system_prompt,
-        **audits.concluded(plan.audited, judged, plan.anchors.order),
+        **audits.concluded(plan.audited, rows, plan.anchors.order),
     }

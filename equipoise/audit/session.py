@@ -1,4 +1,4 @@
-"""Audits in a session: its evaluators also judge anchors, or saved audits are noted in the journal."""
+"""Audits in a session: its evaluators also judge anchors, or its journal notes their saved audits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise.audit import files as audit_files
-from equipoise.audit.plan import AnchorRun, AuditPlan, plan
+from equipoise.audit.plan import AnchorRun, AuditPlan, plan_audit
 from equipoise.comparison.gate import refusals
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnchorVerdict:
-    """An ExtraJob: one verdict on an anchor."""
+    """An `ExtraJob` of the session: one evaluator's verdict on an anchor."""
 
     suite: str
     evaluator: str
@@ -46,15 +46,16 @@ class AnchorVerdict:
     async def do(self, models: JobModels) -> dict[str, JSON]:
         """The content of its journal line. Raises CallFailed if the evaluator cannot be reached."""
         evaluator = next(item for item in models.evaluators if item.name == self.evaluator)
-        judged = await self.run.judge(evaluator)
+        rows = await self.run.judge(evaluator)
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        return {"evaluator": self.evaluator, "at": at, "judged": judged}
+        return {"evaluator": self.evaluator, "at": at, "judged": rows}
 
 
 class SessionAudits:
-    """Plans, runs and saves the audits of a session's evaluators; without `--audit` it notes saved ones.
+    """The `ExtraJobs` of a session with `--audit`: verdicts of its evaluators on anchors, and saved audits.
 
-    `root` is the folder of the user's files; audits are saved in its folder `results`.
+    Without `--audit` there are no jobs, and saved audits are noted in the journal. `root` is the folder of
+    the user's files; audits are saved in its folder `results`.
     """
 
     def __init__(self, root: Path) -> None:
@@ -69,25 +70,25 @@ class SessionAudits:
             raise UserError(f"--audit: {names} has no anchors to try evaluators by; leave it out")
 
     def prepare(self, loaded: LoadedSuite, rules: Sequence[Rule]) -> None:
-        """Read the anchors. Raises UserError, also if a rule is about a check that the audits lack."""
+        """Load the anchors. Raises UserError, also for a rule about an audit or a check that is missing."""
         planned = self._plan(loaded)
-        if not (rules := [rule for rule in rules if rule.is_about_audit]):
+        if not (audit_rules := [rule for rule in rules if rule.is_about_audit]):
             return
-        earlier = self._saved(loaded)
-        missing = [name for name in loaded.settings.evaluator_models if name not in earlier]
-        for rule in rules:
+        saved_audits = self._saved(loaded)
+        missing = [name for name in loaded.settings.evaluator_models if name not in saved_audits]
+        for rule in audit_rules:
             if planned is not None:
                 refusals.refuse_unfit_audit(rule, planned.possible_checks())
                 continue
             if missing:
                 refusals.refuse_unaudited(rule, missing, loaded.suite.name)
-            for audit in earlier.values():
+            for audit in saved_audits.values():
                 refusals.refuse_unfit_audit(rule, audit["checks"])
 
     def begin(self, loaded: LoadedSuite, history: History) -> list[AnchorVerdict]:
-        """Write the plan of the audit to the journal, or, without one, saved audits. Raises UserError.
+        """Write the plan of the audit or, without `--audit`, saved audits to the journal. Raises UserError.
 
-        Returns the verdicts that are left.
+        Returns the verdicts that the journal lacks.
         """
         planned, evaluators = self._plan(loaded), loaded.settings.evaluator_models
         try:
@@ -97,12 +98,12 @@ class SessionAudits:
                 resume.append(history, "audit", **planned.to_json())
         except (OSError, CannotKeep) as error:
             raise UserError(f"{shown(history.path)}: the audit cannot be written to it: {error}") from None
-        return (
-            [] if planned is None else [item for name in evaluators for item in left(planned, history, name)]
-        )
+        if planned is None:
+            return []
+        return [item for name in evaluators for item in missing_verdicts(planned, history, name)]
 
     def foreseen(self, loaded: LoadedSuite, history: History) -> Mapping[str, Sequence[Sequence[Foreseen]]]:
-        """The calls of each verdict that is left, by evaluator; empty without an audit."""
+        """The calls of each verdict that the journal lacks, by evaluator; empty without `--audit`."""
         planned, settings = self._plan(loaded), loaded.settings
         if planned is None:
             return {}
@@ -110,7 +111,10 @@ class SessionAudits:
         async def calls(verdicts: Sequence[AnchorVerdict]) -> list[list[Foreseen]]:
             return [await item.run.foreseen(item.evaluator, settings) for item in verdicts]
 
-        return {name: asyncio.run(calls(left(planned, history, name))) for name in settings.evaluator_models}
+        return {
+            name: asyncio.run(calls(missing_verdicts(planned, history, name)))
+            for name in settings.evaluator_models
+        }
 
     def finish(self, loaded: LoadedSuite, history: History) -> None:
         """Save each complete audit for later sessions. If that fails, the results still have it."""
@@ -125,16 +129,17 @@ class SessionAudits:
         extent, shard = loaded.settings.audit, loaded.settings.shard
         if extent is None or (shard is not None and shard.number > 1):
             return None
-        return self._of_extent(loaded, extent)
+        return self._plan_of_extent(loaded, extent)
 
-    def _of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
-        """The audit of this extent, with the project's own anchors or those shipped, and their questions."""
+    def _plan_of_extent(self, loaded: LoadedSuite, extent: str) -> AuditPlan | None:
+        """The audit of this extent on the project's own anchors, else those shipped, and their questions."""
         name = loaded.suite.name
         key = (name, loaded.rubric.hash, extent)
         if key not in self._plans:
             folder = nearest(f"rubric/anchors/{name}", self._root)
+            # The questions beside the anchors: `folder` is rubric/anchors/<suite>.
             topics = folder.parents[2] / "topics" / name
-            self._plans[key] = plan(loaded.suite, loaded.rubric, folder, topics, extent)
+            self._plans[key] = plan_audit(loaded.suite, loaded.rubric, folder, topics, extent)
         return self._plans[key]
 
     def _note_saved(self, loaded: LoadedSuite, history: History) -> None:
@@ -146,43 +151,48 @@ class SessionAudits:
     def _saved(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
         """The latest saved audit, with the same rubric and anchors, of each evaluator that has one."""
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
-        files = {evaluator: audit_files.read(self._folder, evaluator, name) for evaluator in evaluators}
+        audits_by_evaluator = {
+            evaluator: audit_files.read(self._folder, evaluator, name) for evaluator in evaluators
+        }
         try:
-            full_plan = self._of_extent(loaded, "full") if any(files.values()) else None
+            full_plan = self._plan_of_extent(loaded, "full") if any(audits_by_evaluator.values()) else None
         except UserError:
+            # Without valid anchors no saved audit can be checked. Only `--audit` needs them.
             return {}
         if full_plan is None:
             return {}
-        # Leaves out audits with a limit, whose extent is none of the designs.
-        extents, texts = full_plan.audited.DESIGNS, (loaded.rubric.hash, full_plan.anchors.hash)
-        return {
-            evaluator: fitting[0]
-            for evaluator, every in files.items()
-            if (
-                fitting := [audit for audit in every if audit["extent"] in extents and _texts(audit) == texts]
-            )
+        # Audits of the command with --limit are left out: their extent is none of the designs.
+        extents, hashes = full_plan.audited.DESIGNS, (loaded.rubric.hash, full_plan.anchors.hash)
+        usable = {
+            evaluator: [
+                audit for audit in audits if audit["extent"] in extents and _text_hashes(audit) == hashes
+            ]
+            for evaluator, audits in audits_by_evaluator.items()
         }
+        return {evaluator: audits[0] for evaluator, audits in usable.items() if audits}
 
 
-def _texts(audit: KeptAudit) -> tuple[str, str]:
+def _text_hashes(audit: KeptAudit) -> tuple[str, str]:
     """The hashes of the rubric and the anchors of a saved audit."""
     return audit["rubric_hash"], audit["anchors_hash"]
 
 
 def is_planned(planned: AuditPlan, history: History, evaluators: Sequence[str]) -> bool:
     """Whether a journal has this plan, or a larger one that is complete."""
-    known, wanted = history.audit, planned.to_json()
-    if known is None or known.anchors_hash != wanted["anchors_hash"]:
+    earlier, wanted = history.audit, planned.to_json()
+    if earlier is None or earlier.anchors_hash != wanted["anchors_hash"]:
         return False
-    if known.anchors == wanted["anchors"]:
+    if earlier.anchors == wanted["anchors"]:
         return True
-    is_part = all(known.anchors.get(name, 0) >= times for name, times in wanted["anchors"].items())
+    is_part = all(earlier.anchors.get(name, 0) >= times for name, times in wanted["anchors"].items())
     return is_part and not any(audits.missing(history, name) for name in evaluators)
 
 
-def left(planned: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
-    """The verdicts of an evaluator that are not in the journal, or are there with other anchors."""
+def missing_verdicts(planned: AuditPlan, history: History, evaluator: str) -> list[AnchorVerdict]:
+    """The verdicts of an evaluator that the journal lacks; those on other anchors do not count."""
     is_same = history.audit is not None and history.audit.anchors_hash == planned.anchors.hash
-    known = history.anchors if is_same else {}
-    every = (AnchorVerdict(suite=planned.suite, evaluator=evaluator, run=run) for run in planned.runs())
-    return [item for item in every if item.id not in known]
+    finished = history.anchors if is_same else {}
+    planned_verdicts = (
+        AnchorVerdict(suite=planned.suite, evaluator=evaluator, run=run) for run in planned.runs()
+    )
+    return [verdict for verdict in planned_verdicts if verdict.id not in finished]

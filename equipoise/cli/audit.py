@@ -73,7 +73,7 @@ def audit(
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
-    auditable = plan.with_anchors()
+    auditable = plan.auditable_suites()
     for name in names:
         if name not in auditable:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(auditable)}")
@@ -94,7 +94,7 @@ def _plan(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
     root = Path.cwd()
     rubric = suite.rubric(nearest(f"rubric/{suite.name}.toml", root))
     anchors, topics = nearest(f"rubric/anchors/{suite.name}", root), nearest("topics", root) / suite.name
-    return plan.plan(suite, rubric, anchors, topics, extent, limit)
+    return plan.plan_audit(suite, rubric, anchors, topics, extent, limit)
 
 
 def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool) -> Sequence[AuditOutcome]:
@@ -102,11 +102,11 @@ def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool)
     from equipoise.audit import report, run
 
     with click.progressbar(length=len(plan.runs()), label=f"judging {plan.suite}", file=sys.stderr) as bar:
-        outcomes, totals = run.run(
+        outcomes, totals = run.run_audit(
             plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=tell
         )
     done = {item.evaluator: (item.audit, item.path) for item in outcomes if item.audit and item.path}
-    for name in report.ranked({name: audit["checks"] for name, (audit, _) in done.items()}):
+    for name in report.rank_evaluators({name: audit["checks"] for name, (audit, _) in done.items()}):
         audit, path = done[name]
         show([*report.lines(name, audit, width()), f"audit: {shown(path)}", ""])
     for item in outcomes:

@@ -128,6 +128,19 @@ def test_a_file_that_begins_like_an_audit_is_refused_by_name() -> None:
     assert "audit.json: neither results nor an audit" in drawn.stderr
 
 
+def test_a_damaged_audit_is_refused_by_name() -> None:
+    """With what is wrong in it."""
+    head = '{"evaluator": "judge", "suite": "neutrality", "extent": "full", "checks": '
+    for checks, problem in (
+        (("[{}]"), "'unit' is missing"),
+        ("5", "TypeError: 'int' object is not iterable"),
+    ):
+        Path("audit.json").write_text(f"{head}{checks}}}", encoding="utf-8")
+        drawn = CliRunner().invoke(main, ["plot", "audit.json", "-o", "figures"])
+        assert drawn.exit_code == 4
+        assert f"audit.json: is damaged: {problem}" in drawn.stderr
+
+
 @pytest.mark.slow
 def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
     """The sound one first; the other is accused of its fault in the suite where it has it."""

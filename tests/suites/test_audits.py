@@ -15,7 +15,7 @@ from known_anchors import FAULTY, READERS, SOUND, TELLERS, Judge, anchors
 
 from conftest import ROOT
 from equipoise import suites
-from equipoise.audit.plan import AnchorRun, selected
+from equipoise.audit.plan import AnchorRun, select_anchors
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
@@ -38,7 +38,7 @@ def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
     found = suites.load(suite)
     assert found.audit is not None
     rubric = found.rubric(ROOT / "rubric" / f"{suite}.toml")
-    chosen = selected(anchors(suite), found.audit.DESIGNS[extent])
+    chosen = select_anchors(anchors(suite), found.audit.DESIGNS[extent])
     runs = [AnchorRun(audited=found.audit, rubric=rubric, anchor=anchor, repeat=0) for anchor in chosen]
 
     async def every() -> list[list[AnchorNumber]]:
