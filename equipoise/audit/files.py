@@ -60,7 +60,7 @@ def read(folder: Path, evaluator: str, suite: str) -> list[KeptAudit]:
     # The name of an archived file has a date at its end.
     own_paths = (path for path in paths if path.stem == name or path.stem.rpartition(".")[0] == name)
     audits = [audit for path in own_paths if (audit := _read(path)) is not None]
-    # File names may be the same for evaluators whose names differ in characters that no file name has.
+    # The name of another evaluator's file may begin in the same way.
     own_audits = [audit for audit in audits if (audit["evaluator"], audit["suite"]) == (evaluator, suite)]
     return sorted(own_audits, key=_date, reverse=True)
 
