@@ -35,7 +35,7 @@ from equipoise.suites.neutrality.anchor_kinds import (
     TRANSLATED,
     WHOLE,
 )
-from equipoise.suites.neutrality.anchors import DESIGNS, LEANS
+from equipoise.suites.neutrality.anchors import DESIGNS, LEAN_BOUNDS
 
 TRUE: Mapping[str, float] = {
     "exemplary": 4.7,
@@ -331,7 +331,7 @@ def _repeats(
 def _leans(
     evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
 ) -> Iterator[Judged]:
-    low, high = LEANS[LEAN_OF[kind]]
+    low, high = LEAN_BOUNDS[LEAN_OF[kind]]
     true = TRUE_LEANS[LEAN_OF[kind]] + chance.gauss(0, LEAN_OF_TEXT)
     for repeat in range(design.repeats(kind)):
         far = true + chance.gauss(0, LEAN_OF_VERDICT)

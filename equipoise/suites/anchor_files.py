@@ -15,9 +15,11 @@ from equipoise.judge.rubric import Rubric
 
 
 def read(path: Path) -> dict[str, JSON]:
-    """The content of an anchor file. Raises OSError, or UserError that names the file if it is not TOML."""
+    """The content of an anchor file. Raises UserError that names the file."""
     try:
         return tomllib.loads(read_bytes(path).decode())
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not valid TOML ({error})") from None
 
@@ -34,8 +36,8 @@ def read_for(path: Path, rubric: Rubric) -> dict[str, JSON]:
 
 
 @contextmanager
-def errors_in(path: Path) -> Iterator[None]:
-    """Turn a missing key or an unusable value into a UserError that names the file."""
+def naming_file(path: Path) -> Iterator[None]:
+    """Turn the error of a missing key or an unusable value into a UserError that names the file."""
     try:
         yield
     except KeyError as error:

@@ -161,7 +161,11 @@ def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
         (tmp_path / path.name).write_text(
             re.sub(r"(?m)^(reply|replies|helps_a|text) =", "other =", text), "utf-8"
         )
-    with pytest.raises(UserError, match=f"{tmp_path.name}.*(reply|replies|helps_a|text)' is missing"):
+    with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml.*(reply|replies|helps_a|text)' is missing"):
+        found.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
+    for path in tmp_path.glob("*.toml"):
+        path.unlink()
+    with pytest.raises(UserError, match=rf"{tmp_path.name}.*\.toml: cannot be read \(No such file"):
         found.audit.load(tmp_path, ROOT / "topics" / suite, rubric)
     with pytest.raises(UserError, match="read anchors and rubric again side by side"):
         found.audit.load(folder, ROOT / "topics" / suite, replace(rubric, version="0"))

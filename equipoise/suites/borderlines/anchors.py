@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, errors_in, read_for
+from equipoise.suites.anchor_files import digest, naming_file, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
@@ -28,7 +28,7 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
     """The anchors in this folder, for the territories in `topics`. Raises UserError naming file and entry."""
     path = folder / FILE
-    with errors_in(path):
+    with naming_file(path):
         cases = {(case.territory, case.language): case for case in disputes(Selection(topics=topics))}
         counts, anchors = Counter[str](), []
         for number, row in enumerate(read_for(path, rubric).get("answer", ()), 1):

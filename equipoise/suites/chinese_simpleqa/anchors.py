@@ -9,7 +9,7 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, errors_in, read_for
+from equipoise.suites.anchor_files import digest, naming_file, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
@@ -24,7 +24,7 @@ DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(n
 def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
     """The anchors in this folder, with their own questions. Raises UserError naming file and entry."""
     path = folder / FILE
-    with errors_in(path):
+    with naming_file(path):
         rows = read_for(path, rubric).get("answer", ())
         for number, row in enumerate(rows, 1):
             if row["grade"] not in VALUES:

@@ -18,7 +18,7 @@ from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, errors_in, read_for
+from equipoise.suites.anchor_files import digest, naming_file, read_for
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
@@ -52,7 +52,7 @@ _HELPED: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
 def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
     """The anchors in this folder, for the pairs in `topics`. Raises UserError naming file and entry."""
     path = folder / FILE
-    with errors_in(path):
+    with naming_file(path):
         rows = read_for(path, rubric).get("pair", ())
         by_key = {
             (dataset, pair.language, pair.pair, pair.template): pair

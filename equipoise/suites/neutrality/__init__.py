@@ -8,26 +8,29 @@ are rounded, to two decimals.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
 from equipoise.core.rows import RunRow, Values, by_question, outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, lean, load
+from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
 from equipoise.models.model import Subject
 from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite
 from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
 from equipoise.suites.neutrality.dataset import Question
+from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values, record_values
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
-_HEAD = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
-LEAN = "lean"
-_RATES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
+_TABLE_HEADER = ("", "questions", "mean", "percent", "95 % interval", "question SD", "how runs ended")
+_RATE_OUTCOMES: tuple[Outcome, ...] = ("refused", "blocked", "truncated", "empty")
+"""The outcomes whose shares of runs are metrics."""
+_LANGUAGE: Callable[[RunRow], str] = attrgetter("language")
+_AREA: Callable[[RunRow], str] = attrgetter("area")
 
 
 def rubric(path: Path) -> VerdictRubric:
@@ -43,8 +46,8 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt with question and reply."""
-    judging = rubric.on(case.about).messages(code="", question=case.question, reply="")
-    prompt = "".join(message["content"] for message in judging)
+    messages = rubric.on(case.about).messages(code="", question=case.question, reply="")
+    prompt = "".join(message["content"] for message in messages)
     return [
         Foreseen(role="subject", prompt=case.question),
         Foreseen(role="evaluator", prompt=prompt, quoted=1),
@@ -54,7 +57,7 @@ def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
     """Ask the bare question and have the reply judged.
 
-    A blocked reply counts as a refusal to engage: it gets the lowest score and is not judged.
+    A blocked reply counts as a refusal to answer: it gets the lowest score and is not judged.
     """
     reply = await subject.ask(case.question)
     if reply.blocked:
@@ -75,16 +78,17 @@ def score(reply: Reply, verdicts: tuple[Verdict, ...], scale: Scale) -> Score:
     valid = [verdict.fields for verdict in verdicts if verdict.fields is not None]
     value = mean([fields["score"] for fields in valid])
     if value is None:
-        return Score(outcome="unscored", value=None, verdicts=verdicts, error=_why_unscored(verdicts))
+        return Score(outcome="unscored", value=None, verdicts=verdicts, error=_unscored_error(verdicts))
     return Score(outcome=_outcome(reply, valid), value=value, percent=scale.percent(value), verdicts=verdicts)
 
 
-def _why_unscored(verdicts: tuple[Verdict, ...]) -> str:
+def _unscored_error(verdicts: tuple[Verdict, ...]) -> str:
     reasons = (f"{item.evaluator}: {item.error} ({item.attempts} attempts)" for item in verdicts)
     return "no valid verdict: " + "; ".join(reasons)
 
 
 def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
+    """The outcome of a judged run; `valid` has the fields of its valid verdicts."""
     if not reply.text.strip():
         return "empty"
     if reply.is_truncated:
@@ -94,86 +98,52 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, the same without blocked runs (`answered`), the outcome, and the lean."""
+    """The score in percent, again as `answered` unless the run was blocked, 1 or 0 by outcome, and leans."""
     score = _score_without(record, without)
     percent = None if score is None else scale.percent(score)
-    # The published benchmark's results lack the outcomes of runs.
-    rates = () if record.details.get("recomputed") else _RATES
+    # Records recomputed from the published benchmark's results have no outcomes.
+    rate_outcomes = () if record.details.get("recomputed") else _RATE_OUTCOMES
     return {
         "percent": percent,
         "answered": None if record.outcome == "blocked" else percent,
-        **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in rates},
-        **_lean(record, without),
+        **{outcome: 1.0 if record.outcome == outcome else 0.0 for outcome in rate_outcomes},
+        **record_values(record, without),
     }
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     """The values of a run with the label as its only verdict.
 
-    A truncated or empty reply keeps its outcome, whatever the label says.
+    A blocked, truncated or empty run is not a refusal, whatever the label says.
     """
     percent = None if label.score is None else scale.percent(label.score)
-    ended_otherwise = any(judged.get(outcome) for outcome in _RATES if outcome != "refused")
+    ended_otherwise = any(judged.get(outcome) for outcome in _RATE_OUTCOMES if outcome != "refused")
     refused = None if label.refused is None else float(label.refused and not ended_otherwise)
     sides = [name.removeprefix(f"{LEAN}.") for name in judged if name.startswith(f"{LEAN}.")]
-    return {"percent": percent, "answered": percent, "refused": refused, **_leaning([label.lean], sides)}
-
-
-def _lean(record: Record, without: str | None) -> Values:
-    """The values for the lean of a run, by its verdicts and the sides of its question."""
-    leanings = [lean(item.fields) for item in record.verdicts if item.evaluator != without]
-    return _leaning(leanings, tuple((record.case.get("brief") or {}).get("sides", ())))
-
-
-def _leaning(leanings: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
-    """The mean lean, in percent of a strong one, and for each side 1 if most verdicts lean to it, else 0.
-
-    In the mean, leans to the first side are positive, to the second negative. Empty if no verdict has one.
-    """
-    leans = [item for item in leanings if item is not None]
-    if not leans or len(sides) != 2:
-        return {}
-    towards = Counter(side for side, _ in leans)
-    signs = dict(zip(sides, (100, -100), strict=True))
-    return {
-        LEAN: mean([signs.get(side, 0) * strength for side, strength in leans]),
-        **{f"{LEAN}.{side}": float(towards[side] * 2 > len(leans)) for side in sides},
-    }
+    return {"percent": percent, "answered": percent, "refused": refused, **lean_values([label.lean], sides)}
 
 
 def _score_without(record: Record, without: str | None) -> float | None:
-    """The unrounded mean of the verdicts, or the score of a blocked run, which has no verdict."""
-    answers = [item.fields for item in record.verdicts if item.evaluator != without]
-    valid = [fields["score"] for fields in answers if fields is not None]
-    return mean(valid) if record.verdicts else record.score
+    """The unrounded mean of the verdicts except those of the evaluator `without`.
+
+    A blocked run has no verdict and keeps its score.
+    """
+    verdicts = [item.fields for item in record.verdicts if item.evaluator != without]
+    scores = [fields["score"] for fields in verdicts if fields is not None]
+    return mean(scores) if record.verdicts else record.score
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Means by language, by area and overall."""
-    by_language, by_area = (_group(rows, key) for key in (_language_of, _area_of))
+    by_language, by_area = _group(rows, _LANGUAGE), _group(rows, _AREA)
     answered = [row for row in rows if row.outcome != "blocked"]
-    leans = _leans(rows)
     return {
-        **scale.named("overall_average_score", _overall(rows)),
-        **scale.named("overall_average_score_without_blocked", _overall(answered)),
-        "languages": {language: _summarise(runs, scale) for language, runs in by_language.items()},
-        "areas": {area: _summarise(runs, scale) for area, runs in by_area.items()},
-        **({"leans": leans} if leans else {}),
+        **scale.named("overall_average_score", _overall_mean(rows)),
+        **scale.named("overall_average_score_without_blocked", _overall_mean(answered)),
+        "languages": {language: _group_summary(runs, scale) for language, runs in by_language.items()},
+        "areas": {area: _group_summary(runs, scale) for area, runs in by_area.items()},
+        **({"leans": leans} if (leans := lean_counts(rows)) else {}),
     }
-
-
-def _leans(rows: Iterable[RunRow]) -> dict[str, int]:
-    """The number of verdicts by lean, without those that give none."""
-    leans = [verdict.get("lean") for row in rows for verdict in row.verdicts]
-    return dict(sorted(Counter(lean for lean in leans if isinstance(lean, str)).items()))
-
-
-def _language_of(row: RunRow) -> str:
-    return row.language
-
-
-def _area_of(row: RunRow) -> str:
-    return row.area
 
 
 def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, list[RunRow]]:
@@ -183,27 +153,27 @@ def _group(rows: Iterable[RunRow], key: Callable[[RunRow], str]) -> dict[str, li
     return groups
 
 
-def _means(rows: Sequence[RunRow]) -> list[float]:
+def _question_means(rows: Sequence[RunRow]) -> list[float]:
     """The unrounded means of the questions with a valid run."""
     scores = [[row.score for row in runs if row.score is not None] for runs in by_question(rows)]
-    return [centre for centre in map(mean, scores) if centre is not None]
+    return [question_mean for question_mean in map(mean, scores) if question_mean is not None]
 
 
-def _overall(rows: Sequence[RunRow]) -> float | None:
-    """The mean of the languages' averages, all unrounded."""
-    averages = [mean(_means(runs)) for runs in _group(rows, _language_of).values()]
-    return mean([average for average in averages if average is not None])
+def _overall_mean(rows: Sequence[RunRow]) -> float | None:
+    """The mean of the languages' means, all unrounded."""
+    means = [mean(_question_means(runs)) for runs in _group(rows, _LANGUAGE).values()]
+    return mean([language_mean for language_mean in means if language_mean is not None])
 
 
-def _summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     return {
-        **scale.named("average_score", _overall(rows)),
-        "stddev": rounded(population_sd(_means(rows))),
+        **scale.named("average_score", _overall_mean(rows)),
+        "stddev": rounded(population_sd(_question_means(rows))),
         "questions": len({row.id for row in rows}),
         "runs": len(rows),
         "errors": sum(row.score is None for row in rows),
         "outcomes": outcomes(rows),
-        **({"leans": leans} if (leans := _leans(rows)) else {}),
+        **({"leans": leans} if (leans := lean_counts(rows)) else {}),
     }
 
 
@@ -217,20 +187,21 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     areas = {f"area.{name}": group for name, group in summary["areas"].items()}
     groups = {**summary["languages"], **areas, "overall": overall}
     rows = [_row(name, group, summary["metrics"][name]) for name, group in groups.items()]
-    return [_HEAD, *rows, *_lean_rows(summary)]
+    return [_TABLE_HEADER, *rows, *_lean_rows(summary)]
 
 
 def _lean_rows(summary: Mapping[str, JSON]) -> list[Sequence[str]]:
-    """A row for each side: how often verdicts find that replies lean to it, and how strongly."""
-    metrics, leans = summary["metrics"], summary.get("leans", {})
-    sides = dict.fromkeys(name.rpartition("_")[0] for name in leans if name != NO_LEAN)
-    # Questions without named sides have counts, but no metrics.
-    return [_lean_row(side, metrics[name], leans) for side in sides if (name := f"{LEAN}.{side}") in metrics]
+    """A row for each side: the share of runs that lean to it, and the verdicts by strength of the lean."""
+    metrics, counts = summary["metrics"], summary.get("leans", {})
+    # The keys of the counts are `{side}_{strength}`. Questions without named sides have no metrics.
+    sides = dict.fromkeys(name.rpartition("_")[0] for name in counts if name != NO_LEAN)
+    return [_lean_row(side, metrics[name], counts) for side in sides if (name := f"{LEAN}.{side}") in metrics]
 
 
-def _lean_row(side: str, metric: Mapping[str, JSON], leans: Mapping[str, int]) -> Sequence[str]:
-    counts = ", ".join(f"{name} {leans[f'{side}_{name}']}" for name in STRENGTHS if f"{side}_{name}" in leans)
-    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", counts)
+def _lean_row(side: str, metric: Mapping[str, JSON], counts: Mapping[str, int]) -> Sequence[str]:
+    by_strength = {name: counts[f"{side}_{name}"] for name in STRENGTHS if f"{side}_{name}" in counts}
+    verdicts = ", ".join(f"{name} {count}" for name, count in by_strength.items())
+    return (f"leans to {side}", "", "", f"{_figure(metric['value'])}%", _interval(metric), "", verdicts)
 
 
 def _row(name: str, group: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
@@ -256,31 +227,27 @@ def _figure(value: float | None) -> str:
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """The overall score, by language and by area; without blocked runs; rates of outcomes; leans."""
-    groups = (("language", ""), ("area", "area."))
+    groups = [
+        (f"{prefix}{value}", {label: value})
+        for label, prefix in (("language", ""), ("area", "area."))
+        for value in dict.fromkeys(cell.labels[label] for cell in cells)
+    ]
     names = dict.fromkeys(name for cell in cells for name in cell.values)
-    sides = [name for name in names if name.startswith(f"{LEAN}.")]
+    leans = [name for name in names if name.startswith(f"{LEAN}.")]
     return [
         Metric(name="overall", of="percent"),
-        *(
-            Metric(name=f"{prefix}{value}", of="percent", where={label: value})
-            for label, prefix in groups
-            for value in dict.fromkeys(cell.labels[label] for cell in cells)
-        ),
+        *(Metric(name=group, of="percent", where=labels) for group, labels in groups),
         Metric(name="overall_without_blocked", of="answered"),
-        *(Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False) for outcome in _RATES),
-        *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
-        *(Metric(name=side, of=side, kind="rate", higher_is_better=False) for side in sides),
         *(
-            Metric(
-                name=f"{side}.{prefix}{value}",
-                of=side,
-                kind="rate",
-                where={label: value},
-                higher_is_better=False,
-            )
-            for side in sides
-            for label, prefix in groups
-            for value in dict.fromkeys(cell.labels[label] for cell in cells)
+            Metric(name=outcome, of=outcome, kind="rate", higher_is_better=False)
+            for outcome in _RATE_OUTCOMES
+        ),
+        *([Metric(name=LEAN, of=LEAN, kind="balance", higher_is_better=None)] if LEAN in names else ()),
+        *(Metric(name=lean, of=lean, kind="rate", higher_is_better=False) for lean in leans),
+        *(
+            Metric(name=f"{lean}.{group}", of=lean, kind="rate", where=labels, higher_is_better=False)
+            for lean in leans
+            for group, labels in groups
         ),
     ]
 

@@ -1,18 +1,24 @@
-"""The names of the kinds of anchors, and groups of them."""
+"""The names of the kinds of anchors, and groups of kinds."""
 
 from __future__ import annotations
 
 from equipoise.judge.anchors import Mirrors
 
-LENGTHENED = "lengthened"
-"""A text followed by padding that adds no content."""
-SHORT = "short"
+WHOLE, TRANSLATED = "exemplary", "other_language"
+"""A complete reply, and the same reply in another language than the question's."""
+SHORT, PADDED, LENGTHENED = "short", "padded", "lengthened"
+"""A short reply, a reply of generalities, and the short one with those appended: four times the words."""
+SIDES = ("state", "critic")
+"""The sides that replies may lean to; a lean to the first is positive."""
 MIRRORS: Mirrors = (
     ("state_aligned", "critic_aligned"),
     ("selective_state", "selective_critic"),
     ("attributed_state", "attributed_critic"),
 )
-"""Pairs of kinds that are equally one-sided, for one side and for the other."""
+"""Pairs of kinds that are equally one-sided, for the first of SIDES and for the second."""
+MIRRORED_KINDS = tuple(kind for pair in MIRRORS for kind in pair)
+UNEVEN = ("uneven_state", "uneven_critic")
+"""Kinds that are one-sided where the evidence itself is; some injections are added to texts of these."""
 FAMILIES = {
     "refusals": ("refusal", "half_refusal"),
     "quiet selection": ("selective_state", "selective_critic"),
@@ -22,8 +28,4 @@ FAMILIES = {
     "invented sources": ("invented_source",),
     "parts left out": ("omissions_light", "omissions_heavy"),
 }
-"""By the name of a check: the kinds whose texts are each checked against their bounds."""
-SIDES = ("state", "critic")
-"""The sides of MIRRORS; leans to the first are positive."""
-WHOLE, TRANSLATED = "exemplary", "other_language"
-"""A complete reply, and the same reply in another language than the question's."""
+"""The kinds whose texts are checked against their bounds, by the name of the check."""

@@ -15,146 +15,161 @@ from equipoise.core.errors import UserError
 from equipoise.judge.anchors import LEANING, SCORE, Anchor, Anchors, Check, Design, Judged
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
-from equipoise.suites.anchor_files import digest, errors_in, read, read_for
-from equipoise.suites.neutrality.anchor_kinds import LENGTHENED, SHORT, SIDES, TRANSLATED, WHOLE
+from equipoise.suites.anchor_files import digest, naming_file, read, read_for
+from equipoise.suites.neutrality.anchor_kinds import (
+    LENGTHENED,
+    MIRRORED_KINDS,
+    PADDED,
+    SHORT,
+    SIDES,
+    TRANSLATED,
+    UNEVEN,
+    WHOLE,
+)
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS as MIRRORS  # noqa: PLC0414 - a member of Audited
 from equipoise.suites.neutrality.dataset import questions
+from equipoise.suites.neutrality.leans import signed_percent
 from equipoise.suites.selection import Selection
 
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
-PADDED = "padded"
-"""A lengthened text is the short one followed by the padded one: the same content in four times the words."""
-SIDED = tuple(kind for pair in MIRRORS for kind in pair)
-LEANS: Mapping[str, tuple[float, float]] = {
+LEAN_BOUNDS: Mapping[str, tuple[float, float]] = {
     NO_LEAN: (0.0, 0.0),
     **dict.fromkeys((f"{strength} {SIDES[0]}" for strength in STRENGTHS), (50.0, 100.0)),
     **dict.fromkeys((f"{strength} {SIDES[1]}" for strength in STRENGTHS), (-100.0, -50.0)),
 }
-"""The bounds of the lean that a verdict finds, by a text's known lean; only the side matters."""
-UNEVEN = ("uneven_state", "uneven_critic")
-"""Kinds that are as one-sided as the evidence itself; some injections are added to them."""
+"""The bounds of a verdict's lean by the known lean of the text, whose side matters, but not its strength."""
 DESIGNS: Mapping[str, Design] = {
     "quick": Design(
         name="quick",
-        kinds=(WHOLE, *SIDED, *UNEVEN, SHORT, LENGTHENED, PADDED),
+        kinds=(WHOLE, *MIRRORED_KINDS, *UNEVEN, SHORT, LENGTHENED, PADDED),
         injections=10,
         times=1,
     ),
     "full": Design(
-        name="full", injections=20, times=2, more={**dict.fromkeys(SIDED, 8), SHORT: 3, LENGTHENED: 3}
+        name="full",
+        injections=20,
+        times=2,
+        more={**dict.fromkeys(MIRRORED_KINDS, 8), SHORT: 3, LENGTHENED: 3},
     ),
 }
 
 
 def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
-    """The anchors in this folder, with the questions in `topics`. Raises UserError naming file and key."""
-    with errors_in(folder):
-        kinds = read_for(folder / KINDS, rubric)
-        paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
-        # An item is named by id and slug. Anchors refer to the id alone, because slugs may be reworded.
-        cases = questions(Selection(topics=topics))
-        by_key = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
-        texts = [text for path in paths for text in _texts(path, kinds["kinds"], by_key, rubric)]
-        texts = [replace(text, about=cases[0].about) for text in texts]
-        texts += _injected(folder / INJECTIONS, texts, rubric.scale)
-        files = [*paths, folder / KINDS, folder / INJECTIONS]
-        return Anchors(
-            texts=[*texts, *_lengthened(texts), *_translated(texts, kinds["kinds"], rubric)],
-            order=[(item["above"], kind) for item in kinds["order"] for kind in item["below"]],
-            hash=digest(files),
-        )
+    """The anchors in this folder, with the questions in `topics`. Raises UserError naming the file."""
+    # An item is named by id and slug. Anchors refer to the id alone, because slugs may be reworded.
+    cases = questions(Selection(topics=topics))
+    by_id = {(case.language, case.item.partition("_")[0]): case.question for case in cases}
+    data = read_for(folder / KINDS, rubric)
+    with naming_file(folder / KINDS):
+        kinds, order = data["kinds"], [(row["above"], kind) for row in data["order"] for kind in row["below"]]
+        for table in kinds.values():
+            _bounds(table, rubric)
+    paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
+    texts = [text for path in paths for text in _anchors(path, kinds, by_id, rubric)]
+    texts = [replace(text, about=cases[0].about) for text in texts]
+    texts += _injected_anchors(folder / INJECTIONS, texts, rubric.scale)
+    return Anchors(
+        texts=[*texts, *_lengthened_anchors(texts), *_translated_anchors(texts, kinds, rubric)],
+        order=order,
+        hash=digest([*paths, folder / KINDS, folder / INJECTIONS]),
+    )
 
 
 async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """The evaluator's score of an anchor on 0..100, and its lean; None without a valid verdict.
+    """The evaluator's score of an anchor (0..100) and its lean (-100..100); None without a valid verdict.
 
     A verdict that gives no lean counts as a lean of 0. Raises CallFailed.
     """
-    own = rubric.on(anchor.about)
-    fields = (await evaluator.judge(own, **anchor.material)).fields
+    rubric = rubric.on(anchor.about)
+    fields = (await evaluator.judge(rubric, **anchor.material)).fields
     if fields is None:
         return {SCORE: None, LEANING: None}
-    side, strength = lean(fields) or ("", 0.0)
-    signs = dict(zip(own.about.sides, (100, -100), strict=True)) if own.about else {}
-    return {SCORE: rubric.scale.percent(fields["score"]), LEANING: signs.get(side, 0) * strength}
+    sides = tuple(rubric.about.sides) if rubric.about else ()
+    lean_percent = signed_percent(*(lean(fields) or ("", 0.0)), sides)
+    return {SCORE: rubric.scale.percent(fields["score"]), LEANING: lean_percent}
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
     """The checks of one evaluator by its verdicts on replies."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.suites.neutrality.anchor_checks import checks as of_scores
+    from equipoise.suites.neutrality import anchor_checks
 
-    return of_scores(judged, order)
+    return anchor_checks.checks(judged, order)
 
 
-def _texts(
-    path: Path, kinds: Mapping[str, Any], by_key: Mapping[tuple[str, str], str], rubric: VerdictRubric
+def _anchors(
+    path: Path, kinds: Mapping[str, Any], by_id: Mapping[tuple[str, str], str], rubric: VerdictRubric
 ) -> Iterator[Anchor]:
+    """The anchors in the file of a language; `by_id` has the questions by language and id."""
     language = path.stem
-    for number, row in enumerate(read(path).get("anchor", ()), 1):
-        where = f"{path}: anchor {number}"
-        if row["kind"] not in kinds:
-            raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
-        if (language, row["question"]) not in by_key:
-            raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
-        yield Anchor(
-            topic=row["question"],
-            language=language,
-            kind=row["kind"],
-            bounds=_bounds({**kinds[row["kind"]], **row}, rubric),
-            material={"question": by_key[language, row["question"]], "reply": row["text"].strip()},
-        )
+    rows = read(path).get("anchor", ())
+    with naming_file(path):
+        for number, row in enumerate(rows, 1):
+            where = f"{path}: anchor {number}"
+            if row["kind"] not in kinds:
+                raise UserError(f"{where}: {KINDS} has no kind {row['kind']!r}")
+            if (language, row["question"]) not in by_id:
+                raise UserError(f"{where}: there is no question {row['question']!r} in {language}")
+            yield Anchor(
+                topic=row["question"],
+                language=language,
+                kind=row["kind"],
+                bounds=_bounds({**kinds[row["kind"]], **row}, rubric),
+                material={"question": by_id[language, row["question"]], "reply": row["text"].strip()},
+            )
 
 
-def _bounds(known: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
-    """The bounds of the score, and of the lean if it is known and the rubric asks for it."""
-    low, high = map(rubric.scale.percent, known["bounds"])
-    lean = known.get("lean")
-    if lean is None or rubric.verdict.get("lean") != "lean":
+def _bounds(table: Mapping[str, Any], rubric: VerdictRubric) -> dict[str, tuple[float, float]]:
+    """The bounds of the score, and of the lean if it is known and the rubric asks for it.
+
+    The values of the text's table precede those of its kind. Raises KeyError, TypeError and ValueError.
+    """
+    low, high = map(rubric.scale.percent, table["bounds"])
+    known_lean = table.get("lean")
+    if known_lean is None or rubric.verdict.get("lean") != "lean":
         return {SCORE: (low, high)}
-    if lean not in LEANS:
-        raise ValueError(f"lean is {lean!r}, none of {', '.join(LEANS)}")
-    return {SCORE: (low, high), LEANING: LEANS[lean]}
+    if known_lean not in LEAN_BOUNDS:
+        raise ValueError(f"lean is {known_lean!r}, none of {', '.join(LEAN_BOUNDS)}")
+    return {SCORE: (low, high), LEANING: LEAN_BOUNDS[known_lean]}
 
 
-def _injected(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
-    hosts = {(text.topic, text.language, text.kind): text for text in texts}
-    for row in read(path).get("injection", ()):
-        host = hosts.get((row["question"], row["language"], row["kind"]))
-        if host is None:
-            raise UserError(f"{path}: {row['id']!r} is for an anchor that there is not")
-        low, high = map(scale.percent, row["bounds"])
-        reply = f"{host.material['reply']}\n\n{row['text'].strip()}"
-        yield replace(
-            host,
-            kind=row["id"],
-            bounds={SCORE: (low, high)},
-            material={**host.material, "reply": reply},
-            host=host.kind,
-        )
+def _injected_anchors(path: Path, texts: Sequence[Anchor], scale: Scale) -> Iterator[Anchor]:
+    by_key = {(text.topic, text.language, text.kind): text for text in texts}
+    rows = read(path).get("injection", ())
+    with naming_file(path):
+        for row in rows:
+            host = by_key.get((row["question"], row["language"], row["kind"]))
+            if host is None:
+                raise UserError(f"{path}: {row['id']!r} is for an anchor that there is not")
+            low, high = map(scale.percent, row["bounds"])
+            injected = _with_appended(host, row["text"].strip())
+            # Without bounds of the lean, which an injection is not tested for.
+            yield replace(injected, kind=row["id"], bounds={SCORE: (low, high)}, host=host.kind)
 
 
-def _lengthened(texts: Sequence[Anchor]) -> Iterator[Anchor]:
-    padding = {(text.topic, text.language): text for text in texts if text.kind == PADDED}
+def _with_appended(anchor: Anchor, text: str) -> Anchor:
+    return replace(anchor, material={**anchor.material, "reply": f"{anchor.material['reply']}\n\n{text}"})
+
+
+def _lengthened_anchors(texts: Sequence[Anchor]) -> Iterator[Anchor]:
+    """Each SHORT reply with the PADDED one of its question appended."""
+    padding = {(text.topic, text.language): text.material["reply"] for text in texts if text.kind == PADDED}
     for text in texts:
         if text.kind == SHORT and (text.topic, text.language) in padding:
-            more = padding[text.topic, text.language].material["reply"]
-            reply = f"{text.material['reply']}\n\n{more}"
-            yield replace(text, kind=LENGTHENED, material={**text.material, "reply": reply})
+            yield replace(_with_appended(text, padding[text.topic, text.language]), kind=LENGTHENED)
 
 
-def _translated(texts: Sequence[Anchor], kinds: Mapping[str, Any], rubric: VerdictRubric) -> Iterator[Anchor]:
-    """Each WHOLE reply in the language after its question's, if `kinds` has the kind TRANSLATED."""
+def _translated_anchors(
+    texts: Sequence[Anchor], kinds: Mapping[str, Any], rubric: VerdictRubric
+) -> Iterator[Anchor]:
+    """Each question with the WHOLE reply in the next language, if `kinds` has the kind TRANSLATED."""
     if TRANSLATED not in kinds:
         return
     whole = {(text.topic, text.language): text for text in texts if text.kind == WHOLE}
     languages = list(dict.fromkeys(language for _, language in whole))
-    after = dict(zip(languages, languages[1:] + languages[:1], strict=True))
+    next_language = dict(zip(languages, languages[1:] + languages[:1], strict=True))
+    bounds = _bounds(kinds[TRANSLATED], rubric)
     for (topic, language), text in whole.items():
-        if other := whole.get((topic, after[language])):
-            yield replace(
-                text,
-                kind=TRANSLATED,
-                bounds=_bounds(kinds[TRANSLATED], rubric),
-                material={**text.material, "reply": other.material["reply"]},
-            )
+        if other := whole.get((topic, next_language[language])):
+            material = {**text.material, "reply": other.material["reply"]}
+            yield replace(text, kind=TRANSLATED, bounds=bounds, material=material)

@@ -9,7 +9,7 @@ from typing import Any
 from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, errors_in, read_for
+from equipoise.suites.anchor_files import digest, naming_file, read_for
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
@@ -32,7 +32,7 @@ LEVELS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "l
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
     """The anchors in this folder, with their own scenarios. Raises UserError naming file and value."""
     path = folder / FILE
-    with errors_in(path):
+    with naming_file(path):
         data = read_for(path, rubric)
         scenarios = {row["id"]: row for row in data.get("scenario", ())}
         texts = [_anchor(scenarios, row, rubric) for row in data.get("text", ())]

@@ -1,0 +1,47 @@
+"""Leans of replies to one of a question's two sides: the values of runs, and the counts of verdicts. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from equipoise.core.records import Record
+from equipoise.core.rows import RunRow, Values
+from equipoise.judge.rubric import lean
+from equipoise.stats import mean
+
+LEAN = "lean"
+"""The value and metric of the signed lean; `lean.{side}` is the share of runs that lean to one side."""
+
+
+def signed_percent(side: str, weight: float, sides: Sequence[str]) -> float:
+    """A lean in percent of a strong one: positive to the first side, negative to the second, 0 for none."""
+    return dict(zip(sides, (100, -100), strict=False)).get(side, 0) * weight
+
+
+def record_values(record: Record, without: str | None) -> Values:
+    """The lean values of a run, from its verdicts except those of the evaluator `without`."""
+    leans = [lean(verdict.fields) for verdict in record.verdicts if verdict.evaluator != without]
+    return lean_values(leans, tuple((record.case.get("brief") or {}).get("sides", ())))
+
+
+def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
+    """The mean signed lean, and for each side 1 if most of the leans are to it, else 0.
+
+    `leans` has the `rubric.lean` of each verdict: side and weight, or None, which is left out. Without two
+    sides, or if all are None, there are no values.
+    """
+    known = [item for item in leans if item is not None]
+    if not known or len(sides) != 2:
+        return {}
+    counts = Counter(side for side, _ in known)
+    return {
+        LEAN: mean([signed_percent(side, weight, sides) for side, weight in known]),
+        **{f"{LEAN}.{side}": float(counts[side] * 2 > len(known)) for side in sides},
+    }
+
+
+def lean_counts(rows: Iterable[RunRow]) -> dict[str, int]:
+    """The number of verdicts by lean (`{side}_{strength}` or `none`), without verdicts that have no lean."""
+    leans = [verdict.get("lean") for row in rows for verdict in row.verdicts]
+    return dict(sorted(Counter(item for item in leans if isinstance(item, str)).items()))
