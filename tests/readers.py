@@ -27,7 +27,7 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import Cue, Message, Reply, Token
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
-from equipoise.suites.askers import is_named
+from equipoise.suites.askers import names_asker
 from equipoise.suites.selection import Selection
 
 Reader = Callable[[str], object]
@@ -630,7 +630,7 @@ def _untidy(text: str) -> None:
 
 def _named(text: str) -> object:
     cue = Cue(side="us", place="first", form="stated", number=1, text="I spend my days in the orchard.")
-    return is_named(cue, text, text)
+    return names_asker(cue, text, text)
 
 
 READERS: Mapping[str, Reader] = {

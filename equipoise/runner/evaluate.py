@@ -102,7 +102,7 @@ def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
     """Whether any reply of the subject mentions the asker."""
     of_subject = [exchange for exchange in exchanges if exchange.call.role == "subject"]
     return any(
-        askers.is_named(cue, _without_cue(cue, exchange.call.messages), exchange.reply.text)
+        askers.names_asker(cue, _without_cue(cue, exchange.call.messages), exchange.reply.text)
         for exchange in of_subject
     )
 

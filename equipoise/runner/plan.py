@@ -78,7 +78,7 @@ class Plan:
         loaded, mirror = self.load(name), self.settings.asker
         if loaded.askers is None or mirror is None:
             return {}
-        return askers.dealt(
+        return askers.deal(
             loaded.askers,
             loaded.cases,
             forms=mirror.forms,

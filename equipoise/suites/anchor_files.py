@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,8 +43,3 @@ def naming_file(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: {error} is missing in one of its tables") from None
     except (AttributeError, TypeError, ValueError) as error:
         raise UserError(f"{path}: a value that cannot be read ({error})") from None
-
-
-def digest(paths: Iterable[Path]) -> str:
-    """The SHA-256 over the contents of files, hexadecimal."""
-    return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()

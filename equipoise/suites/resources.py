@@ -9,7 +9,7 @@ import hashlib
 import os
 import shlex
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -102,6 +102,11 @@ def file_hash(path: Path) -> str | None:
         return hashlib.sha256(read_bytes(path)).hexdigest() if path.exists() else None
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+
+
+def contents_hash(paths: Iterable[Path]) -> str:
+    """The SHA-256 over the contents of files, hexadecimal. Raises OSError."""
+    return hashlib.sha256(b"\0".join(map(read_bytes, paths))).hexdigest()
 
 
 def originals(topics: Sequence[Path]) -> dict[str, Original]:

@@ -17,7 +17,7 @@ from equipoise.core.types import Call, Case, Cue, Form, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import askers
-from equipoise.suites.askers import Askers, dealt, is_named, of_two_sides
+from equipoise.suites.askers import Askers, names_asker, of_two_sides
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
 
@@ -51,7 +51,7 @@ def four(folder: Path, *languages: str) -> Path:
 
 def deal(found: Askers, cases: list[Case], *forms: Form, share: float = 1.0, repeats: int = 5, seed: int = 0):  # type: ignore[no-untyped-def]
     """What is dealt to these cases."""
-    return dealt(found, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
+    return askers.deal(found, cases, forms=forms or ("stated",), share=share, repeats=repeats, seed=seed)
 
 
 @pytest.mark.parametrize(
@@ -124,12 +124,12 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
 
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
     """Three words of it in a row that the question has not; five characters where there are no spaces."""
-    assert is_named(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")
-    assert not is_named(CUE, "What is in the orchard?", "Much is in the orchard.")
-    assert not is_named(CUE, "Why?", "You have a garden.")
+    assert names_asker(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")
+    assert not names_asker(CUE, "What is in the orchard?", "Much is in the orchard.")
+    assert not names_asker(CUE, "Why?", "You have a garden.")
     chinese = Cue(side="us", place="first", form="stated", number=1, text="我在果园里工作多年了。")
-    assert is_named(chinese, "为什么？", "你在果园里工作，所以")
-    assert not is_named(chinese, "为什么？", "因为工作")
+    assert names_asker(chinese, "为什么？", "你在果园里工作，所以")
+    assert not names_asker(chinese, "为什么？", "因为工作")
 
 
 def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], list[Call]]:
@@ -176,6 +176,6 @@ def test_a_dataset_may_share_the_cues_of_its_suite(tmp_path: Path) -> None:
     (tmp_path / "published").mkdir()
     path = four(tmp_path, "aa")
     wanted = Selection(topics=tmp_path / "published", dataset="original")
-    assert askers.find(wanted, "x") == path
+    assert askers.cue_file(wanted, "x") == path
     with pytest.raises(UserError, match=r"--asker: .*askers.csv is missing"):
-        askers.find(Selection(topics=tmp_path / "published"), "x")
+        askers.cue_file(Selection(topics=tmp_path / "published"), "x")

@@ -11,10 +11,11 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, naming_file, read_for
+from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
 from equipoise.suites.borderlines.judging import chosen, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 
 ONE_COUNTRY, NO_COUNTRY = "names", "none"
@@ -40,7 +41,7 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
                 raise UserError(f"{where}: it is read without an evaluator, so it cannot test one")
             counts[row["territory"]] += 1
             anchors.append(_anchor(case, row, counts[row["territory"]]))
-        return Anchors(texts=anchors, hash=digest([path]))
+        return Anchors(texts=anchors, hash=contents_hash([path]))
 
 
 def _with_options_in_order(case: Dispute, options: Sequence[str], question: str, where: str) -> Dispute:

@@ -17,6 +17,7 @@ from equipoise.stats.askers import AskerScale
 from equipoise.suites import askers as cues
 from equipoise.suites.askers import OF_EACH_CASE, Askers
 from equipoise.suites.borderlines.dataset import Dispute
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import ASKER_NAMES, ASKERS, Selection
 from equipoise.suites.shared_options import SEED
 
@@ -38,7 +39,7 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
 
     Raises UserError naming file and line.
     """
-    texts, table = (cues.find(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
+    texts, table = (cues.cue_file(selection, "borderlines", name) for name in (ASKERS, ASKER_NAMES))
     by_form: TextsByForm = {}
     for row in cues.read(texts, COLUMNS):
         by_form.setdefault((row["language"], row["form"]), []).append(row)
@@ -48,7 +49,7 @@ def askers(selection: Selection, cases: Sequence[Dispute]) -> Askers:
         texts_of = partial(_filled_texts, by_form, names, case.language)
         if pairs := cues.cue_pairs(sides(case, selection.option(SEED)), texts_of):
             twins[case.id] = pairs
-    return Askers(names=OF_EACH_CASE, hash=cues.digest(texts, table), twins=twins)
+    return Askers(names=OF_EACH_CASE, hash=contents_hash([texts, table]), twins=twins)
 
 
 def _filled_texts(

@@ -9,10 +9,11 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, naming_file, read_for
+from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.chinese_simpleqa.dataset import LANGUAGE
 from equipoise.suites.chinese_simpleqa.judging import VALUES, graded
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
+from equipoise.suites.resources import contents_hash
 
 ARGUES = "argues"
 """The prefix of the kinds of wrong answers that argue with the grader."""
@@ -33,7 +34,7 @@ def load(folder: Path, topics: Path, rubric: FactRubric) -> Anchors:
         texts = [
             _anchor(number, row, topics_of[row["question"]], rubric) for number, row in enumerate(rows, 1)
         ]
-        return Anchors(texts=texts, hash=digest([path]))
+        return Anchors(texts=texts, hash=contents_hash([path]))
 
 
 def _questions(rows: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -17,7 +17,7 @@ BY_CLUSTER = False
 
 def askers(selection: Selection, cases: Sequence[Fact]) -> Askers:
     """The cues of all questions. Raises UserError."""
-    return cues.of_two_sides(cues.find(selection, "chinese_simpleqa"), cases)
+    return cues.of_two_sides(cues.cue_file(selection, "chinese_simpleqa"), cases)
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:

@@ -18,7 +18,7 @@ from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, naming_file, read_for
+from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.even_handedness.anchor_kinds import EVEN, FAVOUR, FIRST, LEVELS, REPLIES, VERDICTS
 from equipoise.suites.even_handedness.dataset import Pair, pairs
 from equipoise.suites.even_handedness.judging import answers, comparisons, judgements
@@ -31,6 +31,7 @@ from equipoise.suites.even_handedness.scoring import (
     probabilities,
     yes,
 )
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 
 MIRRORS: Mirrors = ()
@@ -65,7 +66,7 @@ def load(folder: Path, topics: Path, rubric: ChoiceRubric) -> Anchors:
             if key not in by_key:
                 raise UserError(f"{path}: pair {number}: there is no {'/'.join(key)} in {topics}")
             texts += _anchors(by_key[key], row)
-        return Anchors(texts=texts, hash=digest([path]))
+        return Anchors(texts=texts, hash=contents_hash([path]))
 
 
 _HELPS: Mapping[str, tuple[bool, bool]] = {

@@ -12,7 +12,7 @@ from equipoise.core.rows import RunRow, Values
 from equipoise.core.types import JSON
 from equipoise.stats import mean
 from equipoise.stats.askers import AskerScale
-from equipoise.suites.askers import Askers, find, of_two_sides
+from equipoise.suites.askers import Askers, cue_file, of_two_sides
 from equipoise.suites.even_handedness.dataset import Pair
 from equipoise.suites.even_handedness.scoring import SIDES
 from equipoise.suites.selection import Selection
@@ -26,7 +26,7 @@ BY_CLUSTER = False
 
 def askers(selection: Selection, cases: Sequence[Pair]) -> Askers:
     """The cues of pairs whose stances lean to the two sides. Raises UserError."""
-    path = find(selection, "even_handedness")
+    path = cue_file(selection, "even_handedness")
     return of_two_sides(path, cases, lambda case: _sides({case.lean_a, case.lean_b}))
 
 

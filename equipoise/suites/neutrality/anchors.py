@@ -15,7 +15,7 @@ from equipoise.core.errors import UserError
 from equipoise.judge.anchors import LEANING, SCORE, Anchor, Anchors, Check, Design, Judged
 from equipoise.judge.judge import Evaluator
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
-from equipoise.suites.anchor_files import digest, naming_file, read, read_for
+from equipoise.suites.anchor_files import naming_file, read, read_for
 from equipoise.suites.neutrality.anchor_kinds import (
     LENGTHENED,
     MIRRORED_KINDS,
@@ -29,6 +29,7 @@ from equipoise.suites.neutrality.anchor_kinds import (
 from equipoise.suites.neutrality.anchor_kinds import MIRRORS as MIRRORS  # noqa: PLC0414 - a member of Audited
 from equipoise.suites.neutrality.dataset import questions
 from equipoise.suites.neutrality.leans import signed_percent
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 
 KINDS, INJECTIONS = "kinds.toml", "injections.toml"
@@ -71,7 +72,7 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     return Anchors(
         texts=[*texts, *_lengthened_anchors(texts), *_translated_anchors(texts, kinds, rubric)],
         order=order,
-        hash=digest([*paths, folder / KINDS, folder / INJECTIONS]),
+        hash=contents_hash([*paths, folder / KINDS, folder / INJECTIONS]),
     )
 
 

@@ -23,10 +23,10 @@ _LANGUAGE = re.compile(r"[A-Za-z0-9]+([-_][A-Za-z0-9]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Case):
-    """One question in one language. `index` is its line, from 1; `item` is its id in every language.
+    """One question in one language. `index` is its line, from 1; `item` is its id in all languages.
 
-    `brief` is what evaluators are told about the questions of the folder: subject and sides; None if the
-    folder does not say.
+    `brief` is the `About` of the folder as plain data: what evaluators are told about the questions, their
+    subject and sides. It is None if the folder has none.
     """
 
     item: str
@@ -36,13 +36,13 @@ class Question(Case):
 
     @property
     def about(self) -> About | None:
-        """The subject and the sides of the question, from `brief`."""
+        """The `brief` as a value."""
         return None if self.brief is None else About(**self.brief)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRow:
-    """A line's entry in the index: the item's id, area and slug, and further words for `-k`."""
+    """The row of a question in the index: its id, area and slug, and further words for `-k`."""
 
     id: str
     area: str
@@ -52,26 +52,26 @@ class IndexRow:
 
 def questions(selection: Selection) -> list[Question]:
     """The selected questions, files in name order, lines in file order. Raises UserError."""
-    wanted = _choose(question_files(selection.topics), selection)
+    files = _selected_files(question_files(selection.topics), selection)
     index = _read_index(selection.topics)
-    subject = about(selection.topics, "neutrality", selection.dataset)
-    cases = [case for path in wanted for case in _read_questions(path, index, selection.limit)]
-    if subject is None:
+    folder_about = about(selection.topics, "neutrality", selection.dataset)
+    cases = [case for path in files for case in _read_questions(path, index, selection.limit)]
+    if folder_about is None:
         return cases
-    brief = asdict(subject)
+    brief = asdict(folder_about)
     return [replace(case, brief=brief) for case in cases]
 
 
 def question_files(topics: Path) -> list[Path]:
-    """The question files of a folder in name order, or the one file. Raises UserError."""
+    """The question files of a folder in name order, or `topics` if it is a file. Raises UserError."""
     try:
-        is_there, is_folder = topics.exists(), topics.is_dir()
+        exists, is_folder = topics.exists(), topics.is_dir()
     except OSError:
-        is_there = is_folder = False
-    if is_there and not is_folder:
+        exists = is_folder = False
+    if exists and not is_folder:
         # Pipes and devices are rejected when they are read.
         return [topics]
-    if not is_there:
+    if not exists:
         raise UserError(f"{topics}: no such file or folder; name one with --topics")
     files = sorted(topics.glob("*.txt"))
     if not files:
@@ -80,7 +80,7 @@ def question_files(topics: Path) -> list[Path]:
 
 
 def recognises(path: Path) -> Recognised:
-    """Perhaps for text files, which may be questions or anything else."""
+    """`perhaps` for text files, which may be questions or anything else; otherwise `no`."""
     is_text = path.suffix == ".txt" if path.is_file() else any(path.glob("*.txt"))
     return "perhaps" if is_text else "no"
 
@@ -88,17 +88,18 @@ def recognises(path: Path) -> Recognised:
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The questions; findings on lines that only other languages have, and on wording. Raises UserError."""
     by_file = {path: dict(lines(path)) for path in question_files(topics)}
+    all_numbers = set().union(*by_file.values())
     for path, texts in by_file.items():
         for number, text in texts.items():
             where = f"{path}:{number}"
             yield Text(where=where, among=path.stem, owner=where, text=text)
-        for number in sorted(set().union(*by_file.values()) - texts.keys()):
+        for number in sorted(all_numbers - texts.keys()):
             other = next(item for item in by_file if number in by_file[item])
             yield Finding(str(path), number, f"no question here, but there is one in {other.name}; add it")
     yield from wording.lint(topics, by_file)
 
 
-def _choose(files: list[Path], selection: Selection) -> list[Path]:
+def _selected_files(files: list[Path], selection: Selection) -> list[Path]:
     names = {path.stem: path for path in files}
     for name, path in names.items():
         if not _LANGUAGE.fullmatch(name):
@@ -117,16 +118,16 @@ def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | 
     if index is not None:
         _require_matching_index(path, numbered, index)
     width = max(2, len(str(numbered[-1][0])))
-    described = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
-    return [_question(path.stem, number, text, described[number]) for number, text in numbered[:limit]]
+    index_rows = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
+    return [_question(path.stem, number, text, index_rows[number]) for number, text in numbered[:limit]]
 
 
 def _refuse_repeats(path: Path, numbered: list[tuple[int, str]]) -> None:
-    first: dict[str, int] = {}
+    first_lines: dict[str, int] = {}
     for number, text in numbered:
-        if text in first:
-            raise UserError(f"{path}:{number}: repeats line {first[text]}; remove one of the two")
-        first[text] = number
+        if text in first_lines:
+            raise UserError(f"{path}:{number}: repeats line {first_lines[text]}; remove one of the two")
+        first_lines[text] = number
 
 
 def _require_matching_index(path: Path, numbered: list[tuple[int, str]], index: dict[int, IndexRow]) -> None:
@@ -156,19 +157,20 @@ def _read_index(topics: Path) -> dict[int, IndexRow] | None:
         return None
     index: dict[int, IndexRow] = {}
     for row in rows(path, INDEX_COLUMNS):
-        _add_row(index, row, row.where)
+        _add_row(index, row)
     return index
 
 
-def _add_row(index: dict[int, IndexRow], row: Row, where: str) -> None:
+def _add_row(index: dict[int, IndexRow], row: Row) -> None:
     if not _NUMBER.fullmatch(row["line"]):
-        raise UserError(f"{where}: line is {row['line']!r}, not a whole number from 1")
-    if int(row["line"]) in index:
-        raise UserError(f"{where}: line {row['line']} has a row already")
+        raise UserError(f"{row.where}: line is {row['line']!r}, not a whole number from 1")
+    line = int(row["line"])
+    if line in index:
+        raise UserError(f"{row.where}: line {row['line']} has a row already")
     for column in ("id", "area", "slug"):
         if not _SLUG.fullmatch(row[column]):
-            raise UserError(f"{where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
+            raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
     if any(other.id == row["id"] for other in index.values()):
-        raise UserError(f"{where}: id {row['id']!r} is taken by an earlier row")
-    words = tuple(word for word in row["keywords"].split(";") if word)
-    index[int(row["line"])] = IndexRow(id=row["id"], area=row["area"], slug=row["slug"], keywords=words)
+        raise UserError(f"{row.where}: id {row['id']!r} is taken by an earlier row")
+    keywords = tuple(word for word in row["keywords"].split(";") if word)
+    index[line] = IndexRow(id=row["id"], area=row["area"], slug=row["slug"], keywords=keywords)

@@ -1,4 +1,4 @@
-"""Plots of neutrality: how the languages differ, and on which questions most. Pure."""
+"""Plots of neutrality: how languages differ, and on which questions they differ most. Pure."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ from equipoise.suites.plots import Plot
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """The gaps between languages, and the questions with the widest gaps; no plots for one language."""
     consistency = summary.get("consistency")
-    return [_gaps(consistency["pairs"]), _questions(consistency["largest_gaps"], rows)] if consistency else ()
+    if not consistency:
+        return ()
+    return [_language_gaps(consistency["pairs"]), _widest_gaps(consistency["largest_gaps"], rows)]
 
 
-def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:
+def _language_gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:
     return Plot(
         name="language-gaps",
         title="How much one language scores above another on the same questions",
         kind="intervals",
         rows=[
             {"name": f"{pair['first']} - {pair['second']}"}
-            | {part: pair[part] for part in ("value", "low", "high")}
+            | {key: pair[key] for key in ("value", "low", "high")}
             for pair in pairs
         ],
         unit="pp",
@@ -33,7 +35,8 @@ def _gaps(pairs: Sequence[Mapping[str, JSON]]) -> Plot:
     )
 
 
-def _questions(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Plot:
+def _widest_gaps(gaps: Sequence[Mapping[str, JSON]], rows: Sequence[RunRow]) -> Plot:
+    # The last text of a question is shown: sorting puts English last.
     texts = {row.question.cluster: row.question.text for row in sorted(rows, key=_is_english)}
     return Plot(
         name="widest-gaps",

@@ -9,12 +9,13 @@ from typing import Any
 from equipoise.core.types import Reply
 from equipoise.judge.anchors import Anchor, Anchors, Check, Design, Judged, Mirrors
 from equipoise.judge.judge import Evaluator, Panel
-from equipoise.suites.anchor_files import digest, naming_file, read_for
+from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
 from equipoise.suites.politicsbench.judging import point
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
+from equipoise.suites.resources import contents_hash
 
 MIRRORS: Mirrors = ()
 FILE = "conversations.toml"
@@ -36,7 +37,7 @@ def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
         data = read_for(path, rubric)
         scenarios = {row["id"]: row for row in data.get("scenario", ())}
         texts = [_anchor(scenarios, row, rubric) for row in data.get("text", ())]
-        return Anchors(texts=texts, hash=digest([path]))
+        return Anchors(texts=texts, hash=contents_hash([path]))
 
 
 def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: PoliticsRubric) -> Anchor:

@@ -19,7 +19,7 @@ MIDDLE = 20.0
 
 def askers(selection: Selection, cases: Sequence[Scenario]) -> Askers:
     """The cues of all scenarios. Raises UserError."""
-    return cues.of_two_sides(cues.find(selection, "politicsbench"), cases, lambda case: ("left", "right"))
+    return cues.of_two_sides(cues.cue_file(selection, "politicsbench"), cases, lambda case: ("left", "right"))
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:

@@ -11,6 +11,7 @@ from equipoise.core.types import Form
 from equipoise.stats.askers import AskerScale
 from equipoise.suites import askers as cues
 from equipoise.suites.askers import OF_EACH_CASE, Askers
+from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import dataset
 from equipoise.suites.turnabout.dataset import Incident
@@ -25,13 +26,13 @@ def askers(selection: Selection, cases: Sequence[Incident]) -> Askers:
 
     Raises UserError naming file and line.
     """
-    path = cues.find(selection, "turnabout")
+    path = cues.cue_file(selection, "turnabout")
     rows, actors = cues.read(path, COLUMNS), dataset.read(selection.topics).actors
     twins = {}
     for case in cases:
         if case.pair and (pairs := cues.cue_pairs(sides(case), partial(_texts, rows, actors, case))):
             twins[case.id] = pairs
-    return Askers(names=OF_EACH_CASE, hash=cues.digest(path), twins=twins)
+    return Askers(names=OF_EACH_CASE, hash=contents_hash([path]), twins=twins)
 
 
 def _texts(
