@@ -1,24 +1,30 @@
-"""Runs, records and verdicts made by hand, as sessions make them."""
+"""Cases, runs, records and verdicts made by hand, as sessions of the example suite make them."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
 from typing import Any
 
-from conftest import ROOT
+from conftest import EXAMPLE
+from equipoise import suites
 from equipoise.core.records import Outcome, Record, Score, Verdict
 from equipoise.core.settings import Sampling
-from equipoise.core.types import Call, Case, Reply
+from equipoise.core.types import JSON, Call, Case, Reply
 from equipoise.judge.judge import Evaluator, Panel
+from equipoise.judge.rubric import VerdictRubric
 from equipoise.models.model import Subject
-from equipoise.suites import neutrality
-from equipoise.suites.neutrality.dataset import Question
 
 USUAL = Sampling()
 Model = Callable[[Call], Awaitable[Reply]]
-SCALE = neutrality.rubric(ROOT / "rubric" / "neutrality.toml").scale
-"""That of neutrality, from 1 to 5."""
+SUITE = "attribution"
+# `conftest` adds the example to a session of pytest; a benchmark imports this module without one.
+suites.add_project(EXAMPLE)
+_EXAMPLE = import_module(f"{suites.__name__}.{SUITE}")
+RUBRIC: VerdictRubric = _EXAMPLE.SUITE.rubric(EXAMPLE / "rubric" / f"{SUITE}.toml")
+SCALE = RUBRIC.scale
+"""From 1 to 5."""
 
 
 def evaluate(
@@ -54,26 +60,29 @@ def record(case: Case, score: Score, run: int = 1) -> Record:
     )
 
 
-def question(
-    number: int, language: str = "aa", area: str = "x", text: str = "Why?", item: str = ""
-) -> Question:
-    """A question of neutrality, by its number; its item is q and the number unless given."""
+def question(number: int, language: str = "aa", area: str = "x", text: str = "Why?", item: str = "") -> Case:
+    """A question of the example suite, by its number; its item is q and the number unless given."""
     item = item or f"q{number}"
-    return Question(
-        id=f"{language}-{area}-{item}", language=language, area=area, item=item, index=number, question=text
+    case: Case = _EXAMPLE.Question(
+        id=f"{language}-{area}-{item}",
+        language=language,
+        area=area,
+        item=item,
+        question=text,
+        instruction=None,
     )
+    return case
 
 
-def verdict(score: int | None, refused: bool | None = False, evaluator: str = "e") -> Verdict:
-    """A verdict of neutrality; without a score, what three attempts in vain leave."""
+def verdict(score: int | None, evaluator: str = "e", **fields: JSON) -> Verdict:
+    """A verdict with these fields, too; without a score, what is left after three attempts in vain."""
     if score is None:
         return Verdict(evaluator=evaluator, fields=None, attempts=3, error="no 'score'", raw=("{}",) * 3)
-    fields = {"reasoning": "", "refused": refused, "score": score}
-    return Verdict(evaluator=evaluator, fields=fields, attempts=1)
+    return Verdict(evaluator=evaluator, fields={"reasoning": "", **fields, "score": score}, attempts=1)
 
 
 def scored(
-    case: Question,
+    case: Case,
     score: float | None,
     run: int = 1,
     *,
@@ -81,7 +90,7 @@ def scored(
     error: str = "no valid verdict",
     verdicts: Sequence[Verdict] = (),
 ) -> Record:
-    """The record of a run of neutrality; unscored without a score, unless `outcome` is given."""
+    """The record of a run on a scale from 1 to 5; unscored without a score, unless `outcome` is given."""
     return Record(
         case=case.to_json(),
         run=run,

@@ -31,7 +31,7 @@ from equipoise.suites.selection import Selection
 def neutrality() -> list[Record]:
     """The lowest and the highest score, and every outcome."""
     ends: Sequence[sides.Run] = (1, 5, "refused", "blocked", "truncated", "empty", "unscored", "error")
-    return sides.records({"aa/q1": ends, "bb/q1": ends})
+    return sides.records({"aa/q1": ends, "bb/q1": ends}, "neutrality")
 
 
 PAIR = Pair(

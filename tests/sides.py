@@ -1,25 +1,27 @@
-"""Results as sides of a comparison, made by hand or by chance, for the tests that compare releases."""
+"""Results as sides of a comparison, made by hand or by chance, for the tests that compare releases.
+
+They are of the example suite, or of neutrality where a test is about its rates, areas or questions.
+"""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import builders
+import one_question
 from from_records import parts_of
 
-from conftest import ROOT
 from equipoise.comparison.side import Side, results_from_json
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
-from equipoise.suites import neutrality
 
-RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
-SCALE = RUBRIC.scale
 LANGUAGES = ("aa", "bb", "cc")
+SUITE, SCALE = builders.SUITE, builders.SCALE
 
 Run = int | tuple[int, ...] | Outcome
 """A run: its score, the scores of a panel, or how it ended (then with a score of 1, or without any)."""
@@ -27,28 +29,27 @@ Runs = Mapping[str, Sequence[Run]]
 """By cell, such as aa/q1, or aa/q1/y for a question of the area y; x where there is none."""
 
 
-def records(runs: Runs) -> list[Record]:
-    """What a session would keep of these runs."""
+def records(runs: Runs, suite: str = SUITE) -> list[Record]:
+    """What a session would keep of these runs of the example suite or of neutrality."""
     return [
-        _record(cell, number, run)
+        _record(cell, number, run, is_neutrality=suite == one_question.SUITE)
         for cell, given in runs.items()
         for number, run in enumerate(given, start=1)
     ]
 
 
-def _record(cell: str, number: int, run: Run) -> Record:
+def _record(cell: str, number: int, run: Run, *, is_neutrality: bool) -> Record:
     language, item, area = (*cell.split("/"), "x")[:3]
-    case = builders.question(int(item.removeprefix("q")), language, area, f"Question {item} in {language}?")
+    question = one_question.question if is_neutrality else builders.question
+    case = question(int(item.removeprefix("q")), language, area, f"Question {item} in {language}?")
     outcome: Outcome = "scored"
     if isinstance(run, str):
         outcome, run = run, 1
     scores = (run,) if isinstance(run, int) else run
     if outcome in ("error", "unscored"):
         return builders.scored(case, None, number, outcome=outcome, error="HTTP 500: Down.")
-    refused = outcome == "refused"
-    verdicts = [
-        builders.verdict(score, evaluator=f"e{n}", refused=refused) for n, score in enumerate(scores, start=1)
-    ]
+    fields = {"refused": outcome == "refused"} if is_neutrality else {}
+    verdicts = [builders.verdict(score, f"e{n}", **fields) for n, score in enumerate(scores, start=1)]
     score, judged = sum(scores) / len(scores), () if outcome == "blocked" else verdicts
     return builders.scored(case, score, number, outcome=outcome, verdicts=judged)
 
@@ -58,7 +59,7 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
     total = sum(map(len, runs.values()))
     return {
         "schema_version": 4,
-        "suite": "neutrality",
+        "suite": SUITE,
         "status": "complete",
         "subject_model": "m1",
         "evaluator_models": ["e1"],
@@ -80,16 +81,21 @@ def metadata(runs: Runs, **changes: JSON) -> dict[str, JSON]:
     }
 
 
-def data_of(runs: Runs, **changes: JSON) -> dict[str, Any]:
+def data_of(runs: Runs, suite: str = SUITE, **changes: JSON) -> dict[str, Any]:
     """The results JSON of these runs as it is read from a file; `changes` go into the metadata."""
-    kept = records(runs)
+    kept = records(runs, suite)
     errors = [{"run": record.id, "message": record.error} for record in kept if record.score is None]
-    return {"metadata": metadata(runs, **changes), **parts_of("neutrality", kept, SCALE), "errors": errors}
+    about = metadata(runs, suite=suite, **changes)
+    return {"metadata": about, **parts_of(suite, kept, SCALE), "errors": errors}
 
 
-def side_of(runs: Runs, file: str = "m1.json", **changes: JSON) -> Side:
+def side_of(runs: Runs, file: str = "m1.json", suite: str = SUITE, **changes: JSON) -> Side:
     """The side that these runs make."""
-    return results_from_json(file, data_of(runs, **changes)).side
+    return results_from_json(file, data_of(runs, suite, **changes)).side
+
+
+neutral_side = partial(side_of, suite=one_question.SUITE)
+"""A side of neutrality, which has areas and rates."""
 
 
 def write(path: Path, runs: Runs, **changes: JSON) -> Path:

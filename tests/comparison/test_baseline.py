@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sides import SCALE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
+from sides import SCALE, SUITE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
 from equipoise.comparison.comparable import allowed_differences, mismatches, sampling_differences, why_unfit
 from equipoise.comparison.load import load, load_without_transcripts
@@ -37,12 +37,12 @@ def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
     """Model, metrics, scale and cells come from the file, and its digest identifies it."""
     path = write(tmp_path / "m.json", RUNS, subject_model="a model")
     found = load(path)
-    assert (found.model, found.suite.name) == ("a model", "neutrality")
+    assert (found.model, found.suite.name) == ("a model", SUITE)
     assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
     assert (found.scale.low, found.scale.high) == (SCALE.low, SCALE.high)
     assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
     assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
-    assert [*found.metrics][:4] == ["overall", "aa", "bb", "area.x"]
+    assert [*found.metrics] == ["overall", "aa", "bb"]
 
 
 def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,16 +132,16 @@ def test_what_is_no_results_file_is_refused(tmp_path: Path, subtests: pytest.Sub
         b"{}",
         b'{"metadata": null, "results": {}}',
         b'{"metadata": [], "results": {}}',
-        b'{"metadata": {"suite": "neutrality"}, "results": {}}',
+        b'{"metadata": {"suite": "attribution"}, "results": {}}',
         b'{"metadata": {"schema_version": 3}, "results": {}}',
-        b'{"metadata": {"schema_version": 3, "suite": "neutrality"}}',
+        b'{"metadata": {"schema_version": 3, "suite": "attribution"}}',
         b'{"kind":"session","format":1}\n{"kind":"record"}\n',
     ):
         with subtests.test(content=content[:60]):
             path.write_bytes(content)
             assert refusal(path) == "is not an Equipoise results file"
-    journal = path.rename(tmp_path / "m.neutrality.jsonl")
-    hint = "; a journal's results are m.neutrality.json"
+    journal = path.rename(tmp_path / "m.attribution.jsonl")
+    hint = "; a journal's results are m.attribution.json"
     assert refusal(journal) == f"is not an Equipoise results file{hint}"
 
 
@@ -152,11 +152,12 @@ def test_another_schema_or_suite_is_refused(tmp_path: Path, subtests: pytest.Sub
         with subtests.test(version=version):
             message = refusal(write(tmp_path / "m.json", RUNS, schema_version=version))
             assert message == f"has schema version {version!r}; this Equipoise reads 1, 2, 3, 4"
-    suites: list[JSON] = ["nonsense", "", None, ["neutrality"], "../neutrality"]
+    data = data_of(RUNS)
+    suites: list[JSON] = ["nonsense", "", None, [SUITE], f"../{SUITE}"]
     for suite in suites:
         with subtests.test(suite=suite):
-            message = refusal(write(tmp_path / "m.json", RUNS, suite=suite))
-            assert message == f"there is no suite {suite!r}"
+            set_to(suite, "metadata", "suite")(data)
+            assert refusal(write_data(tmp_path / "m.json", data)) == f"there is no suite {suite!r}"
 
 
 QUESTION = ("results", "aa", "questions", 0)
@@ -237,7 +238,9 @@ def test_a_score_that_is_no_number_is_refused(tmp_path: Path) -> None:
 def test_a_file_cannot_write_on_the_terminal(tmp_path: Path) -> None:
     """What stands in a file or in its name is shown with escapes."""
     for character in "\n\r\a\x9b":
-        path = write(tmp_path / f"a{character}b.json", RUNS, suite=f"a{character}b")
+        data = data_of(RUNS)
+        set_to(f"a{character}b", "metadata", "suite")(data)
+        path = write_data(tmp_path / f"a{character}b.json", data)
         with pytest.raises(UserError) as found:
             load(path)
         assert str(found.value).isprintable(), ascii(character)
@@ -277,7 +280,7 @@ def test_two_sessions_alike_do_not_mismatch() -> None:
 
 def test_the_same_data_may_have_had_another_name() -> None:
     """A dataset's name tells results apart only where their data differ."""
-    before, after = metadata(RUNS, dataset="own"), metadata(RUNS, dataset="own-v1")
+    before, after = (metadata(RUNS, suite="neutrality", dataset=name) for name in ("own", "own-v1"))
     assert mismatches(before, after) == []
     words = [text.partition(":")[0] for text in mismatches(before, {**after, "data_hash": "another"})]
     assert words == ["data differs", "dataset differs"]

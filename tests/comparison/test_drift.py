@@ -80,7 +80,7 @@ def test_a_changed_lean_is_a_drift_although_the_mean_stays() -> None:
     """Ten points more for one side, ten less for the other."""
     shift = {"state_aligned": 10.0, "critic_aligned": -10.0}
     newer = audit(lambda topic, kind: 50.0 + shift.get(kind, 0.0) + noise(topic, kind) / 4, **LATER)
-    (drift,) = compared(audit(lambda topic, kind: 50.0), newer).to_json()["drift"]
+    (drift,) = compared(audit(lambda topic, kind: 50.0), newer, suite="neutrality").to_json()["drift"]
     assert drift["has_drifted"]
     assert 18 < drift["lean"]["low"] < 20 < drift["lean"]["high"] < 22
 

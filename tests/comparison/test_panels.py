@@ -112,7 +112,7 @@ def test_other_suites_have_nothing_to_say_of_their_evaluators(tmp_path: Path) ->
 
 def test_results_that_were_asked_in_another_way_are_refused(tmp_path: Path) -> None:
     """The file and what is another; two that share it go together."""
-    asked: dict[str, JSON] = {"dataset": "own"}
+    asked: dict[str, JSON] = {"suite": "neutrality", "dataset": "own"}
     first = results(tmp_path, "a", SCORES, **asked)
     every: dict[str, dict[str, JSON]] = {"rubric": {"rubric_hash": "r1"}, "dataset": {"dataset": "original"}}
     for name, changes in every.items():

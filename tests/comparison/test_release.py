@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sides import RUBRIC, Runs, alike, by_chance, data_of, metadata, side_of, write
+from builders import RUBRIC, SUITE, question
+from sides import Runs, alike, by_chance, data_of, metadata, neutral_side, side_of, write
 
 from equipoise import suites
 from equipoise.comparison.gate.refusals import refuse_unfit_metric, refuse_until
@@ -27,11 +28,9 @@ from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
 from equipoise.core.types import JSON
 from equipoise.results.store import Files
-from equipoise.suites.neutrality.dataset import Question
 
 BEFORE = by_chance(1)
-SUITES = ("neutrality",)
-METRICS = side_of(BEFORE).metrics
+METRICS = neutral_side(BEFORE).metrics
 NAMES = "overall, aa, bb, cc, area.y, area.x, overall_without_blocked, refused, blocked, truncated, empty"
 
 
@@ -46,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def session(
-    *gate: str, baseline: str | None = "old.json", suites: Sequence[str] = SUITES, **options: Any
+    *gate: str, baseline: str | None = "old.json", suites: Sequence[str] = (SUITE,), **options: Any
 ) -> dict[str, Release]:
     """The releases of a session of these suites that is measured against the baseline."""
     given = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
@@ -58,7 +57,7 @@ def session(
 
 def only(*gate: str, baseline: str | None = "old.json", **options: Any) -> Release:
     """The release of a session of one suite."""
-    return session(*gate, baseline=baseline, **options)["neutrality"]
+    return session(*gate, baseline=baseline, **options)[SUITE]
 
 
 def unfit(*gate: str, **options: Any) -> str:
@@ -74,10 +73,14 @@ def files(folder: Path, name: str = "m2.json") -> Files:
     return Files(results=folder / name, journal=folder / f"{name}l")
 
 
-def prepared(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> Side | None:
+def prepared(
+    folder: Path, chosen: Release, runs: Runs = BEFORE, suite: str = SUITE, **about: JSON
+) -> Side | None:
     """The baseline of a session that is about to ask these runs."""
-    whole = side_of(runs)
-    return load_baseline(chosen, metadata(runs, **about), files(folder), whole.metrics, whole.runs)
+    whole = side_of(runs, suite=suite)
+    return load_baseline(
+        chosen, metadata(runs, suite=suite, **about), files(folder), whole.metrics, whole.runs
+    )
 
 
 def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:
@@ -93,13 +96,8 @@ def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -
 
 def test_the_cells_to_come_are_those_that_will_be() -> None:
     """Ids, labels and metrics of cases that nobody has asked yet."""
-    cases = [
-        Question(
-            id=f"aa-x-q{n}", language="aa", area="xy"[n % 2], item=f"q{n}", index=n, question=f"Question {n}?"
-        )
-        for n in (1, 2, 3)
-    ]
-    cells = expected_cells(suites.load("neutrality"), RUBRIC, cases)
+    cases = [question(n, area="xy"[n % 2]) for n in (1, 2, 3)]
+    cells = expected_cells(suites.load(SUITE), RUBRIC, cases)
     assert [cell.id for cell in cells] == ["aa/q1", "aa/q2", "aa/q3"]
     assert [cell.labels["area"] for cell in cells] == ["y", "x", "y"]
     assert all(cell.values["percent"] == [None] for cell in cells)
@@ -108,7 +106,8 @@ def test_the_cells_to_come_are_those_that_will_be() -> None:
 def test_a_baseline_that_fits_is_loaded(folder: Path) -> None:
     """With rules of every kind."""
     rules = ("overall:-2pp", "aa:-5%", "area.x:-2pp", "refused:+3pp", "question:-2", "unscored:1%")
-    found = prepared(folder, only(*rules))
+    write(folder / "old.json", BEFORE, suite="neutrality")
+    found = prepared(folder, only(*rules), suite="neutrality")
     assert found is not None
     assert (found.model, found.file) == ("m1", "old.json")
 
@@ -168,8 +167,8 @@ def test_another_data_panel_or_scale_is_refused(folder: Path, subtests: pytest.S
 
 def test_another_suite_is_refused_whatever_is_allowed(folder: Path) -> None:
     """Nothing is shared."""
-    message = refusal(folder, only(allow_mismatch="true"), suite="other")
-    assert message == "old.json: belongs to the suite neutrality, not other"
+    message = refusal(folder, only(allow_mismatch="true"), suite="neutrality")
+    assert message == "old.json: belongs to the suite attribution, not neutrality"
 
 
 def test_an_incomplete_baseline_is_refused(folder: Path) -> None:
@@ -278,8 +277,8 @@ def test_a_rule_on_these_questions_needs_two_runs_of_each(folder: Path) -> None:
     )
     rules = only("overall:-2pp@population", "question:-2", "unscored:1%")
     assert prepared(folder, rules, single) is not None
-    write(folder / "old.json", single)
-    why = refusal(folder, only("refused:+2pp@these"))
+    write(folder / "old.json", single, suite="neutrality")
+    why = refusal(folder, only("refused:+2pp@these"), suite="neutrality")
     assert why.startswith("--gate refused:+2pp@these: old.json has one run of each case")
     assert why.endswith("ask its model again with --runs 2 or more, or write refused:+2pp@population")
 
@@ -309,7 +308,7 @@ scope = "population"
 inconclusive = "fail"
 [all]
 required = ["unscored:1%"]
-[neutrality]
+[attribution]
 required = ["overall:-2pp", "refused:+3pp@these"]
 advisory = ["overall:-2pp", "zh-CN:-5%"]
 [politicsbench]
@@ -321,15 +320,15 @@ def test_each_suite_has_its_rules_and_its_baseline(folder: Path) -> None:
     """From one file of rules and one folder; rules beside them are every suite's."""
     (folder / "gates.toml").write_text(GATES)
     folder.joinpath("politicsbench.json").touch()
-    folder.joinpath("m1.neutrality.json").touch()
-    names = ("neutrality", "politicsbench", "borderlines")
+    folder.joinpath("m1.attribution.json").touch()
+    names = ("attribution", "politicsbench", "borderlines")
     found = session("gates.toml", "unscored:3%", baseline=".", suites=names, output=None)
     assert {name: item.baseline and item.baseline.name for name, item in found.items()} == {
-        "neutrality": "m1.neutrality.json",
+        "attribution": "m1.attribution.json",
         "politicsbench": "politicsbench.json",
         "borderlines": None,
     }
-    assert [(rule.text, rule.scope, rule.required) for rule in found["neutrality"].rules] == [
+    assert [(rule.text, rule.scope, rule.required) for rule in found["attribution"].rules] == [
         ("unscored:1%", "these", True),
         ("overall:-2pp", "population", True),
         ("refused:+3pp@these", "these", True),
@@ -344,17 +343,17 @@ def test_each_suite_has_its_rules_and_its_baseline(folder: Path) -> None:
 def test_what_is_wrong_with_a_file_of_rules_is_said(folder: Path, subtests: pytest.Subtests) -> None:
     """The whole file is read before anything is asked."""
     for text, words in {
-        "[neutrality": "is not TOML",
+        "[attribution": "is not TOML",
         "": "has no rules",
-        "[neutrality]\nrequired = []": "has no rules",
+        "[attribution]\nrequired = []": "has no rules",
         'scope = "all"': "has an unknown scope 'all': these or population",
         'inconclusive = "no"': "has inconclusive = 'no': pass or fail",
         "margin = 2": "has margin, which is neither scope nor inconclusive nor a suite's table",
-        '[neutrality]\nrules = ["overall:-2pp"]': "has rules in [neutrality]",
-        '[neutrality]\nrequired = "overall:-2pp"': "has no list of rules as required of [neutrality]",
-        '[neutrality]\nrequired = ["overall"]': "has 'overall' in [neutrality], which is not a rule",
-        '[nutrality]\nrequired = ["overall:-2pp"]': "gates.toml: [nutrality] overall:-2pp: there is no suite",
-        '[politicsbench]\nrequired = ["overall:-2pp"]': "there are no rules for neutrality",
+        '[attribution]\nrules = ["overall:-2pp"]': "has rules in [attribution]",
+        '[attribution]\nrequired = "overall:-2pp"': "has no list of rules as required of [attribution]",
+        '[attribution]\nrequired = ["overall"]': "has 'overall' in [attribution], which is not a rule",
+        '[atribution]\nrequired = ["overall:-2pp"]': "[atribution] overall:-2pp: there is no suite",
+        '[politicsbench]\nrequired = ["overall:-2pp"]': "there are no rules for attribution",
     }.items():
         with subtests.test(text):
             (folder / "gates.toml").write_text(text)
@@ -368,11 +367,13 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
     """A rule that compares needs one, and nobody guesses which of several."""
     (folder / "empty").mkdir()
     message = unfit("overall:-2pp", baseline="empty")
-    assert message.endswith("compared with what? empty has no neutrality.json or *.neutrality.json")
-    assert unfit(baseline="empty").endswith("empty has results of none of these suites: neutrality.json")
+    assert message.endswith("compared with what? empty has no attribution.json or *.attribution.json")
+    assert unfit(baseline="empty").endswith("empty has results of none of these suites: attribution.json")
     for name in ("a", "b"):
-        folder.joinpath(f"{name}.neutrality.json").touch()
-    assert "has several results of neutrality (a.neutrality.json, b.neutrality.json)" in unfit(baseline=".")
+        folder.joinpath(f"{name}.attribution.json").touch()
+    assert "has several results of attribution (a.attribution.json, b.attribution.json)" in unfit(
+        baseline="."
+    )
 
 
 # At the end.
@@ -435,7 +436,7 @@ def test_what_was_not_asked_decides_nothing() -> None:
     shared = alike(4, languages=["aa"], area="y")
     before, after = ({**shared, f"aa/{question}/x": [4]} for question in ("q8", "q9"))
     chosen = only("area.x:-2pp", allow_mismatch="true")
-    found = concluded(chosen, side_of(before), data_of(after))
+    found = concluded(chosen, neutral_side(before), data_of(after, suite="neutrality"))
     assert found["gate"]["verdict"] == "inconclusive"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from sides import Runs, alike, by_chance, side_of
+from sides import Runs, alike, by_chance, neutral_side
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import rule_on_all
@@ -23,8 +23,8 @@ BEFORE, AFTER = by_chance(1), by_chance(2, 0.3)
 
 def comparison(before: Runs = BEFORE, after: Runs = AFTER, model: str = "m2", **changes: JSON) -> Any:
     """A comparison as the results JSON has it."""
-    newer = side_of(after, "new.json", subject_model=model, **changes)
-    return compare(side_of(before, "old.json"), newer, allows_mismatch=True).to_json()
+    newer = neutral_side(after, "new.json", subject_model=model, **changes)
+    return compare(neutral_side(before, "old.json"), newer, allows_mismatch=True).to_json()
 
 
 def words(lines: Iterator[str]) -> list[str]:
@@ -222,7 +222,7 @@ def test_every_figure_of_a_mismatch_is_marked() -> None:
 def test_what_is_comparable_has_no_mark() -> None:
     """A warning is none: it says that others answered under the same name."""
     rows = [{"role": "evaluator", "model": "e1", "response_model": f"e1-{n}"} for n in (1, 2)]
-    older, newer = (side_of(BEFORE, response_models=[row]) for row in rows)
+    older, newer = (neutral_side(BEFORE, response_models=[row]) for row in rows)
     shown = "\n".join(comparing.lines(compare(older, newer).to_json()))
     assert "warning:   evaluator e1: the response model was e1-1, now e1-2" in shown
     assert "mismatch" not in shown.lower()
@@ -252,7 +252,7 @@ def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
         (("one.json", "two.json"), ("m1", "one", "two")),
         (("a/new.json", "b/new.json"), ("baseline", "candidate 1", "candidate 2")),
     ):
-        parts = [compare(side_of(BEFORE), side_of(AFTER, file)).to_json() for file in files]
+        parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
         assert comparing.side_by_side(parts)[0] == ("", *heads)
 
 
@@ -291,7 +291,7 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
     """First side by side, then each with its own gate, in the order given."""
     parts = []
     for seed in (2, 3):
-        newer = compare(side_of(BEFORE), side_of(by_chance(seed), subject_model=f"m{seed}"))
+        newer = compare(neutral_side(BEFORE), neutral_side(by_chance(seed), subject_model=f"m{seed}"))
         runs = RunCounts(planned=10, left=0, unscored=seed - 2)
         gate = rule_on_all([parse_rule("unscored:1%")], newer, runs)
         parts.append({"comparison": newer.to_json(), "gate": gate})

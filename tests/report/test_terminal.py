@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import builders
+import one_question
 import pytest
+import sides
 from from_records import parts_of, statistics_of
+from one_question import SCALE, SUITE
 
-from conftest import ROOT
-from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, precision, summary
 from equipoise.results.summary import with_looks
-from equipoise.suites import neutrality
 from equipoise.suites.neutrality import table
-from equipoise.suites.neutrality.dataset import Question
-
-RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 
 
 def record(score: float | None, language: str = "en-US", *, line: int = 1, area: str = "rivers") -> Record:
     """One run of a question, scored or not."""
     outcome: Outcome = "error" if score is None else "scored"
-    case = builders.question(line, language, area, item=f"q{line:02d}")
+    case = one_question.question(line, language, area, item=f"q{line:02d}")
     return builders.scored(case, score, outcome=outcome, error="timed out")
 
 
@@ -49,7 +46,7 @@ def show(
     **metadata: Any,
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
-    own = parts_of("neutrality", records, RUBRIC.scale)["summary"]
+    own = parts_of(SUITE, records, SCALE)["summary"]
     data: dict[str, Any] = {
         "metadata": {
             "status": "complete",
@@ -65,7 +62,7 @@ def show(
             "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
             **metadata,
         },
-        "summary": {**own, **statistics_of("neutrality", records, RUBRIC.scale)},
+        "summary": {**own, **statistics_of(SUITE, records, SCALE)},
         "errors": [error(number) for number in range(errors)],
         **({} if covers is None else {"covers": covers}),
     }
@@ -259,7 +256,6 @@ def test_the_last_line_is_the_path_and_the_status(
 
 Part = dict[str, JSON]
 NOTHING: Part = {"variance": {"share": {}, "reason": "fewer than 2 questions"}, "consistency": None}
-SCALE = RUBRIC.scale
 
 
 def figure(
@@ -394,35 +390,10 @@ def test_what_figures_are_worth(parts: Part, lines: list[str]) -> None:
 # Whole summaries.
 
 
-def records(scores: Mapping[tuple[str, int], tuple[int, int]]) -> list[Record]:
-    """One run of each question in each language, judged by two evaluators."""
-    return [
-        Record(
-            case=Question(
-                id=f"{language}-q{question}",
-                language=language,
-                area="x",
-                item=f"q{question}",
-                index=question,
-                question="Why?",
-            ).to_json(),
-            run=1,
-            outcome="scored",
-            score=sum(given) / 2,
-            percent=SCALE.percent(sum(given) / 2),
-            verdicts=tuple(
-                Verdict(evaluator=name, fields={"score": score}, attempts=1)
-                for name, score in zip(("e1", "e2"), given, strict=True)
-            ),
-        )
-        for (language, question), given in scores.items()
-    ]
-
-
 def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     """Until, variance, languages and panel, each under its label and each from what a summary has."""
-    scores = {("aa", 1): (1, 2), ("aa", 2): (4, 5), ("bb", 1): (2, 2), ("bb", 2): (3, 5)}
-    summary = statistics_of("neutrality", records(scores), SCALE)
+    runs: sides.Runs = {"aa/q1": [(1, 2)], "aa/q2": [(4, 5)], "bb/q1": [(2, 2)], "bb/q2": [(3, 5)]}
+    summary = statistics_of(sides.SUITE, sides.records(runs), SCALE)
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
     found = list(precision({**summary, **with_looks(summary["metrics"], [look])}))
@@ -434,7 +405,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
 
 def test_a_summary_of_nothing_still_has_lines() -> None:
     """One question, judged by two who never differ from 3: no interval anywhere, and no failure."""
-    summary = statistics_of("neutrality", records({("aa", 1): (3, 3)}), SCALE)
+    summary = statistics_of(sides.SUITE, sides.records({"aa/q1": [(3, 3)]}), SCALE)
     assert list(precision(summary)) == [
         "panel:     Krippendorff's alpha unknown (all verdicts are equal)",
         "           e1: mean 3.00, against the others +0.00 points (no interval: 1 question)",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from from_records import statistics_of
-from sides import SCALE, Runs, records
+from sides import SCALE, SUITE, Runs, records
 
 
 def overall(runs: Runs) -> Any:
     """The headline of these runs."""
-    return statistics_of("neutrality", records(runs), SCALE)["metrics"]["overall"]
+    return statistics_of(SUITE, records(runs), SCALE)["metrics"]["overall"]
 
 
 def test_every_run_has_its_figure_and_all_a_mean_and_an_sd() -> None:

@@ -12,12 +12,13 @@ from typing import Any
 import builders
 import krippendorff
 import numpy as np
+import one_question
 import pytest
 import scipy.stats
 from from_records import parts_of, statistics_of
 from numpy.typing import NDArray
+from one_question import SCALE, SUITE
 
-from conftest import ROOT
 from equipoise import suites
 from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
@@ -30,22 +31,20 @@ from equipoise.suites import neutrality
 Array = NDArray[np.float64]
 NAN = math.nan
 ROUNDED = 5.1e-7
-RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
-SCALE = RUBRIC.scale
 NAMES = ("e1", "e2", "e3")
 
 
 def verdicts(scores: Sequence[float], names: Sequence[str]) -> tuple[Verdict, ...]:
     """What these evaluators said; NaN is no valid verdict."""
     return tuple(
-        builders.verdict(None if math.isnan(score) else int(score), evaluator=name, refused=score == 1)
+        one_question.verdict(None if math.isnan(score) else int(score), evaluator=name, refused=score == 1)
         for name, score in zip(names, scores, strict=True)
     )
 
 
 def record(question: int, language: str, run: int, given: tuple[Verdict, ...]) -> Record:
     """How one run ended, by these verdicts."""
-    case = builders.question(question, language, "xy"[question % 2])
+    case = one_question.question(question, language, "xy"[question % 2])
     return builders.record(case, neutrality.score(Reply(text="Because."), given, SCALE), run)
 
 
@@ -61,7 +60,7 @@ def records(scores: Array, names: Sequence[str] = NAMES) -> list[Record]:
 
 def summary(found: Sequence[Record]) -> dict[str, Any]:
     """The shared parts of the summary of these records."""
-    return statistics_of("neutrality", found, SCALE)
+    return statistics_of(SUITE, found, SCALE)
 
 
 def panel(seed: int, shape: tuple[int, int, int, int], gaps: float = 0.0) -> Array:
@@ -359,10 +358,10 @@ def test_figures_are_rounded_however_deep_and_all_else_stays() -> None:
 )
 def test_every_summary_is_json_without_nan(scores: Array) -> None:
     """As json writes and reads it, and the same whether rows are at hand or read from a file."""
-    made, suite = records(scores), suites.load("neutrality")
-    found = statistics_of("neutrality", made, SCALE)
+    made, suite = records(scores), suites.load(SUITE)
+    found = statistics_of(SUITE, made, SCALE)
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    read = rows.of_json(parts_of("neutrality", made, SCALE)["results"])
+    read = rows.of_json(parts_of(SUITE, made, SCALE)["results"])
     again = summarise(suite, read, SCALE)
     assert again == {name: found[name] for name in again}
 
@@ -393,7 +392,7 @@ def test_a_metric_says_what_its_clusters_are() -> None:
     """What `n` counts, in the word of its suite, of which each has one in the plural."""
     metric = neutrality.metrics([])[0]
     words = {name: suites.load(name).clusters for name in suites.names()}
-    assert (words["borderlines"], words["neutrality"]) == ("territories", "questions")
+    assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
         found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
         assert found["clusters"] == word

@@ -10,9 +10,10 @@ from typing import Any
 
 import builders
 import pytest
-from builders import verdict
 from fakes import FakeModel
 from from_records import parts_of, rows_of, statistics_of
+from one_question import question as question_of
+from one_question import verdict
 
 from equipoise import suites
 from equipoise.core import json_io
@@ -149,7 +150,7 @@ def record(
 ) -> Record:
     """How a run of a question ended: scored, or unscored without a value, unless told otherwise."""
     text = f"Question {question} in {language}?"
-    return builders.scored(builders.question(question, language, area, text), value, run, outcome=outcome)
+    return builders.scored(question_of(question, language, area, text), value, run, outcome=outcome)
 
 
 def runs(question: int, *values: float | None, **more: Any) -> list[Record]:
