@@ -143,6 +143,8 @@ class Batches:
             reply = await future
         finally:
             del self._pending[custom_id]
+            if future.cancelled() and waiting_call.intent is not None:
+                self._counters.in_batches -= 1
             self._note_progress()
         return None if reply is None else (reply, custom_id)
 

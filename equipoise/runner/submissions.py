@@ -299,9 +299,11 @@ class Submissions:
         self._last_status[intent.id] = batch
         self._budget.commit(_reserved_per_call(intent) * len(items))
         self._counters.send_batch(len(items))
-        self._counters.in_batches += len(items)
         for pending in items:
-            pending.intent = intent
+            # A run may have been cancelled while the batch was created.
+            if self._pending.get(pending.custom_id) is pending:
+                pending.intent = intent
+                self._counters.in_batches += 1
         return True
 
     async def _create(self, intents: Intents, intent: Intent, lines: Sequence[bytes]) -> Batch | None:

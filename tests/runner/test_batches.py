@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,9 +16,14 @@ from batch_server import NO_FUNDS, BatchServer
 from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
+from equipoise.core.settings import Endpoint
+from equipoise.core.types import Call, Message
 from equipoise.models import retry
-from equipoise.results import intents
+from equipoise.models.counters import Counters
+from equipoise.models.rate_limit import Limiter
+from equipoise.results import history, intents
 from equipoise.runner import batches, submissions
+from equipoise.runner.context import open_context
 from loopback import JUDGE, SUBJECT, Answer, error, is_judge
 
 RUNS = 10
@@ -543,3 +549,50 @@ def test_those_who_ask_are_in_the_same_batches(bed: Bed) -> None:
     assert ran.is_complete
     assert [batch["request_counts"]["total"] for batch in bed.server.batches.values()] == [3 * ALL, 3 * ALL]
     assert set(bed.server.sent.values()) == {1}
+
+
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until this is true."""
+    while not condition():  # noqa: ASYNC110 - what is waited for sets no event
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("is_cancelled_early", [True, False])
+def test_a_cancelled_call_no_longer_counts_as_in_batches(bed: Bed, is_cancelled_early: bool) -> None:
+    """Whether it is cancelled while its batch is created, or when it is in one."""
+    bed.server.looks = 10**6
+    counters = Counters(2)
+    settings = bed.project.session(**bed.options, batch="yes", batch_wait="60s").settings
+    endpoint = Endpoint(base_url=bed.server.url, api_key="none")
+    journal = history.History(bed.project.root / "x.jsonl")
+
+    async def cancel_one() -> None:
+        context = open_context(
+            settings,
+            endpoint=lambda role, model: endpoint,
+            limiter=Limiter(8),
+            counters=counters,
+            logs=lambda: [],
+            suspend=lambda: None,
+        )
+        assert context.batches is not None
+        context.batches.open(journal)
+        call = Call(
+            role="subject", model=SUBJECT, messages=(Message(role="user", content="?"),), parameters={}
+        )
+        tasks = [
+            asyncio.create_task(context.batches.ask(f"run{number}", call, "digest", journal))
+            for number in range(30)
+        ]
+        sent = context.batches
+        await wait_until(lambda: sent.is_sending if is_cancelled_early else counters.in_batches > 0)
+        tasks[0].cancel()
+        await asyncio.wait(tasks[:1])
+        await wait_until(lambda: counters.in_batches > 0)
+        assert counters.in_batches == 29
+        context.batches.stop()
+        await asyncio.wait(tasks)
+        await context.batches.close()
+        await context.client.close()
+
+    asyncio.run(cancel_one())
