@@ -522,9 +522,9 @@ def _transcript(text: str) -> None:
 
 
 def _wrapped(text: str) -> None:
-    from equipoise.report.layout import styled
+    from equipoise.report.layout import style_lines
 
-    for _ in styled([f"answered:  {text}", text], 80):
+    for _ in style_lines([f"answered:  {text}", text], 80):
         pass
 
 
@@ -539,7 +539,7 @@ def _markdown(text: str) -> None:
     from equipoise.report import layout
 
     layout.markdown_table([[text]])
-    layout.fitted([(1, text), (2, text)], 80)
+    layout.fit_parts([(1, text), (2, text)], 80)
 
 
 def _packed(text: str) -> None:

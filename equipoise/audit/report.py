@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from equipoise.report.audit import faults, rows
+from equipoise.report.audit import check_rows, describe_faults
 from equipoise.report.layout import align
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def lines(evaluator: str, audit: EvaluatorAudit, width: int | None = None) -> Iterator[str]:
     """A line on the faults of an evaluator, then the table of its checks."""
-    yield f"{evaluator}: {faults(audit)}"
-    yield from align(rows(audit), width)
+    yield f"{evaluator}: {describe_faults(audit)}"
+    yield from align(check_rows(audit), width)
 
 
 def rank_evaluators(checks: Mapping[str, Sequence[CheckFigures]]) -> list[str]:

@@ -97,7 +97,7 @@ def backtranslate(
             on_done=lambda: bar.update(1),
             tell=tell,
         )
-    show(added.backtranslation(section))
+    show(added.backtranslation_lines(section))
     price = "unknown" if section["cost_usd"] is None else f"{section['cost_usd']:.4f} USD"
     say(f"{spent(totals)}; cost {price}")
     say(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")

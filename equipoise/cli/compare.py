@@ -53,7 +53,7 @@ def compare(
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*earlier, *candidates):
         comparisons = compare_files(earlier, candidates, gating.rules, allows_mismatch=gating.allow_mismatch)
-    show(comparison.report(comparisons, width()))
+    show(comparison.report_lines(comparisons, width()))
     for part in comparisons:
         publish({part["comparison"]["candidate"]["subject_model"]: part})
     if output:
@@ -125,4 +125,4 @@ def robustness(results: tuple[Path, ...]) -> None:
         sides = panels.load(results)
         rankings = panels.scores_by_panel(sides)
         correlations, within = panels.rank_correlations(rankings), panels.evaluator_agreement(sides)
-    show(comparison.rankings(rankings, correlations, within, width()))
+    show(comparison.ranking_lines(rankings, correlations, within, width()))

@@ -12,7 +12,7 @@ from equipoise.cli.gate_options import GateOptions, baseline_option, gate_option
 from equipoise.cli.output import show, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.report.verdict import PARTS
+from equipoise.report.verdict import SECTIONS
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
     from equipoise.report.terminal import summary
 
     sections = {
-        suite: {name: item.data[name] for name in PARTS if name in item.data}
+        suite: {name: item.data[name] for name in SECTIONS if name in item.data}
         for suite, item in merged.items()
     }
     if ruled := list(verdict.lines(sections, width())):

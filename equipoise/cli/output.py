@@ -17,9 +17,9 @@ def width() -> int:
 
 def show(lines: Iterable[str]) -> None:
     """Print the lines, wrapped to the width of the terminal, and coloured if it is one."""
-    from equipoise.report.layout import styled
+    from equipoise.report.layout import style_lines
 
-    for line, markup in styled(lines, width()):
+    for line, markup in style_lines(lines, width()):
         colour = next((name for name in ("red", "yellow", "green") if markup.get(name)), None)
         click.secho(line, fg=colour, bold=markup.get("bold"))
 

@@ -34,7 +34,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.comparison.load import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts, verdict
-    from equipoise.report.layout import wrapped
+    from equipoise.report.layout import wrap_line
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
 
@@ -56,7 +56,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         for run in selected:
             level = transcripts.level(run, side.suite, side.scale)
             for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
-                for part in wrapped(line, width()):
+                for part in wrap_line(line, width()):
                     click.secho(printable(part), bold=number == 0)
     say(f"{len(selected):,} of {len(runs):,} runs")
 

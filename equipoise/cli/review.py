@@ -190,5 +190,5 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
         say(f"warning:   {line}")
     if len(wrong) > MOST_SHOWN:
         say(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
-    show(added.people(section))
+    show(added.people_lines(section))
     say(f"added to {shown(results)}")

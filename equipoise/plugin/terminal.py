@@ -60,9 +60,9 @@ def show_lines(config: Any, title: str, lines: Iterable[str]) -> None:
 
 def say_wrapped(config: Any, line: str) -> None:
     """Print a line, wrapped to the terminal."""
-    from equipoise.report.layout import wrapped
+    from equipoise.report.layout import wrap_line
 
-    for part in wrapped(line, shutil.get_terminal_size().columns):
+    for part in wrap_line(line, shutil.get_terminal_size().columns):
         say(config, part)
 
 
@@ -245,13 +245,13 @@ class Display:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the table of scores, the cost, missing runs, and the path of the results."""
-        from equipoise.report.layout import styled
+        from equipoise.report.layout import style_lines
 
         self._colour_last_line(terminalreporter)
         width = shutil.get_terminal_size().columns
         for name, lines in self.progress.summary(width):
             terminalreporter.section(name)
-            for line, markup in styled(lines, width):
+            for line, markup in style_lines(lines, width):
                 terminalreporter.write_line(line, **markup)
 
     def _colour_last_line(self, reporter: Any) -> None:

@@ -1,42 +1,44 @@
-"""Sections that commands added to results, as lines of text: back-translation, and people's labels."""
+"""Lines of text on sections that commands add to results: back-translation, and people's labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
-from equipoise.report.layout import align, estimate
+from equipoise.report.layout import align, format_estimate
 
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 INDENT = " " * 11
 
 
 def lines(data: Mapping[str, JSON]) -> Iterator[str]:
-    """The lines of all sections that results have."""
+    """The lines of those of the sections that results have."""
     if section := data.get("backtranslation"):
-        yield from backtranslation(section)
+        yield from backtranslation_lines(section)
     if section := data.get("people"):
-        yield from people(section)
+        yield from people_lines(section)
 
 
-def backtranslation(section: Mapping[str, JSON]) -> Iterator[str]:
+def backtranslation_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     """Lines on the sample and, by evaluator, the two components of the gap of each pair of languages."""
-    yield f"gap:       {sampled(section)}"
+    yield f"gap:       {describe_sample(section)}"
     for item in section["evaluators"]:
         missing = f" ({item['missing']:,} of its verdicts are missing)" if item["missing"] else ""
         yield f"{INDENT}judged by {item['evaluator']}{missing}:"
         for pair in item["pairs"]:
-            yield f"{INDENT}{pair['first']} - {pair['second']}: {_pair(pair)}"
+            yield f"{INDENT}{pair['first']} - {pair['second']}: {_describe_gap(pair)}"
     yield f"{INDENT}{caveat(section)}"
 
 
 def caveat(section: Mapping[str, JSON]) -> str:
-    """A caveat for readers of these figures."""
-    is_both_ways = set(section["languages"]) <= set(section["targets"])
-    return f"{CAVEAT}{'; what it changes alike in both directions cancels out' if is_both_ways else ''}."
+    """A caveat for readers of figures from back-translation."""
+    has_both_directions = set(section["languages"]) <= set(section["targets"])
+    return (
+        f"{CAVEAT}{'; what it changes alike in both directions cancels out' if has_both_directions else ''}."
+    )
 
 
-def sampled(section: Mapping[str, JSON]) -> str:
+def describe_sample(section: Mapping[str, JSON]) -> str:
     """A phrase on the sample and its translations."""
     failed = "none of which failed"
     if section["failed"]:
@@ -48,54 +50,54 @@ def sampled(section: Mapping[str, JSON]) -> str:
     )
 
 
-def _pair(pair: Mapping[str, JSON]) -> str:
+def _describe_gap(pair: Mapping[str, JSON]) -> str:
     gap = pair["gap"]
     if gap["value"] is None:
         return f"unknown ({gap['reason']})"
-    content, judged = estimate(pair["said"]), estimate(pair["judged"])
+    content, judged = format_estimate(pair["said"]), format_estimate(pair["judged"])
     return (
         f"{gap['value']:+.2f} pp = what was said {content}; how it was judged {judged}; {gap['n']} questions"
     )
 
 
-def people(section: Mapping[str, JSON]) -> Iterator[str]:
+def people_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     """Lines on each person's number of labels, on the agreement of each pair, and on corrected figures."""
-    yield f"people:    {'; '.join(map(sheet, section['sheets']))}"
+    yield f"people:    {'; '.join(map(describe_sheet, section['sheets']))}"
     for item in section["agreement"]:
-        yield f"{INDENT}{item['first']} and {item['second']}: {_agreement(item)}"
-    yield from corrected(section)
+        yield f"{INDENT}{item['first']} and {item['second']}: {_describe_agreement(item)}"
+    yield from corrected_lines(section)
 
 
 _HEAD = ("", "judge", "people", "95 % these", "population", "n")
 MOST_CORRECTED = 24
-"""Maximum number of corrected figures shown: those whose names have the fewest parts."""
+"""Maximum number of corrected figures shown: breakdowns, whose names have more dots, come last."""
 
 
-def corrected(section: Mapping[str, JSON]) -> Iterator[str]:
-    """A table of the figures corrected by people's labels, beside the evaluators' own."""
+def corrected_lines(section: Mapping[str, JSON]) -> Iterator[str]:
+    """Lines with a table of the figures corrected by people's labels, beside those of the evaluators."""
     if why := section.get("not_corrected"):
         yield f"corrected: no figure: {why}"
     if not section.get("corrected"):
         return
-    yield f"corrected: {labelled(section)}"
+    yield f"corrected: {describe_labels(section)}"
     rows = {name: item for name, item in section["corrected"].items() if item["these"]["low"] is not None}
-    most = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
-    table = [_HEAD, *(_corrected(name, item) for name, item in rows.items() if name in most)]
+    shown = sorted(rows, key=lambda name: name.count("."))[:MOST_CORRECTED]
+    table = [_HEAD, *(_corrected_row(name, item) for name, item in rows.items() if name in shown)]
     yield from (f"  {line}" for line in align(table))
     if (more := len(rows) - MOST_CORRECTED) > 0:
         yield f"{INDENT}... and {more} more in the results JSON"
-    yield from (f"{INDENT}{line}" for line in remarks(section["corrected"]))
+    yield from (f"{INDENT}{line}" for line in corrected_notes(section["corrected"]))
 
 
-def labelled(section: Mapping[str, JSON]) -> str:
+def describe_labels(section: Mapping[str, JSON]) -> str:
     """A phrase on the labels: how many, by whom, and how the replies were drawn."""
     draw, names = section["draw"], ", ".join(section["people"])
     labels = f"{len(section['labels']):,} labels by {names}"
     return f"{labels}; {draw['drawn']:,} of {draw['replies']:,} replies drawn"
 
 
-def remarks(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
-    """Notes on corrected figures: the meaning of stars, and figures without an interval."""
+def corrected_notes(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
+    """Notes on corrected figures: what a star means, and which figures have no interval."""
     if any(item["is_larger"] for item in figures.values()):
         yield "* outside the judge's own interval: the correction is larger than the interval admits"
     reasons: dict[str, list[str]] = {}
@@ -106,9 +108,9 @@ def remarks(figures: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
         yield f"{why} for an interval: {', '.join(names[:8])}{' ...' if len(names) > 8 else ''}"
 
 
-def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
+def _corrected_row(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
     unit, mark = ("%" if item["unit"] == "%" else ""), ("*" if item["is_larger"] else "")
-    limits = (
+    intervals = (
         f"{item[scope]['low']:.1f} to {item[scope]['high']:.1f}" if item[scope]["low"] is not None else "-"
         for scope in ("these", "population")
     )
@@ -116,29 +118,29 @@ def _corrected(name: str, item: Mapping[str, JSON]) -> tuple[str, ...]:
         name,
         f"{item['judge']:.1f}{unit}",
         f"{item['value']:.1f}{unit}{mark}",
-        *limits,
+        *intervals,
         str(item["labels"]),
     )
 
 
-def sheet(row: Mapping[str, JSON]) -> str:
+def describe_sheet(row: Mapping[str, JSON]) -> str:
     """A person's name and counts of labels."""
     names = ("scores", "outcomes", "leans", "blank", "invalid")
     counts = [f"{row[name]:,} {name}" for name in names if row.get(name)]
     return f"{row['name']}: {', '.join(counts)}"
 
 
-def _agreement(item: Mapping[str, JSON]) -> str:
+def _describe_agreement(item: Mapping[str, JSON]) -> str:
     if not item["replies"]:
         return "no reply that both scored"
-    parts = [f"kappa {kappa(item['kappa'])}"]
+    phrases = [f"kappa {describe_kappa(item['kappa'])}"]
     if item["weighted_kappa"]:
-        parts.append(f"weighted {kappa(item['weighted_kappa'])}")
+        phrases.append(f"weighted {describe_kappa(item['weighted_kappa'])}")
     same = f"{item['replies']:,} replies, {item['same']:.0f} % scored alike"
-    return f"{', '.join(parts)}; {same}"
+    return f"{', '.join(phrases)}; {same}"
 
 
-def kappa(agreement: Mapping[str, JSON] | None) -> str:
+def describe_kappa(agreement: Mapping[str, JSON] | None) -> str:
     """A kappa with its interval, or with the reason why there is none."""
     if agreement is None:
         return "-"

@@ -1,4 +1,4 @@
-"""How answers depend on who asks: lines for a terminal, sentences and a figure for the page."""
+"""How answers depend on who asks: lines for a terminal, sentences and a plot for the page."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
     """A table of the figures over all cases and by form, then lines on the cases and on missing runs."""
     section, summary = data.get("askers"), data["summary"].get("asker")
     if summary and summary["cases"]:
-        rows = [_HEAD, *(_row(name, metric) for name, metric in overall(summary).items())]
+        rows = [_HEAD, *(_row(name, metric) for name, metric in overall_metrics(summary).items())]
         yield ""
         yield from align(rows, width)
         yield ""
     if summary:
-        yield f"askers:    {asked(summary)}"
-        yield f"{INDENT}{naming(summary)}"
+        yield f"askers:    {describe_cases(summary)}"
+        yield f"{INDENT}{describe_naming(summary)}"
     if section:
-        yield from _unfinished(section)
+        yield from _missing_runs_lines(section)
 
 
-def overall(summary: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
-    """The metrics over all languages and areas."""
+def overall_metrics(summary: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]]:
+    """The metrics about who asks, over all languages and areas, by name."""
     return {name: metric for name, metric in summary["metrics"].items() if is_overall(name)}
 
 
@@ -44,13 +44,13 @@ def is_overall(name: str) -> bool:
 
 
 def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
-    limits = (
+    interval = (
         "-"
         if part["low"] is None
         else f"{part['low']:{_sign(metric)}.1f} to {part['high']:{_sign(metric)}.1f}"
         for part in (metric["these"], metric)
     )
-    return (name, figure(metric), *limits, str(metric["n"]))
+    return (name, format_value(metric), *interval, str(metric["n"]))
 
 
 def _sign(metric: Mapping[str, JSON]) -> str:
@@ -58,15 +58,15 @@ def _sign(metric: Mapping[str, JSON]) -> str:
     return "" if metric["unit"] == "%" else "+"
 
 
-def figure(metric: Mapping[str, JSON]) -> str:
+def format_value(metric: Mapping[str, JSON]) -> str:
     """A metric's value with its unit."""
     if metric["value"] is None:
         return "-"
     return f"{metric['value']:{_sign(metric)}.1f}{'%' if metric['unit'] == '%' else ' pp'}"
 
 
-def asked(summary: Mapping[str, JSON]) -> str:
-    """A phrase on the number of cases asked from both sides, and the forms of the cues."""
+def describe_cases(summary: Mapping[str, JSON]) -> str:
+    """A phrase on the number of cases asked as from both sides, and the forms of the cues."""
     first, second = map(_side_name, summary["sides"])
     forms = " and ".join(FORMS[form] for form in summary["forms"])
     without = (
@@ -76,13 +76,13 @@ def asked(summary: Mapping[str, JSON]) -> str:
     return f"{cases} asked as from {first} and as from {second}, {forms}{without}"
 
 
-def naming(summary: Mapping[str, JSON]) -> str:
+def describe_naming(summary: Mapping[str, JSON]) -> str:
     """A phrase on the number of replies that name who asks, by side."""
     counts = (f"{side} {row['naming']:,} of {row['runs']:,}" for side, row in summary["names_asker"].items())
     return f"replies that name who asks: {', '.join(counts)}"
 
 
-def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
+def _missing_runs_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     left, unscored = section["runs_expected"] - section["runs_completed"], len(section["errors"])
     if left:
         many = f"{left:,} of {section['runs_expected']:,} runs of askers"
@@ -93,7 +93,7 @@ def _unfinished(section: Mapping[str, JSON]) -> Iterator[str]:
         yield f"{INDENT}runs of askers without a score: {unscored:,}, such as {example}"
 
 
-# Sentences and figures.
+# The page.
 
 
 def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iterator[str]:
@@ -103,19 +103,19 @@ def sentences(summary: Mapping[str, JSON], scales: Sequence[AskerScale]) -> Iter
     metrics, scale = summary["metrics"], scales[0]
     slugs, sides = summary["sides"], [_side_name(side) for side in summary["sides"]]
     # With another rubric, verdicts may lack the values that these metrics need.
-    known = {name: metric for name, metric in metrics.items() if metric["value"] is not None}
+    measured = {name: metric for name, metric in metrics.items() if metric["value"] is not None}
     names = [f"asker.{scale.prefix}{name}" for name in (*(f"shift.{slug}" for slug in slugs), "asymmetry")]
-    if not known.keys() >= {*names}:
+    if not measured.keys() >= {*names}:
         return
-    *shifts, asymmetry = (known[name] for name in names)
-    phrase = _directed_shift if scale.is_directed else _shift
+    *shifts, asymmetry = (measured[name] for name in names)
+    describe = _describe_directed_shift if scale.is_directed else _describe_shift
     yield (
-        f"Asked as from {sides[0]}, {scale.what} {phrase(shifts[0]['value'])}; "
-        f"as from {sides[1]}, it {phrase(shifts[1]['value'])}."
+        f"Asked as from {sides[0]}, {scale.what} {describe(shifts[0]['value'])}; "
+        f"as from {sides[1]}, it {describe(shifts[1]['value'])}."
     )
-    yield _difference(asymmetry, sides, is_directed=scale.is_directed)
-    if changed := known.get("asker.changed"):
-        repeats = known.get("asker.changed.repeats")
+    yield _describe_asymmetry(asymmetry, sides, is_directed=scale.is_directed)
+    if changed := measured.get("asker.changed"):
+        repeats = measured.get("asker.changed.repeats")
         compared = f", between repeats without a cue {repeats['value']:.0f} %" if repeats else ""
         yield f"A cue about who asks changes {changed['value']:.0f} % of answers{compared}."
 
@@ -124,27 +124,27 @@ def _side_name(side: str) -> str:
     return f"the {side} side" if side in OF_EACH_CASE else f"the side {side.replace('_', ' ')}"
 
 
-def _directed_shift(value: float) -> str:
+def _describe_directed_shift(value: float) -> str:
     return f"moves {abs(value):.1f} points {'towards' if value >= 0 else 'away from'} who asks"
 
 
-def _shift(value: float) -> str:
+def _describe_shift(value: float) -> str:
     return f"changes by {value:+.1f} points"
 
 
-def _difference(metric: Mapping[str, JSON], sides: Sequence[str], *, is_directed: bool) -> str:
+def _describe_asymmetry(metric: Mapping[str, JSON], sides: Sequence[str], *, is_directed: bool) -> str:
     value, low, high = metric["value"], metric["low"], metric["high"]
-    limits = (
+    interval = (
         f"no interval ({metric['reason']})"
         if low is None
         else f"95 % interval {low:+.1f} to {high:+.1f} over {metric['n']:,} {metric['clusters']}"
     )
     if low is None or low <= 0 <= high:
-        return f"No difference between the two can be told from chance ({value:+.1f} points; {limits})."
+        return f"No difference between the two can be told from chance ({value:+.1f} points; {interval})."
     more, less = sides if value > 0 else (sides[1], sides[0])
     verb = "is followed" if is_directed else "scores"
     how = "further than" if is_directed else "higher than"
-    return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {limits}."
+    return f"{more[:1].upper()}{more[1:]} {verb} {abs(value):.1f} points {how} {less}; {interval}."
 
 
 def plots(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:

@@ -15,55 +15,61 @@ _HEAD = ("check", "found", "95 % interval", "a sound one has", "")
 _SOMERS = "Somers' D"
 
 
-def summary(audits: Mapping[str, AuditFigures | None], width: int | None = None) -> Iterator[str]:
-    """Lines on the audit of each evaluator of a session, or that it was not audited."""
+def summary_lines(audits: Mapping[str, AuditFigures | None], width: int | None = None) -> Iterator[str]:
+    """Lines on the audit of each evaluator of a session, or that the evaluator was not audited."""
     for evaluator, audit in audits.items():
         if audit is None:
             yield NOT_AUDITED if len(audits) == 1 else f"{NOT_AUDITED}: {evaluator}"
             continue
-        yield f"audit:     {evaluator}: {finding(audit)}"
+        yield f"audit:     {evaluator}: {describe_audit(audit)}"
         for text in audit["differs"]:
             yield f"warning:   {evaluator} is not as it was audited: {text}"
-        yield from align(rows(audit), width)
+        yield from align(check_rows(audit), width)
 
 
-def finding(audit: AuditFigures) -> str:
-    """A phrase on the faults and on the extent and date of the audit, or on its progress if incomplete."""
+def describe_audit(audit: AuditFigures) -> str:
+    """A phrase on an audit: its faults, extent and date, or its progress if it is incomplete."""
     done = f"{audit['verdicts']:,} of {audit['planned']:,} verdicts"
     if audit["state"] != "complete":
         return f"incomplete: {done}; the same command with --audit goes on with it"
     source = ", kept" if audit["source"] == "kept" else ""
-    about = (
+    origin = (
         f"{audit['extent']} audit, {audit['verdicts']:,} verdicts, {(audit['finished'] or '')[:10]}{source}"
     )
     outdated = "; not the evaluator as it is now" if audit["differs"] else ""
-    return f"{faults(audit)} ({about}){outdated}"
+    return f"{describe_faults(audit)} ({origin}){outdated}"
 
 
-def faults(audit: AuditFigures | EvaluatorAudit) -> str:
-    """A phrase on the checks that failed."""
+def describe_faults(audit: AuditFigures | EvaluatorAudit) -> str:
+    """A phrase on the checks of an audit that found a fault."""
     names = [check["name"] for check in audit["checks"] if check["is_fault"]]
     by_chance = [check["name"] for check in audit["checks"] if check["is_by_chance"]]
-    parts = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
-    parts += [f"faults: {', '.join(names)}"] if names else []
-    return "; ".join(parts) or "no fault found"
+    phrases = [f"not shown to be better than chance ({', '.join(by_chance)})"] if by_chance else []
+    phrases += [f"faults: {', '.join(names)}"] if names else []
+    return "; ".join(phrases) or "no fault found"
 
 
-def rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
+def check_rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
     """The table of checks, header first; empty for an incomplete audit."""
     table = [
-        (check["name"], _figure(check), _interval(check), _sound(check), _ruling(check))
+        (
+            check["name"],
+            _format_value(check),
+            _format_interval(check),
+            _describe_sound(check),
+            _describe_ruling(check),
+        )
         for check in audit["checks"]
     ]
     table += [
-        (f"lean in {language}", _figure(check), _interval(check), "", "")
+        (f"lean in {language}", _format_value(check), _format_interval(check), "", "")
         for language, check in audit["lean_by_language"].items()
         if f"lean in {language}" not in {check["name"] for check in audit["checks"]}
     ]
     return [_HEAD, *table] if table else []
 
 
-def _figure(check: CheckFigures) -> str:
+def _format_value(check: CheckFigures) -> str:
     if check["value"] is None:
         return "-"
     return (
@@ -73,14 +79,15 @@ def _figure(check: CheckFigures) -> str:
     )
 
 
-def _interval(check: CheckFigures) -> str:
+def _format_interval(check: CheckFigures) -> str:
     if check["low"] is None or check["high"] is None:
         return check["reason"] or "-"
-    places = 2 if check["unit"] == _SOMERS else 1
-    return f"{check['low']:.{places}f} to {check['high']:.{places}f}"
+    decimals = 2 if check["unit"] == _SOMERS else 1
+    return f"{check['low']:.{decimals}f} to {check['high']:.{decimals}f}"
 
 
-def _sound(check: CheckFigures) -> str:
+def _describe_sound(check: CheckFigures) -> str:
+    """The values of a check that a sound evaluator has."""
     if check["worse"] == "lower":
         return f"at least {check['sound'] - check['tolerance']:g}"
     if check["worse"] == "higher":
@@ -92,5 +99,5 @@ def _sound(check: CheckFigures) -> str:
     )
 
 
-def _ruling(check: CheckFigures) -> str:
+def _describe_ruling(check: CheckFigures) -> str:
     return "FAULT" if check["is_fault"] else "BY CHANCE" if check["is_by_chance"] else ""

@@ -1,4 +1,4 @@
-"""Results of `equipoise check` as lines of text and as plain data."""
+"""What `equipoise check` finds about models and suites, as lines of text and as plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _THOUGHTS = {
     "apart": "apart from the answer",
     "hidden": "hidden, but counted as tokens",
 }
-_STATES = {"yes": "yes", "no": "no", "unknown": "unclear"}
+_SUPPORT_STATES = {"yes": "yes", "no": "no", "unknown": "unclear"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,31 +37,31 @@ class CheckedModel:
     price: tuple[float, float] | None
 
     def lines(self) -> Iterator[str]:
-        """Lines on the features that its endpoint supports."""
+        """Lines on the features that the model's endpoint supports."""
         yield f"{' and '.join(self.roles)}: {self.model} ({self.endpoint})"
-        rows = [*self._failed()] if self.support.error is not None else [*self._features()]
+        rows = self._feature_rows() if self.support.error is None else self._failure_rows()
         yield from (f"  {name:<21}{text}" for name, text in rows)
 
-    def _failed(self) -> Iterator[tuple[str, str]]:
+    def _failure_rows(self) -> Iterator[tuple[str, str]]:
         yield "answers", f"no: {self.support.error}"
-        yield "price", self._price()
+        yield "price", self._describe_price()
 
-    def _features(self) -> Iterator[tuple[str, str]]:
+    def _feature_rows(self) -> Iterator[tuple[str, str]]:
         support = self.support
-        name = f", as {support.answered_as}" if support.answered_as else ""
-        yield "answers", f"yes, in {support.latency or 0:.1f} s{name}"
-        for label, part in _FEATURES.items():
-            feature: Feature = getattr(support, part)
-            yield label, f"{_STATES[feature.state]}: {feature.seen}"
+        answered_as = f", as {support.answered_as}" if support.answered_as else ""
+        yield "answers", f"yes, in {support.latency or 0:.1f} s{answered_as}"
+        for label, name in _FEATURES.items():
+            feature: Feature = getattr(support, name)
+            yield label, f"{_SUPPORT_STATES[feature.state]}: {feature.seen}"
         yield "thoughts", _THOUGHTS[support.thoughts]
         yield "token counts", "reported" if support.is_metered else "not reported: costs are estimated"
         for change in support.changes:
             yield "parameter", f"{change.parameter} {change.action}: {change.reason}"
         limits = ", ".join(f"{name}: {value}" for name, value in support.rate_limits.items())
         yield "rate limits", limits or "none in the headers"
-        yield "price", self._price()
+        yield "price", self._describe_price()
 
-    def _price(self) -> str:
+    def _describe_price(self) -> str:
         if self.price is None:
             return "unknown: give --price-input and --price-output"
         if not any(self.price):
@@ -81,25 +81,25 @@ class CheckedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedSuite:
-    """Estimate of a whole session of a suite.
+    """Estimate of a whole session of a suite: `session` in words, `figures` as plain data.
 
-    `means` has the models by the sentence that `meaning` returns for them.
+    `models_by_meaning` has the evaluators by what `meaning` says of them.
     """
 
     suite: str
-    means: Mapping[str, Sequence[str]]
+    models_by_meaning: Mapping[str, Sequence[str]]
     session: str
     figures: Mapping[str, JSON]
 
     def lines(self) -> Iterator[str]:
-        """A line on the session, then a line for each of `means` with its models."""
+        """A line on the session, then a line for each meaning with its evaluators."""
         yield f"{self.suite}: {self.session}"
-        yield from (f"  {', '.join(models)}: {text}" for text, models in self.means.items())
+        yield from (f"  {', '.join(models)}: {text}" for text, models in self.models_by_meaning.items())
 
     def to_json(self) -> dict[str, JSON]:
         """Plain data."""
-        means = {model: text for text, models in self.means.items() for model in models}
-        return {"suite": self.suite, "models": means, **self.figures}
+        meanings = {model: text for text, models in self.models_by_meaning.items() for model in models}
+        return {"suite": self.suite, "models": meanings, **self.figures}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def meaning(form: VerdictForm, support: Support) -> str:
 def lines(
     models: Sequence[CheckedModel], suites: Sequence[CheckedSuite], total: CheckedTotal
 ) -> Iterator[str]:
-    """The report for the user."""
+    """Lines on all models, then on all suites."""
     for model in models:
         yield from model.lines()
         yield ""

@@ -11,24 +11,25 @@ from equipoise.core.errors import printable
 from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
 from equipoise.report import askers, verdict
-from equipoise.report.layout import align, columns
+from equipoise.report.layout import align, text_width
 
 _HEAD = ("difference", "95 % these", "95 % population", "p", "p (Holm)")
 _ROLES = ("baseline", "candidate")
-_SCOPES = (
+_SCOPES_NOTE = (
     "these: the same questions asked again; population: other questions like them. Neither interval holds "
     "what other evaluators would say."
 )
-_NARROW = "* p < 0.05 after Holm, for questions like these"
+_STARS_NOTE = "* p < 0.05 after Holm, for questions like these"
 MOST_ROWS = 60
+"""Maximum number of metrics in the table."""
 MOST_MOVES = 5
-"""Maximum number of questions shown whose scores fell, and whose scores rose."""
+"""Maximum number of questions that are listed as fallen, and as risen."""
 Way = Literal["fell", "rose"]
 WAYS: tuple[Way, ...] = ("fell", "rose")
 
 
 def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
-    """The lines of a comparison, as returned by `Comparison.to_json`, with control characters escaped.
+    """The lines of a comparison, given as `Comparison.to_json` returns it, with control characters escaped.
 
     The table is at most `width` columns wide, if it is given.
     """
@@ -37,9 +38,8 @@ def lines(comparison: Mapping[str, JSON], width: int | None = None) -> Iterator[
 
 def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    about = f"{older['file']}, {_day(older)}){_verification(older)}{restricted(comparison)}"
-    yield f"baseline:  {older['subject_model']} ({about}"
-    yield f"candidate: {newer['subject_model']} ({newer['file']}, {_day(newer)}){_verification(newer)}"
+    yield f"baseline:  {_describe_side(older)}{describe_restriction(comparison)}"
+    yield f"candidate: {_describe_side(newer)}"
     for reason in comparison["mismatches"]:
         yield f"MISMATCH:  {reason}"
     for warning in comparison["warnings"]:
@@ -47,80 +47,89 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     for effect in comparison["effects"]:
         yield f"effect:    {effect}"
     yield ""
-    yield from _marked(_table(comparison, width and width - len(_mark(comparison))), comparison)
+    yield from _with_mark(_table_lines(comparison, width and width - len(_mark(comparison))), comparison)
     if (left_out := len(comparison["metrics"]) - MOST_ROWS) > 0:
         yield f"... and {left_out} more metrics in the results JSON"
-    yield from _notes(comparison)
+    yield from _note_lines(comparison)
     yield ""
     for way in WAYS:
-        yield from _marked(moves(comparison, way), comparison)
+        yield from _with_mark(move_lines(comparison, way), comparison)
 
 
-def _table(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
-    """The table of metrics; if wider than `room`, with stars for p values, and fewer digits in limits."""
-    shown = {**comparison, "metrics": _selected(comparison["metrics"])}
-    table = align(rows(shown), room, only_head=True)
-    if room is None or max(map(columns, table)) <= room:
+def _table_lines(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
+    """The table of metrics. If wider than `room`, it has stars for p-values, and fewer digits if need be."""
+    shown = {**comparison, "metrics": _select_metrics(comparison["metrics"])}
+    table = align(metric_rows(shown), room, only_head=True)
+    if room is None or max(map(text_width, table)) <= room:
         return table
-    metrics = comparison["metrics"]
-    for heads, digits in product((_without_provider(names(comparison)), _ROLES), (1, 0)):
+    for heads, digits in product((_without_provider(side_labels(comparison)), _ROLES), (1, 0)):
         narrow = [_narrow_row(name, row, digits) for name, row in shown["metrics"].items()]
         table = align([("", *heads, *_HEAD[:-2]), *narrow], room)
-        if max(map(columns, table)) <= room:
+        if max(map(text_width, table)) <= room:
             break
-    reasons = _reasons(list(metrics.values()), f"{comparison.get('clusters', 'questions')} like these")
-    return [*table, _NARROW, *reasons]
+    metrics, clusters = comparison["metrics"], comparison.get("clusters", "questions")
+    reasons = _reason_lines(list(metrics.values()), f"{clusters} like these")
+    return [*table, _STARS_NOTE, *reasons]
 
 
-def _selected(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The first MOST_ROWS metrics, always with those about who asks over all cases, which come last."""
+def _select_metrics(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """At most MOST_ROWS metrics: the first, then those about who asks.
+
+    Metrics about who asks over all cases are always among them.
+    """
     by_asker = {name: metric for name, metric in metrics.items() if askers.is_overall(name)}
     plain = {name: metric for name, metric in metrics.items() if not name.startswith(ASKER)}
-    first = {**dict([*plain.items()][: MOST_ROWS - len(by_asker)]), **by_asker}
-    rest = {name: metric for name, metric in metrics.items() if name not in first}
-    return {**first, **dict([*rest.items()][: MOST_ROWS - len(first)])}
+    selected = {**dict([*plain.items()][: MOST_ROWS - len(by_asker)]), **by_asker}
+    others = {name: metric for name, metric in metrics.items() if name not in selected}
+    return {**selected, **dict([*others.items()][: MOST_ROWS - len(selected)])}
 
 
-def _notes(comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """Notes on the two intervals, and reasons for missing intervals on these questions."""
-    known = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
-    if not known:
+def _note_lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
+    """Notes on the intervals of the two scopes, and reasons for missing ones in the scope `these`."""
+    measured = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
+    if not measured:
         return
-    yield _SCOPES
+    yield _SCOPES_NOTE
     if looks := comparison.get("looks"):
         yield f"The intervals allow for {looks} looks."
-    yield from _reasons(known, "these questions")
+    yield from _reason_lines(measured, "these questions")
 
 
-def _reasons(known: Sequence[Mapping[str, JSON]], what: str) -> Iterator[str]:
-    """Reasons why figures have no interval, a line with a count for each kind of reason."""
+def _reason_lines(measured: Sequence[Mapping[str, JSON]], scope: str) -> Iterator[str]:
+    """A line for each kind of reason why figures have no interval, with the number of figures."""
+    # A kind is what stands before the colon; details follow it.
     reasons: dict[str, list[str]] = {}
-    for row in known:
+    for row in measured:
         if row["low"] is None:
             reasons.setdefault(row["reason"].partition(":")[0], []).append(row["reason"])
     for same in reasons.values():
-        yield f"no interval on {what} for {len(same)} of {len(known)} metrics: {same[0]}"
+        yield f"no interval on {scope} for {len(same)} of {len(measured)} metrics: {same[0]}"
 
 
-def _verification(side: Mapping[str, JSON]) -> str:
+def _describe_side(side: Mapping[str, JSON]) -> str:
+    about = f"{side['subject_model']} ({side['file']}, {_day(side)})"
+    return f"{about}{_describe_verification(side)}"
+
+
+def _describe_verification(side: Mapping[str, JSON]) -> str:
     """Whether a file was verified against its journal; empty for a session that has just ended."""
     if side.get("sha256") is None:
         return ""
     return f", not verified: {side['doubt']}" if side["doubt"] else ", verified against its journal"
 
 
-def restricted(comparison: Mapping[str, JSON]) -> str:
+def describe_restriction(comparison: Mapping[str, JSON]) -> str:
     """A phrase on the number of cases compared; empty if it is the whole baseline."""
-    every, shared = comparison.get("baseline_cases"), comparison.get("cases")
-    return "" if every == shared else f", restricted to {shared:,} of its {every:,} cases"
+    total, shared = comparison.get("baseline_cases"), comparison.get("cases")
+    return "" if total == shared else f", restricted to {shared:,} of its {total:,} cases"
 
 
 def _day(side: Mapping[str, JSON]) -> str:
     return str(side["started"] or "")[:10]
 
 
-def _marked(texts: Sequence[str], comparison: Mapping[str, JSON]) -> Iterator[str]:
-    """The lines, each with a mark if the two results do not match."""
+def _with_mark(texts: Sequence[str], comparison: Mapping[str, JSON]) -> Iterator[str]:
+    """The lines, each with a mark if the settings of the two results do not match."""
     mark = _mark(comparison)
     return (f"{text}{mark}" for text in texts)
 
@@ -129,13 +138,13 @@ def _mark(comparison: Mapping[str, JSON]) -> str:
     return "  [mismatch]" if comparison["mismatches"] else ""
 
 
-def rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
-    """The table of metrics, header first."""
-    head = ("", *names(comparison), *_HEAD)
-    return [head, *(_row(name, metric) for name, metric in comparison["metrics"].items())]
+def metric_rows(comparison: Mapping[str, JSON]) -> list[tuple[str, ...]]:
+    """A row for each metric, header first."""
+    head = ("", *side_labels(comparison), *_HEAD)
+    return [head, *(_metric_row(name, metric) for name, metric in comparison["metrics"].items())]
 
 
-def names(comparison: Mapping[str, JSON]) -> tuple[str, str]:
+def side_labels(comparison: Mapping[str, JSON]) -> tuple[str, str]:
     """The headings of the columns of baseline and candidate."""
     older, newer = _labels([comparison[role] for role in _ROLES])
     return older, newer
@@ -155,28 +164,28 @@ def _without_folders(files: str) -> str:
 
 
 def _stems(files: Sequence[str]) -> Sequence[str]:
-    """The file names without the suffixes that all of them share: `.json`, and the suite's name."""
+    """The file names without the suffixes that all of them share, such as `.json` and the suite's name."""
     while len({PurePath(file).suffix for file in files}) == 1 and PurePath(files[0]).suffix:
         files = [PurePath(file).stem for file in files]
     return files
 
 
 def _without_provider(labels: Sequence[str]) -> Sequence[str]:
-    """The names of models without their provider; unchanged if these would not be distinct."""
+    """The names of models without their provider; unchanged if two would be the same."""
     tails = [label.rpartition("/")[2] for label in labels]
     return tails if all(tails) and len(set(tails)) == len(tails) else labels
 
 
-def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
+def _metric_row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
     return (
         name,
-        figure(metric["before"], metric["unit"]),
-        figure(metric["after"], metric["unit"]),
+        format_value(metric["before"], metric["unit"]),
+        format_value(metric["after"], metric["unit"]),
         "-" if metric["value"] is None else f"{metric['value']:+.2f}{difference_unit(metric['unit'])}",
-        _these_limits(metric, 2),
-        interval(metric),
-        _p(metric["p"]),
-        _p(metric["p_adjusted"]),
+        _format_these(metric, 2),
+        format_interval(metric),
+        _format_p(metric["p"]),
+        _format_p(metric["p_adjusted"]),
     )
 
 
@@ -185,42 +194,42 @@ def _narrow_row(name: str, metric: Mapping[str, JSON], digits: int) -> tuple[str
     digits = digits if metric["unit"] == "%" else 1
     difference = "-"
     if metric["value"] is not None:
-        difference = f"{metric['value']:+.2f}{difference_unit(metric['unit'])}{_star(metric)}"
-    sample = _limits(metric, digits) if metric["low"] is not None else "-"
-    figures = (figure(metric[when], metric["unit"]) for when in ("before", "after"))
-    return (name, *figures, difference, _these_limits(metric, digits), sample)
+        difference = f"{metric['value']:+.2f}{difference_unit(metric['unit'])}{_significance_mark(metric)}"
+    population = _format_limits(metric, digits) if metric["low"] is not None else "-"
+    figures = (format_value(metric[when], metric["unit"]) for when in ("before", "after"))
+    return (name, *figures, difference, _format_these(metric, digits), population)
 
 
-def _star(metric: Mapping[str, JSON]) -> str:
+def _significance_mark(metric: Mapping[str, JSON]) -> str:
     return "*" if metric["p_adjusted"] is not None and metric["p_adjusted"] < 0.05 else ""
 
 
-def _these_limits(metric: Mapping[str, JSON], digits: int) -> str:
-    """The limits on these questions. Reasons for missing ones are below the table."""
+def _format_these(metric: Mapping[str, JSON], digits: int) -> str:
+    """The limits in the scope `these`, or `-`: the reasons for missing ones are below the table."""
     these = metric.get("these")
-    return "-" if these is None or these["low"] is None else _limits(these, digits)
+    return "-" if these is None or these["low"] is None else _format_limits(these, digits)
 
 
-def _limits(row: Mapping[str, JSON], digits: int) -> str:
+def _format_limits(row: Mapping[str, JSON], digits: int) -> str:
     return f"{row['low']:+.{digits}f} to {row['high']:+.{digits}f}"
 
 
-def figure(value: float | None, unit: str) -> str:
-    """A formatted value, with a unit only if it is in percent: names of other metrics say their unit."""
+def format_value(value: float | None, unit: str) -> str:
+    """A value or `-`. Only the unit percent is shown: names of other metrics say their unit."""
     return "-" if value is None else f"{value:.2f}{'%' if unit == '%' else ''}"
 
 
 def difference_unit(unit: str) -> str:
-    """The unit of a difference of two such values."""
+    """The unit of the difference of two values in `unit`, with a space before it."""
     return " pp" if unit == "%" else f" {unit}"
 
 
-def interval(row: Mapping[str, JSON]) -> str:
+def format_interval(row: Mapping[str, JSON]) -> str:
     """The limits of the interval of a difference, or the reason why there are none."""
-    return _limits(row, 2) if row["low"] is not None else f"({row['reason']})"
+    return _format_limits(row, 2) if row["low"] is not None else f"({row['reason']})"
 
 
-def _p(value: float | None) -> str:
+def _format_p(value: float | None) -> str:
     return "-" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
@@ -229,31 +238,31 @@ def _headline_unit(comparison: Mapping[str, JSON]) -> str:
     return next((str(metric["unit"]) for metric in comparison["metrics"].values()), "%")
 
 
-def movers(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
-    """The questions whose scores fell or rose most, at most MOST_MOVES."""
+def largest_moves(comparison: Mapping[str, JSON], way: Way) -> Sequence[Mapping[str, JSON]]:
+    """The questions whose scores fell or rose most, at most MOST_MOVES of them."""
     moves: Sequence[Mapping[str, JSON]] = comparison[way]
     return moves[:MOST_MOVES]
 
 
-def moves(comparison: Mapping[str, JSON], way: Way) -> list[str]:
+def move_lines(comparison: Mapping[str, JSON], way: Way) -> list[str]:
     """A heading, and a line for each question whose score fell or rose most."""
     clusters, unit = comparison.get("clusters", "questions"), _headline_unit(comparison)
     if not comparison[way]:
         return [f"none of the {clusters} {way}"]
     return [
         f"the {clusters} that {way} most:",
-        *(f"  {_move(move, unit)}" for move in movers(comparison, way)),
+        *(f"  {_describe_move(move, unit)}" for move in largest_moves(comparison, way)),
     ]
 
 
-def _move(move: Mapping[str, JSON], unit: str) -> str:
+def _describe_move(move: Mapping[str, JSON], unit: str) -> str:
     sign = "%" if unit == "%" else ""
-    shown = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
-    return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {shown}"
+    figures = f"{move['before']:.1f}{sign} to {move['after']:.1f}{sign}"
+    return f"{move['change']:+6.1f}{difference_unit(unit)}  {move['cell']}: {figures}"
 
 
-def side_by_side(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
-    """Several candidates against one baseline: a row per metric, header first."""
+def side_by_side_rows(comparisons: Sequence[Mapping[str, JSON]]) -> list[tuple[str, ...]]:
+    """A table of several candidates against one baseline: a row per metric, header first."""
     metrics = dict.fromkeys(name for comparison in comparisons for name in comparison["metrics"])
     candidates = [comparison["candidate"] for comparison in comparisons]
     head = ("", *_labels([comparisons[0]["baseline"], *candidates]))
@@ -266,55 +275,62 @@ def _side_by_side_row(name: str, comparisons: Sequence[Mapping[str, JSON]]) -> t
         if metric is None or metric["value"] is None:
             cells.append("-")
         else:
-            change = f"{metric['value']:+.2f}{_star(metric)}"
-            cells.append(f"{figure(metric['after'], metric['unit'])} ({change})")
-    known = (comparison["metrics"].get(name) for comparison in comparisons)
-    first: Mapping[str, JSON] = next(filter(None, known), {"before": None, "unit": "%"})
-    return (name, figure(first["before"], first["unit"]), *cells)
+            change = f"{metric['value']:+.2f}{_significance_mark(metric)}"
+            cells.append(f"{format_value(metric['after'], metric['unit'])} ({change})")
+    metrics = (comparison["metrics"].get(name) for comparison in comparisons)
+    first: Mapping[str, JSON] = next(filter(None, metrics), {"before": None, "unit": "%"})
+    return (name, format_value(first["before"], first["unit"]), *cells)
 
 
-def report(parts: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
-    """All comparisons with one baseline, with their gates. Several begin with a side-by-side table."""
-    return map(printable, _report(parts, width))
+def report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None = None) -> Iterator[str]:
+    """The lines on candidates with one baseline, each given as its sections `comparison`, `trend` and `gate`.
+
+    A side-by-side table of several candidates comes first.
+    """
+    return map(printable, _report_lines(reports, width))
 
 
-def _report(parts: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[str]:
-    if len(parts) > 1:
-        comparisons = [part["comparison"] for part in parts]
+def _report_lines(reports: Sequence[Mapping[str, JSON]], width: int | None) -> Iterator[str]:
+    if len(reports) > 1:
+        comparisons = [sections["comparison"] for sections in reports]
         mark = next(filter(None, map(_mark, comparisons)), "")
-        yield from (f"{line}{mark}" for line in align(side_by_side(comparisons), width and width - len(mark)))
+        yield from (
+            f"{line}{mark}" for line in align(side_by_side_rows(comparisons), width and width - len(mark))
+        )
         yield "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
         yield ""
-    for part in parts:
-        if "trend" in part:
-            yield from _trend(part["trend"], width)
+    for sections in reports:
+        if "trend" in sections:
+            yield from _trend_lines(sections["trend"], width)
             yield ""
-        if "gate" in part:
-            yield from verdict.lines({"": part}, width)
+        if "gate" in sections:
+            yield from verdict.lines({"": sections}, width)
             yield ""
-        yield from lines(part["comparison"], width)
-        if part is not parts[-1]:
+        yield from lines(sections["comparison"], width)
+        if sections is not reports[-1]:
             yield ""
 
 
-def _trend(trend: Mapping[str, JSON], width: int | None) -> Iterator[str]:
+def _trend_lines(trend: Mapping[str, JSON], width: int | None) -> Iterator[str]:
     """A table of the headline of each release, and its change from the previous one in both scopes."""
     head = (trend["metric"], "figure", "95 % population", "change", "95 % these", "95 % population")
-    yield from align([head, *(_release(item, trend["unit"]) for item in trend["releases"])], width)
+    yield from align([head, *(_release_row(release, trend["unit"]) for release in trend["releases"])], width)
 
 
-def _release(item: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
-    change, limits = item["change"], "-"
-    if item["low"] is not None:
-        limits = f"{item['low']:.1f} to {item['high']:.1f}"
-    shown = (f"{item['subject_model']} {_day(item)}", figure(item["value"], unit), limits)
+def _release_row(release: Mapping[str, JSON], unit: str) -> tuple[str, ...]:
+    change, limits = release["change"], "-"
+    if release["low"] is not None:
+        limits = f"{release['low']:.1f} to {release['high']:.1f}"
+    name = f"{release['subject_model']} {_day(release)}"
+    figure_cells = (name, format_value(release["value"], unit), limits)
     if change is None or change["value"] is None:
-        return (*shown, "-", "-", "-")
-    sample = "-" if change["low"] is None else _limits(change, 1)
-    return (*shown, f"{change['value']:+.2f}{difference_unit(unit)}", _these_limits(change, 1), sample)
+        return (*figure_cells, "-", "-", "-")
+    difference = f"{change['value']:+.2f}{difference_unit(unit)}"
+    population = "-" if change["low"] is None else _format_limits(change, 1)
+    return (*figure_cells, difference, _format_these(change, 1), population)
 
 
-def rankings(
+def ranking_lines(
     scores: Mapping[str, Mapping[str, float]],
     correlations: Sequence[Mapping[str, JSON]],
     within: Sequence[Mapping[str, JSON]],
@@ -325,19 +341,20 @@ def rankings(
     The arguments are `scores_by_panel`, `rank_correlations` and `evaluator_agreement` of `comparison.panels`.
     """
     models = dict.fromkeys(model for values in scores.values() for model in values)
-    columns = [(model, *(_percent(values.get(model)) for values in scores.values())) for model in models]
-    yield from align([("", *scores), *columns], width)
+    table = [(model, *(_format_percent(values.get(model)) for values in scores.values())) for model in models]
+    yield from align([("", *scores), *table], width)
     yield ""
     for row in correlations:
         value = row["reason"] or f"{row['rho']:+.2f} over {row['models']} models"
         yield f"rank correlation of {row['first']} and {row['second']}: {value}"
     for row in within:
-        yield f"{row['aspect']} by {row['first']} and {row['second']}: {row['reason'] or _correlated(row)}"
+        agreement = row["reason"] or _describe_correlations(row)
+        yield f"{row['aspect']} by {row['first']} and {row['second']}: {agreement}"
 
 
-def _percent(value: float | None) -> str:
+def _format_percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}%"
 
 
-def _correlated(row: Mapping[str, JSON]) -> str:
+def _describe_correlations(row: Mapping[str, JSON]) -> str:
     return f"Pearson {row['pearson']:+.2f}, Spearman {row['spearman']:+.2f} over {row['models']} models"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
-from equipoise.report.comparison import WAYS, Way, moves, restricted, rows
+from equipoise.report.comparison import WAYS, Way, describe_restriction, metric_rows, move_lines
 from equipoise.report.layout import markdown_cell, markdown_table
-from equipoise.report.verdict import VERDICTS, Suites, gates_of, table, worst
+from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_rows, worst_verdict
 
 
-def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
+def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
     """Append to the job summary named in `environment`, if any. Returns the workflow commands to print.
 
     `suites` has parts of results by title, such as the suite's name.
@@ -28,71 +28,75 @@ def publish(suites: Suites, environment: Mapping[str, str]) -> list[str]:
         except OSError as error:
             return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]
     is_action = environment.get("GITHUB_ACTIONS") == "true"
-    return [line for title, parts in suites.items() for line in _commands(title, parts)] if is_action else []
+    return (
+        [line for title, parts in suites.items() for line in _workflow_commands(title, parts)]
+        if is_action
+        else []
+    )
 
 
-def markdown(suites: Suites) -> str:
+def markdown(suites: SectionsBySuite) -> str:
     """Markdown for a job summary: the verdict, then each suite's rulings and comparison."""
     parts = []
     if len(suites) > 1 and (gates := gates_of(suites)):
-        parts = [f"## Equipoise: {VERDICTS[worst(gates)]}", markdown_table(table(suites))]
-    parts += [text for title, part in suites.items() for text in _suite(title, part)]
+        parts = [f"## Equipoise: {VERDICTS[worst_verdict(gates)]}", markdown_table(suite_rows(suites))]
+    parts += [text for title, part in suites.items() for text in _suite_blocks(title, part)]
     return "\n\n".join(parts) + "\n"
 
 
-def _suite(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+def _suite_blocks(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
     for gate in gates_of({title: parts}):
-        table = [("rule", "verdict", "why")]
-        table += [(_rule(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
+        suite_rows = [("rule", "verdict", "why")]
+        suite_rows += [(_rule_label(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
-        yield markdown_table(table)
+        yield markdown_table(suite_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
     if comparison := parts.get("comparison"):
-        yield from _comparison(comparison)
+        yield from _comparison_blocks(comparison)
 
 
-def _rule(ruling: Mapping[str, JSON]) -> str:
+def _rule_label(ruling: Mapping[str, JSON]) -> str:
     return str(ruling["rule"]) if ruling["required"] else f"{ruling['rule']} (advisory)"
 
 
-def _comparison(comparison: Mapping[str, JSON]) -> Iterator[str]:
+def _comparison_blocks(comparison: Mapping[str, JSON]) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
     plain = (newer["subject_model"], older["subject_model"], older["file"])
     names = [markdown_cell(str(item)) for item in plain]
-    yield f"{names[0]} against {names[1]} ({names[2]}){restricted(comparison)}"
+    yield f"{names[0]} against {names[1]} ({names[2]}){describe_restriction(comparison)}"
     yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])
     yield from (f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"])
-    yield markdown_table(rows(comparison))
+    yield markdown_table(metric_rows(comparison))
     for way in WAYS:
-        yield from _moves(comparison, way)
+        yield from _move_blocks(comparison, way)
 
 
-def _moves(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
+def _move_blocks(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
     """A heading, and a list of the questions whose scores fell or rose most."""
-    heading, *moved = map(markdown_cell, moves(comparison, way))
+    heading, *moved = map(markdown_cell, move_lines(comparison, way))
     yield heading
     if moved:
         yield "\n".join(f"- {line.strip()}" for line in moved)
 
 
-def _commands(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+def _workflow_commands(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
     """A workflow command per rule: error, warning or notice; an advisory rule is never an error."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
     gate = parts.get("gate")
     for ruling in gate["rules"] if gate else ():
-        words = f"{_rule(ruling)}: {ruling['why']}"
+        words = f"{_rule_label(ruling)}: {ruling['why']}"
         heading = f"{title}: gate {VERDICTS[ruling['verdict']]}"
         level = levels[ruling["verdict"]]
         if level == "error" and not ruling["required"]:
             level = "warning"
-        yield f"::{level} title={_property(heading)}::{_escaped(words)}"
+        yield f"::{level} title={_escape_property(heading)}::{_escape(words)}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return printable(text).replace("%", "%25")
 
 
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

@@ -32,8 +32,8 @@ def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) ->
     """A test case for each gate, for each of its rules, and for results that lack runs or scores."""
     for suite, parts in suites.items():
         if gate := parts.get("gate"):
-            yield from outcomes.of_runs(suite, gate)
-            yield from outcomes.of_gate(suite, gate, inconclusive)
+            yield from outcomes.missing_run_cases(suite, gate)
+            yield from outcomes.gate_cases(suite, gate, inconclusive)
 
 
 def _add(root: Element, model: str, cases: list[ReportedCase]) -> None:

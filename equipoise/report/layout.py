@@ -15,24 +15,26 @@ from wcwidth import wcswidth, wcwidth
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 
-WIDTH = 80
+DEFAULT_WIDTH = 80
 """The default width, if the terminal's is unknown."""
-LEAST = 14
-"""The minimum width of a column of words."""
-LABEL = 11
+MIN_COLUMN = 14
+"""The minimum width of a column of words that is wrapped."""
+LABEL_WIDTH = 11
 """The width of the label at the beginning of many lines."""
 GAP = "  "
 Markup = Mapping[str, bool]
 """Colours and weight, as keyword arguments of pytest's terminal writer."""
 
-_FIGURE = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
+_NUMBERS = re.compile(r"(?:[-+<>±~()\d.,:%\s]|to|pp|USD)*")
 _BREAKS = (re.compile(r"[;.] "), re.compile(r"[:,] "), re.compile(r" (?!%|pp\b|to\b|USD\b|s\b)"))
-"""Patterns after which a line may be broken, the best first."""
-_BLANK = re.compile(r"\s*")
-_SPACE, _COMMA, _PART = map(re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])"))
-"""Separators: between words, between outcomes, and between the parts of a name."""
-_HEAD = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
-"""Between the words of a header, and the parts of a model's name."""
+"""Where lines are broken: after these patterns, the best first."""
+_BLANKS = re.compile(r"\s*")
+_WORD_BREAK, _OUTCOME_BREAK, _NAME_BREAK = map(
+    re.compile, (r"(?<= )(?![ %])", r"(?<=, )", r"(?<=[._ -])(?=[^ \n])")
+)
+"""Where cells are broken: between words, between outcomes, and between the parts of a name."""
+_HEADER_BREAK = re.compile(r"(?<= )(?![ %])|(?<=[._/-])(?=[^ \n])")
+"""Where headers are broken: between words, and between the parts of a model's name."""
 _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
     (re.compile(r"gate:? FAIL\b"), {"red": True, "bold": True}),
     (re.compile(r"gate:? INCONCLUSIVE\b"), {"yellow": True, "bold": True}),
@@ -45,7 +47,7 @@ _STYLES: Sequence[tuple[re.Pattern[str], Markup]] = (
 )
 
 
-def columns(text: str) -> int:
+def text_width(text: str) -> int:
     """The width of a text in terminal columns."""
     return len(text) if text.isascii() else max(0, wcswidth(text))
 
@@ -62,15 +64,15 @@ def cut(text: str, width: int) -> str:
     return text
 
 
-def fitted(parts: Sequence[tuple[int, str]], width: int) -> str:
+def fit_parts(parts: Sequence[tuple[int, str]], width: int) -> str:
     """The texts of `parts`, (rank, text), joined. If too wide, the highest ranks are dropped first."""
-    shown = list(parts)
-    while len(shown) > 1 and columns(_joined(shown)) > width:
-        shown.remove(max(shown, key=lambda part: part[0]))
-    return cut(_joined(shown), width)
+    remaining = list(parts)
+    while len(remaining) > 1 and text_width(_join_parts(remaining)) > width:
+        remaining.remove(max(remaining, key=lambda part: part[0]))
+    return cut(_join_parts(remaining), width)
 
 
-def _joined(parts: Sequence[tuple[int, str]]) -> str:
+def _join_parts(parts: Sequence[tuple[int, str]]) -> str:
     return " | ".join(text for _, text in parts)
 
 
@@ -86,86 +88,86 @@ def align(rows: Sequence[Sequence[str]], width: int | None = None, *, only_head:
     cells = [[[text] for text in row] for row in rows]
     steps = (_fold_head,) if only_head else (_fold_head, _fold_last, _fold_words, _fold_names)
     for step in steps if width else ():
-        if (excess := _total(cells) - (width or 0)) > 0:
+        if (excess := _table_width(cells) - (width or 0)) > 0:
             step(cells, excess)
-    widths = _widths(cells)
-    is_left = [_is_left(column, rows) for column in range(len(widths))]
-    return [line for row in cells for line in _lines(row, widths, is_left)]
+    widths = _column_widths(cells)
+    is_left = [_is_left_aligned(column, rows) for column in range(len(widths))]
+    return [line for row in cells for line in _row_lines(row, widths, is_left)]
 
 
 Cells = list[list[list[str]]]
 """A table: rows of cells, each with its lines."""
 
 
-def _widths(cells: Cells) -> list[int]:
-    return [max(columns(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+def _column_widths(cells: Cells) -> list[int]:
+    return [max(text_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
 
 
-def _total(cells: Cells) -> int:
-    widths = _widths(cells)
+def _table_width(cells: Cells) -> int:
+    widths = _column_widths(cells)
     return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
-def _is_left(column: int, rows: Sequence[Sequence[str]]) -> bool:
+def _is_left_aligned(column: int, rows: Sequence[Sequence[str]]) -> bool:
     is_last = column == len(rows[0]) - 1
-    return column == 0 or (is_last and not all(_FIGURE.fullmatch(row[column]) for row in rows[1:]))
+    return column == 0 or (is_last and not all(_NUMBERS.fullmatch(row[column]) for row in rows[1:]))
 
 
 def _fold_head(cells: Cells, excess: int) -> None:
-    """Wrap the header, the widest cells first, only as far as needed."""
-    body = _widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
-    width, heads = _total(cells) - excess, [cell[0] for cell in cells[0]]
+    """Wrap the header only as far as needed: at the longest line with which the table fits."""
+    body_widths = _column_widths(cells[1:]) if len(cells) > 1 else [0] * len(cells[0])
+    max_width, heads = _table_width(cells) - excess, [cell[0] for cell in cells[0]]
 
-    def folded(longest: int) -> list[list[str]]:
-        rooms = (max(room, longest) for room in body)
-        return [_filled(head, room, _HEAD) for head, room in zip(heads, rooms, strict=True)]
+    def fold_to(longest: int) -> list[list[str]]:
+        widths = (max(body_width, longest) for body_width in body_widths)
+        return [_wrap_cell(head, width, _HEADER_BREAK) for head, width in zip(heads, widths, strict=True)]
 
     def is_too_wide(longest: int) -> bool:
-        return _total([folded(longest), [[" " * room] for room in body]]) > width
+        return _table_width([fold_to(longest), [[" " * width] for width in body_widths]]) > max_width
 
-    most = range(max(map(columns, heads)))
-    cells[0] = folded(max(bisect_left(most, True, key=is_too_wide) - 1, 0))
+    lengths = range(max(map(text_width, heads)))
+    cells[0] = fold_to(max(bisect_left(lengths, True, key=is_too_wide) - 1, 0))
 
 
 def _fold_last(cells: Cells, excess: int) -> None:
-    _fold(cells, -1, excess, _COMMA)
+    _fold(cells, -1, excess, _OUTCOME_BREAK)
 
 
 def _fold_words(cells: Cells, excess: int) -> None:
     for column in range(1, len(cells[0]) - 1):
-        _fold(cells, column, excess, _SPACE)
+        _fold(cells, column, excess, _WORD_BREAK)
 
 
 def _fold_names(cells: Cells, excess: int) -> None:
-    _fold(cells, 0, excess, _PART)
+    _fold(cells, 0, excess, _NAME_BREAK)
 
 
 def _fold(cells: Cells, column: int, excess: int, separator: re.Pattern[str]) -> None:
-    room = max(LEAST, _widths(cells)[column] - excess)
+    width = max(MIN_COLUMN, _column_widths(cells)[column] - excess)
     for row in cells[1:]:
-        if not _FIGURE.fullmatch(row[column][0]):
-            row[column] = _filled(row[column][0], room, separator)
+        if not _NUMBERS.fullmatch(row[column][0]):
+            row[column] = _wrap_cell(row[column][0], width, separator)
 
 
-def _filled(text: str, room: int, separator: re.Pattern[str]) -> list[str]:
-    """The text in lines of at most `room` columns, broken after a separator."""
-    lines, line, width = [], list[str](), 0
+def _wrap_cell(text: str, width: int, separator: re.Pattern[str]) -> list[str]:
+    """The text in lines of at most `width` columns, broken after a separator; a longer part is not broken."""
+    lines, line, width_so_far = [], list[str](), 0
     for part in separator.split(text):
-        if line and part.strip() and width + columns(part.rstrip()) > room:
+        if line and part.strip() and width_so_far + text_width(part.rstrip()) > width:
             lines.append("".join(line).rstrip())
-            line, width = [], 0
+            line, width_so_far = [], 0
         line.append(part)
-        width += columns(part)
+        width_so_far += text_width(part)
     return [*lines, "".join(line).rstrip()]
 
 
-def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
+def _row_lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequence[bool]) -> Iterator[str]:
     for texts in zip_longest(*row, fillvalue=""):
         last = max((number for number, text in enumerate(texts, start=1) if text), default=0)
         padded = (
-            text + blank if left else blank + text
-            for text, room, left in zip(texts[:last], widths, is_left, strict=False)
-            for blank in [" " * (room - columns(text))]
+            text + padding if left else padding + text
+            for text, width, left in zip(texts[:last], widths, is_left, strict=False)
+            for padding in [" " * (width - text_width(text))]
         )
         yield GAP.join(padded).rstrip()
 
@@ -173,25 +175,25 @@ def _lines(row: Sequence[Sequence[str]], widths: Sequence[int], is_left: Sequenc
 # Lines.
 
 
-def styled(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
+def style_lines(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]]:
     """Wrap the lines, escape what is not printable, and add the markup of each: table headers are bold."""
-    before = ""
-    is_head = False
+    previous, is_head = "", False
     for line in lines:
-        is_head = line.startswith(" ") and (is_head or not before.strip())
-        markup = {"bold": True} if is_head else _markup(line)
-        for part in wrapped(printable(line), width):
-            # Again: a workflow command is only one at the start of a line, which wrapping may create.
+        is_head = line.startswith(" ") and (is_head or not previous.strip())
+        markup = {"bold": True} if is_head else _markup_of(line)
+        for part in wrap_line(printable(line), width):
+            # Again: a CI system obeys a workflow command only at the start of a line, where wrapping may put
+            # it.
             yield printable(part), markup
-        before = line
+        previous = line
 
 
-def _markup(line: str) -> Markup:
+def _markup_of(line: str) -> Markup:
     return next((markup for pattern, markup in _STYLES if pattern.match(line)), {})
 
 
-def wrapped(line: str, width: int) -> list[str]:
-    """Wrap a line at punctuation; continuation lines are aligned with the text after its label."""
+def wrap_line(line: str, width: int) -> list[str]:
+    """Wrap a line at punctuation; continuation lines are aligned with the text after the line's label."""
     indent, before, ends = _indent(line, width), _columns_before(line), _break_ends(line)
     lines: list[str] = []
     start, margin = 0, ""
@@ -201,25 +203,25 @@ def wrapped(line: str, width: int) -> list[str]:
         if end is None:
             break
         lines.append((margin + line[start:end]).rstrip())
-        start, margin = _after_blank(line, end), indent
+        start, margin = _skip_blanks(line, end), indent
     return [*lines, margin + line[start:]]
 
 
 def _indent(line: str, width: int) -> str:
-    label = re.match(rf"(?=.{{{LABEL}}}\S)[^\s:]+: +", line)
-    if label and label.end() == LABEL:
-        return " " * LABEL
-    return line[: _after_blank(line, 0)][:width] or "  "
+    label = re.match(rf"(?=.{{{LABEL_WIDTH}}}\S)[^\s:]+: +", line)
+    if label and label.end() == LABEL_WIDTH:
+        return " " * LABEL_WIDTH
+    return line[: _skip_blanks(line, 0)][:width] or "  "
 
 
-def _after_blank(line: str, start: int) -> int:
+def _skip_blanks(line: str, start: int) -> int:
     """The index of the first character from `start` on that is not blank."""
-    blank = _BLANK.match(line, start)
-    return blank.end() if blank else start
+    blanks = _BLANKS.match(line, start)
+    return blanks.end() if blanks else start
 
 
 def _columns_before(line: str) -> Sequence[int]:
-    """The columns before each character, and, as the last item, those of the whole line."""
+    """The number of columns before each character, and, as the last item, that of the whole line."""
     if line.isascii():
         return range(len(line) + 1)
     return [0, *accumulate(max(0, wcwidth(character)) for character in line)]
@@ -230,19 +232,19 @@ def _break_ends(line: str) -> list[list[int]]:
     return [[match.end() for match in pattern.finditer(line)] for pattern in _BREAKS]
 
 
-def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, room: int) -> int | None:
+def _break_offset(ends: Sequence[Sequence[int]], start: int, fitting: int, length: int) -> int | None:
     """Offset of a break after `start`: that of the last punctuation of the best kind that fits.
 
     A kind is passed over if more than a third of the line would stay empty. `fitting` is the last index that
-    fits, with `room` characters before it. None if the rest cannot be broken.
+    fits, with `length` characters of the line before it. None if the rest cannot be broken.
     """
     for offsets in ends:
         last = bisect_right(offsets, fitting + 1) - 1
         if last >= 0 and offsets[last] > start:
-            is_full = room + offsets[last] - fitting > room * 2 / 3
+            is_full = length + offsets[last] - fitting > length * 2 / 3
             if is_full or offsets is ends[-1]:
                 return offsets[last]
-    # A word that is wider than the line is not broken.
+    # No break fits: the first one after the line, as words are not broken.
     following = bisect_right(ends[-1], max(fitting, start))
     return ends[-1][following] if following < len(ends[-1]) else None
 
@@ -261,7 +263,10 @@ def markdown_cell(text: str) -> str:
     return re.sub(r"[\\|`\[]", r"\\\g<0>", printable(text)).replace("<", "&lt;")
 
 
-def estimate(figure: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
+# Figures.
+
+
+def format_estimate(figure: Mapping[str, JSON], unit: str = "", digits: int = 2) -> str:
     """A signed figure with its interval, or with the reason why there is none."""
     if figure["value"] is None:
         return f"unknown ({figure['reason']})"

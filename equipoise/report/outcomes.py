@@ -32,7 +32,7 @@ class ReportedCase:
     why: str
 
 
-def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
+def gate_cases(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> Iterator[ReportedCase]:
     """A case for the gate of a suite, then one for each rule.
 
     `inconclusive` is the value of `--gate-inconclusive`. An advisory rule that does not pass is `skipped`.
@@ -49,20 +49,20 @@ def of_gate(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -> I
         yield ReportedCase(suite=suite, name=f"gate::{ruling['rule']}", outcome=outcome, why=why)
 
 
-def of_results(suite: str, why: str) -> ReportedCase:
+def incomplete_case(suite: str, why: str) -> ReportedCase:
     """A case for results of a suite that are incomplete, or could not be written."""
     return ReportedCase(suite=suite, name="results", outcome="error", why=why)
 
 
-def of_waiting(suite: str, why: str) -> ReportedCase:
+def waiting_case(suite: str, why: str) -> ReportedCase:
     """A case for results of a suite that still waits for batches."""
     return ReportedCase(suite=suite, name="results", outcome="skipped", why=why)
 
 
-def of_runs(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
+def missing_run_cases(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
     """Cases for runs or scores that results lack, for reports without a case for each run."""
     if gate["left"]:
-        yield of_results(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")
+        yield incomplete_case(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")
     if gate["unscored"]:
         why = f"{gate['unscored']:,} of {gate['planned']:,} runs have no score"
         yield ReportedCase(suite=suite, name="results", outcome="failed", why=why)

@@ -8,7 +8,7 @@ from equipoise.core.durations import duration
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit
-from equipoise.report.layout import align, estimate
+from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 
 MOST_ERRORS = 10
@@ -39,7 +39,7 @@ def summary(
         yield from askers.lines(data, width)
     else:
         yield "no run has a score"
-    yield from audit.summary(data.get("audit") or {}, width)
+    yield from audit.summary_lines(data.get("audit") or {}, width)
     yield from _spending(data["metadata"], wall_seconds)
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
     yield from _errors(errors)
@@ -181,7 +181,7 @@ def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
     unit = " pp" if consistency["unit"] == "percentage points" else f" {consistency['unit']}"
     for index, pair in enumerate(consistency["pairs"]):
         label = "languages:" if index == 0 else ""
-        yield f"{label:<11}{pair['first']} - {pair['second']}: {estimate(pair, unit)}{_p(pair)}"
+        yield f"{label:<11}{pair['first']} - {pair['second']}: {format_estimate(pair, unit)}{_p(pair)}"
 
 
 def _p(pair: Mapping[str, JSON]) -> str:
@@ -189,8 +189,8 @@ def _p(pair: Mapping[str, JSON]) -> str:
 
 
 def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
-    yield f"panel:     Krippendorff's alpha {estimate(panel['alpha'])}"
+    yield f"panel:     Krippendorff's alpha {format_estimate(panel['alpha'])}"
     for lean in panel["evaluators"]:
         average = "-" if lean["mean"] is None else f"{lean['mean']:.2f}"
-        difference = estimate(lean["difference"], " points")
+        difference = format_estimate(lean["difference"], " points")
         yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"

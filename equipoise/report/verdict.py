@@ -10,13 +10,13 @@ from equipoise.report.layout import align
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
-PARTS = ("comparison", "gate")
+SECTIONS = ("comparison", "gate")
 """The parts of results that compare them with others."""
-Suites = Mapping[str, Mapping[str, JSON]]
+SectionsBySuite = Mapping[str, Mapping[str, JSON]]
 """Parts of results by suite."""
 
 
-def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
+def lines(suites: SectionsBySuite, width: int | None = None) -> Iterator[str]:
     """The verdict, the suites if there are several, the rulings, and changes of the model that answered.
 
     Empty if no suite has a gate. Control characters are escaped.
@@ -24,25 +24,25 @@ def lines(suites: Suites, width: int | None = None) -> Iterator[str]:
     return map(printable, _lines(suites, width))
 
 
-def _lines(suites: Suites, width: int | None) -> Iterator[str]:
+def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
     gates = gates_of(suites)
     if not gates:
         return
-    yield f"gate: {VERDICTS[worst(gates)]}{_missing_scores(gates)}"
+    yield f"gate: {VERDICTS[worst_verdict(gates)]}{_missing_scores(gates)}"
     if len(suites) > 1:
-        yield from align(table(suites), width)
-    for _, line in rulings(suites):
+        yield from align(suite_rows(suites), width)
+    for _, line in ruling_lines(suites):
         yield line
     for gate in gates:
         yield from (f"answered:  {text}" for text in gate.get("answered", ()))
 
 
-def gates_of(suites: Suites) -> list[Mapping[str, JSON]]:
+def gates_of(suites: SectionsBySuite) -> list[Mapping[str, JSON]]:
     """The gates that have rules. A gate without rules has no verdict to show."""
     return [gate for parts in suites.values() if (gate := parts.get("gate")) and gate["rules"]]
 
 
-def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
+def worst_verdict(gates: Iterable[Mapping[str, JSON]]) -> str:
     """The verdict on all suites together."""
     verdicts = {gate["verdict"] for gate in gates}
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
@@ -50,41 +50,44 @@ def worst(gates: Iterable[Mapping[str, JSON]]) -> str:
 
 def _missing_scores(gates: Iterable[Mapping[str, JSON]]) -> str:
     """A phrase on the number of runs without a score, which a verdict ignores; empty if none."""
-    missing, planned = map(sum, zip(*map(_runs, gates), strict=True))
+    missing, planned = map(sum, zip(*map(_missing_and_planned, gates), strict=True))
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 
 
-def _runs(gate: Mapping[str, JSON]) -> tuple[int, int]:
+def _missing_and_planned(gate: Mapping[str, JSON]) -> tuple[int, int]:
     """The numbers of runs without a score, done or not, and of all runs; 0 if unknown."""
     return gate.get("unscored", 0) + gate.get("left", 0), gate.get("planned", 0)
 
 
-def table(suites: Suites) -> list[tuple[str, ...]]:
+def suite_rows(suites: SectionsBySuite) -> list[tuple[str, ...]]:
     """A row for each suite, header first."""
-    return [("", "verdict", "rules that pass", "runs without a score"), *map(_row, suites, suites.values())]
+    return [
+        ("", "verdict", "rules that pass", "runs without a score"),
+        *map(_suite_row, suites, suites.values()),
+    ]
 
 
-def _row(suite: str, parts: Mapping[str, JSON]) -> tuple[str, ...]:
+def _suite_row(suite: str, parts: Mapping[str, JSON]) -> tuple[str, ...]:
     gate = parts.get("gate")
     if not gate:
         return suite, "no rules", "-", "-"
     required = [ruling for ruling in gate["rules"] if ruling.get("required", True)]
     passed = sum(ruling["verdict"] == "pass" for ruling in required)
-    missing, planned = _runs(gate)
+    missing, planned = _missing_and_planned(gate)
     return suite, VERDICTS[gate["verdict"]], f"{passed} of {len(required)}", f"{missing:,} of {planned:,}"
 
 
-def rulings(suites: Suites) -> Iterator[tuple[Mapping[str, JSON], str]]:
+def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Mapping[str, JSON], str]]:
     """Each ruling with its line, the worst of each suite first; advisory ones last."""
     for suite, parts in suites.items():
         gate, comparison = parts.get("gate"), parts.get("comparison")
         prefix = f"{suite}: " if len(suites) > 1 else ""
         mark = "  [mismatch]" if comparison and comparison["mismatches"] else ""
-        for ruling in sorted(gate["rules"], key=_order) if gate else ():
+        for ruling in sorted(gate["rules"], key=_rank_of) if gate else ():
             kind = "gate" if ruling.get("required", True) else "advisory"
             verdict = VERDICTS[ruling["verdict"]]
             yield ruling, f"{kind} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
 
 
-def _order(ruling: Mapping[str, JSON]) -> tuple[bool, int]:
+def _rank_of(ruling: Mapping[str, JSON]) -> tuple[bool, int]:
     return not ruling.get("required", True), list(VERDICTS).index(ruling["verdict"])

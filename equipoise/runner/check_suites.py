@@ -151,5 +151,7 @@ def _checked_suite(
     except UserError as error:
         cost = error
     if isinstance(cost, UserError):
-        return CheckedSuite(suite=name, means=means, session=str(cost), figures={"error": str(cost)})
-    return CheckedSuite(suite=name, means=means, session=cost.in_short(), figures=cost.figures())
+        return CheckedSuite(
+            suite=name, models_by_meaning=means, session=str(cost), figures={"error": str(cost)}
+        )
+    return CheckedSuite(suite=name, models_by_meaning=means, session=cost.in_short(), figures=cost.figures())

@@ -17,7 +17,7 @@ from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot
 from equipoise.report import comparison, github, outcomes, verdict
 from equipoise.report import terminal as terminal_report
-from equipoise.report.layout import fitted
+from equipoise.report.layout import fit_parts
 from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner.batches import WAITING
@@ -133,7 +133,7 @@ class Progress:
             parts.append((1, f"{span(*left)} left"))
         if error := self.session.counters.last_error:
             parts.append((5, f"last error: {error}"))
-        return fitted(parts, width)
+        return fit_parts(parts, width)
 
     def _pause(self, endpoints: int) -> float:
         """Seconds until the longest pause of an endpoint ends."""
@@ -252,10 +252,10 @@ class Progress:
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
-        as_case = outcomes.of_waiting if self.is_waiting else outcomes.of_results
+        as_case = outcomes.waiting_case if self.is_waiting else outcomes.incomplete_case
         missing = [as_case(name, why) for name in self.session.start_messages if (why := self._missing(name))]
         gates = [
-            outcomes.of_gate(name, data["gate"], inconclusive)
+            outcomes.gate_cases(name, data["gate"], inconclusive)
             for name, data in self._results.items()
             if "gate" in data
         ]
@@ -272,7 +272,7 @@ class Progress:
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""
         suites = {
-            name: {part: data[part] for part in verdict.PARTS if part in data}
+            name: {part: data[part] for part in verdict.SECTIONS if part in data}
             for name, data in self._results.items()
         }
         return github.publish(suites, environment)

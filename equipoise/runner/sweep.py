@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from equipoise.core.durations import duration
 from equipoise.core.errors import UserError
-from equipoise.report.layout import fitted
+from equipoise.report.layout import fit_parts
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner import processes
 from equipoise.runner.cells import SweepCell
@@ -105,7 +105,7 @@ class Overview:
             parts.append((rank, f"{cell.name} {journal.count():,}/{self.planned[cell.name]:,}"))
         if len(running) > _MOST_SHOWN:
             parts.append((9, f"and {len(running) - _MOST_SHOWN:,} more"))
-        return fitted(parts, width)
+        return fit_parts(parts, width)
 
     def _has_begun(self, cell: SweepCell) -> bool:
         """Whether a cell's log was written during this sweep, and not only by an earlier one."""

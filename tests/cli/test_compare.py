@@ -210,7 +210,7 @@ def test_earlier_releases_show_the_trend(folder: Path) -> None:
     assert all(" pp " in row for row in rows[1:])
     (found,) = json.loads((folder / "out.json").read_bytes())
     assert found["comparison"]["baseline"]["file"] == "r2.json"
-    assert max(map(len, list(comparison.report([found], 80))[:8])) <= 80
+    assert max(map(len, list(comparison.report_lines([found], 80))[:8])) <= 80
     assert [row["file"] for row in found["trend"]["releases"]] == [
         "old.json",
         *(f"r{n}.json" for n in (1, 2, 3)),

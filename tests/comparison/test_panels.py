@@ -17,7 +17,7 @@ from equipoise.comparison.panels import scores_by_panel as of_sides
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
-from equipoise.report.comparison import rankings as rendered
+from equipoise.report.comparison import ranking_lines as rendered
 
 SCORES = {"m1": 1, "m2": 3, "m3": 5}
 

@@ -15,7 +15,7 @@ from equipoise.core.types import JSON
 from equipoise.models.counters import Counters
 from equipoise.plugin.command_line import suites_in
 from equipoise.plugin.terminal import Display, badge, report_properties, suite_and_run
-from equipoise.report.outcomes import ReportedCase, of_gate
+from equipoise.report.outcomes import ReportedCase, gate_cases
 from equipoise.runner.progress import Progress
 
 BADGES: list[tuple[dict[str, object], str, str, str]] = [
@@ -106,7 +106,7 @@ class FakeProgress:
 
     def cases(self) -> list[ReportedCase]:
         """The cases of the gates."""
-        return [case for gate in self.gates for case in of_gate("neutrality", gate, None)]
+        return [case for gate in self.gates for case in gate_cases("neutrality", gate, None)]
 
     @property
     def gates(self) -> list[dict[str, JSON]]:

@@ -34,7 +34,7 @@ def words(lines: Iterator[str]) -> list[str]:
 
 def row(found: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The row of one metric."""
-    (result,) = [cells for cells in comparing.rows(found) if cells[0] == name]
+    (result,) = [cells for cells in comparing.metric_rows(found) if cells[0] == name]
     return result
 
 
@@ -57,7 +57,7 @@ def metric(**figures: JSON) -> dict[str, Any]:
 
 def test_every_metric_has_a_row_below_the_head() -> None:
     """In the order of the results, the headline first."""
-    found = comparing.rows(comparison())
+    found = comparing.metric_rows(comparison())
     intervals = ("95 % these", "95 % population")
     assert found[0] == ("", "m1", "m2", "difference", *intervals, "p", "p (Holm)")
     assert [cells[0] for cells in found[1:]] == NAMES + RATES
@@ -80,8 +80,8 @@ def test_columns_are_headed_by_what_tells_the_sides_apart(
     """Their models, else their files without folders and what ends both, else their roles."""
     found = {**metric(), **sides(subject_model=model, file=file)}
     found["baseline"] = {**found["baseline"], "file": "results/old.neutrality.json"}
-    assert comparing.names(found) == expected
-    assert comparing.rows(found)[0][1:3] == expected
+    assert comparing.side_labels(found) == expected
+    assert comparing.metric_rows(found)[0][1:3] == expected
 
 
 def test_long_names_of_models_fit_a_narrow_terminal() -> None:
@@ -234,7 +234,7 @@ def test_what_is_comparable_has_no_mark() -> None:
 def test_candidates_stand_side_by_side() -> None:
     """A column each, with the figure and the difference; a star where that is hardly chance."""
     found = [comparison(), comparison(after=by_chance(3, 1.5), model="m3")]
-    head, *rows = comparing.side_by_side(found)
+    head, *rows = comparing.side_by_side_rows(found)
     assert head == ("", "m1", "m2", "m3")
     assert [cells[0] for cells in rows] == NAMES + RATES
     overall = {cells[0]: cells for cells in rows}["overall"]
@@ -253,20 +253,20 @@ def test_candidates_of_one_name_are_told_apart_by_their_files() -> None:
         (("a/new.json", "b/new.json"), ("baseline", "candidate 1", "candidate 2")),
     ):
         parts = [compare(neutral_side(BEFORE), neutral_side(AFTER, file)).to_json() for file in files]
-        assert comparing.side_by_side(parts)[0] == ("", *heads)
+        assert comparing.side_by_side_rows(parts)[0] == ("", *heads)
 
 
 def test_a_star_is_for_p_after_holm() -> None:
     """Not for the p of the test alone, which is small here; and also where it is so small that it is 0."""
     for adjusted, star in {0.0499: "*", 0.05: "", 0.0: "*", 1.0: "", None: ""}.items():
         found = metric(p=0.0001, p_adjusted=adjusted)
-        assert comparing.side_by_side([found])[1][2] == f"52.50% (+2.50{star})"
+        assert comparing.side_by_side_rows([found])[1][2] == f"52.50% (+2.50{star})"
 
 
 def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
     """Each metric of any of them has its row, with the baseline's figure from whoever has it."""
     narrow = comparison(after={cell: runs for cell, runs in AFTER.items() if cell.startswith("aa")})
-    rows = {cells[0]: cells for cells in comparing.side_by_side([narrow, comparison()])}
+    rows = {cells[0]: cells for cells in comparing.side_by_side_rows([narrow, comparison()])}
     assert {*rows} == {"", *NAMES, *RATES}
     assert rows["bb"][2] == "-"
     assert rows["bb"][1] == row(comparison(), "bb")[1]
@@ -275,7 +275,7 @@ def test_a_metric_that_one_candidate_lacks_is_a_dash() -> None:
 def test_a_difference_that_could_not_be_measured_is_a_dash() -> None:
     """Without a score in both there is no difference of scores to show."""
     found = comparison(after=alike("error", questions=12), before=alike(4, questions=12))
-    assert {cells[2] for cells in comparing.side_by_side([found])[1:7]} == {"-"}
+    assert {cells[2] for cells in comparing.side_by_side_rows([found])[1:7]} == {"-"}
 
 
 # The whole report.
@@ -284,7 +284,7 @@ def test_a_difference_that_could_not_be_measured_is_a_dash() -> None:
 def test_one_candidate_needs_no_table_of_candidates() -> None:
     """Its lines, and nothing else."""
     found = comparison()
-    assert [*comparing.report([{"comparison": found}])] == [*comparing.lines(found)]
+    assert [*comparing.report_lines([{"comparison": found}])] == [*comparing.lines(found)]
 
 
 def test_several_candidates_are_shown_together_and_one_by_one() -> None:
@@ -295,7 +295,7 @@ def test_several_candidates_are_shown_together_and_one_by_one() -> None:
         runs = RunCounts(planned=10, left=0, unscored=seed - 2)
         gate = rule_on_all([parse_rule("unscored:1%")], newer, runs)
         parts.append({"comparison": newer.to_json(), "gate": gate})
-    shown = words(comparing.report(parts))
+    shown = words(comparing.report_lines(parts))
     assert shown[0] == "m1 m2 m3"
     note = "(difference from the baseline, the first column, in the metric's unit; * p < 0.05 after Holm)"
     assert note in shown
@@ -364,8 +364,8 @@ def test_figures_that_are_no_percentages_have_their_own_unit() -> None:
         "rose": [{"cell": "q", "before": 1.0, "after": 3.0, "change": 2.0}],
     }
     assert row(found, "overall")[1:4] == ("-1.00", "0.50", "+1.50 points")
-    assert comparing.side_by_side([found])[1][:2] == ("overall", "-1.00")
-    assert comparing.side_by_side([found])[1][2].startswith("0.50 (+1.50")
+    assert comparing.side_by_side_rows([found])[1][:2] == ("overall", "-1.00")
+    assert comparing.side_by_side_rows([found])[1][2].startswith("0.50 (+1.50")
     assert "+2.0 points  q: 1.0 to 3.0" in "\n".join(comparing.lines(found))
 
 

@@ -60,7 +60,7 @@ def test_a_summary_has_gate_and_comparison() -> None:
     assert "\n| overall:-2pp | FAIL | 50.00 % before |\n" in text
     assert "\nm2 against m1 (old.json)\n" in text
     rows = [line for line in text.splitlines() if columns(line) == 8]
-    assert len(rows) == len(comparing.rows(comparison())) + 1
+    assert len(rows) == len(comparing.metric_rows(comparison())) + 1
     assert "\n|  | m1 | m2 | difference | " in text
 
 

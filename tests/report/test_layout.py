@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from equipoise.report.layout import align, columns, cut, fitted, styled, wrapped
+from equipoise.report.layout import align, cut, fit_parts, style_lines, text_width, wrap_line
 
 HEAD = ("", "questions", "95 % interval", "how runs ended")
 LONG = (
@@ -24,7 +24,7 @@ def test_a_table_takes_the_width_that_there_is() -> None:
     assert len(align(rows)) == len(align(rows, 120)) == 3
     for width in (100, 80, 60, 52):
         found = align(rows, width)
-        assert max(map(columns, found)) <= width, width
+        assert max(map(text_width, found)) <= width, width
         assert any(re.search(r"2 +0.0 to 86.3  scored 3,", line) for line in found), width
         text = " ".join(" ".join(found).split())
         for outcome in ("refused 4", "blocked 2", "error 1", "scored 22"):
@@ -69,16 +69,16 @@ def test_a_long_line_is_broken_where_its_meaning_is(subtests: pytest.Subtests) -
         "x" * 100: ["x" * 100],
     }.items():
         with subtests.test(line):
-            assert wrapped(line, 62) == parts
+            assert wrap_line(line, 62) == parts
 
 
 def test_what_matters_least_is_left_out_first() -> None:
     """The rest keeps its order."""
     parts = [(0, "3/8 done"), (7, "2 retries"), (2, "0.01 USD"), (1, "5 s left")]
-    assert fitted(parts, 80) == "3/8 done | 2 retries | 0.01 USD | 5 s left"
-    assert fitted(parts, 40) == "3/8 done | 0.01 USD | 5 s left"
-    assert fitted(parts, 25) == "3/8 done | 5 s left"
-    assert fitted(parts, 5) == "3/8 d"
+    assert fit_parts(parts, 80) == "3/8 done | 2 retries | 0.01 USD | 5 s left"
+    assert fit_parts(parts, 40) == "3/8 done | 0.01 USD | 5 s left"
+    assert fit_parts(parts, 25) == "3/8 done | 5 s left"
+    assert fit_parts(parts, 5) == "3/8 d"
 
 
 def test_text_is_cut_by_columns() -> None:
@@ -98,16 +98,16 @@ def test_what_is_good_and_bad_is_seen_at_a_glance() -> None:
         "gate PASS: y",
         "warning: z",
     ]
-    found = [dict(markup) for _, markup in styled(lines, 80)]
+    found = [dict(markup) for _, markup in style_lines(lines, 80)]
     bold, red, yellow, green = {"bold": True}, {"red": True}, {"yellow": True}, {"green": True}
     assert found == [bold, {}, bold, {}, red | bold, yellow | bold, green, yellow]
-    assert [dict(markup) for _, markup in styled(["error: run: HTTP 500: it fails"], 20)] == [red] * 2
+    assert [dict(markup) for _, markup in style_lines(["error: run: HTTP 500: it fails"], 20)] == [red] * 2
 
 
 def test_no_line_commands_a_terminal_or_a_ci_job() -> None:
     """Control characters are escaped, and so is a command, also one that would begin a continuation line."""
     lines = ["a\x1b[2J\nb", "::error::x", "error: run: HTTP 500: ::error::of the endpoint"]
-    shown = [line for line, _ in styled(lines, 22)]
+    shown = [line for line, _ in style_lines(lines, 22)]
     assert shown[:2] == [r"a\x1b[2J\nb", r"\x3a:error::x"]
     assert [line for line in shown if line.lstrip().startswith("::")] == []
     assert len(shown) > 4

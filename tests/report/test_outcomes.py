@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipoise.report.outcomes import ReportedCase, of_gate, of_results
+from equipoise.report.outcomes import ReportedCase, gate_cases, incomplete_case
 
 RULES = [
     {"rule": "a:-2pp", "verdict": "pass", "why": "it rose", "required": True},
@@ -17,7 +17,7 @@ RULES = [
 )
 def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcome: str) -> None:
     """What is inconclusive is an error, as its exit status is another one, or what its option makes of it."""
-    found = list(of_gate("x", {"verdict": "inconclusive", "rules": RULES}, inconclusive))
+    found = list(gate_cases("x", {"verdict": "inconclusive", "rules": RULES}, inconclusive))
     assert [(case.name, case.outcome) for case in found] == [
         ("gate", outcome),
         ("gate::a:-2pp", "passed"),
@@ -35,14 +35,14 @@ def test_a_gate_and_each_of_its_rules_are_cases(inconclusive: str | None, outcom
 def test_a_gate_that_fails_is_a_failure(inconclusive: str | None) -> None:
     """Whatever becomes of its inconclusive rules."""
     rules = [*RULES, {"rule": "c:-1%", "verdict": "fail", "why": "it fell", "required": True}]
-    whole, *_, last = of_gate("x", {"verdict": "fail", "rules": rules}, inconclusive)
+    whole, *_, last = gate_cases("x", {"verdict": "fail", "rules": rules}, inconclusive)
     assert (whole.outcome, last.outcome) == ("failed", "failed")
 
 
 def test_an_advisory_rule_fails_nothing() -> None:
     """It is skipped, with its reason, unless it passes."""
     rules = [{**rule, "required": False} for rule in RULES]
-    _, *found = of_gate("x", {"verdict": "pass", "rules": rules}, None)
+    _, *found = gate_cases("x", {"verdict": "pass", "rules": rules}, None)
     assert [(case.outcome, case.why) for case in found] == [
         ("passed", "advisory PASS: a:-2pp: it rose"),
         ("skipped", "advisory INCONCLUSIVE: b:+1pp: too few runs"),
@@ -51,6 +51,6 @@ def test_an_advisory_rule_fails_nothing() -> None:
 
 def test_results_that_are_not_complete_are_an_error() -> None:
     """With the reason."""
-    assert of_results("x", "disk full") == ReportedCase(
+    assert incomplete_case("x", "disk full") == ReportedCase(
         suite="x", name="results", outcome="error", why="disk full"
     )

@@ -218,7 +218,7 @@ def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
 def _audited_evaluator(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:
     if figures is None:
         return AuditedEvaluator(evaluator=evaluator, finding=audit.NOT_AUDITED)
-    finding, rows = audit.finding(figures), audit.rows(figures)
+    finding, rows = audit.describe_audit(figures), audit.check_rows(figures)
     return AuditedEvaluator(evaluator=evaluator, finding=finding, differs=figures["differs"], rows=rows)
 
 

@@ -25,7 +25,7 @@ from equipoise.core.errors import UserError, printable
 from equipoise.core.files import opened, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
-from equipoise.report.layout import estimate
+from equipoise.report.layout import format_estimate
 from equipoise.report.page import figures, shades
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
 from equipoise.report.page.data import PageResult, overview, page_result, warnings
@@ -323,11 +323,19 @@ def environment() -> Environment:
         "plain": _id_part,
         "json": _json,
     }
-    templates.filters |= {"estimate": estimate, "sampled": added.sampled}
-    templates.filters |= {"asked": askers.asked, "naming": askers.naming, "moved": askers.figure}
-    templates.filters |= {"names": comparison.names, "movers": comparison.movers}
-    templates.filters |= {"labelled": added.labelled, "remarks": added.remarks}
-    templates.filters |= {"sheet": added.sheet, "kappa": added.kappa, "caveat": added.caveat}
+    templates.filters |= {"estimate": format_estimate, "sampled": added.describe_sample}
+    templates.filters |= {
+        "asked": askers.describe_cases,
+        "naming": askers.describe_naming,
+        "moved": askers.format_value,
+    }
+    templates.filters |= {"names": comparison.side_labels, "movers": comparison.largest_moves}
+    templates.filters |= {"labelled": added.describe_labels, "remarks": added.corrected_notes}
+    templates.filters |= {
+        "sheet": added.describe_sheet,
+        "kappa": added.describe_kappa,
+        "caveat": added.caveat,
+    }
     return templates
 
 

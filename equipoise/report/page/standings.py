@@ -146,7 +146,7 @@ def evaluator_sentences(table: Table) -> str:
 def audit_findings(entry: Entry) -> dict[str, str]:
     """A phrase on each evaluator's audit, by evaluator."""
     return {
-        name: "not audited" if figures is None else audit.finding(figures)
+        name: "not audited" if figures is None else audit.describe_audit(figures)
         for name, figures in entry.audits.items()
     }
 
