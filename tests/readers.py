@@ -364,8 +364,8 @@ def _wording(text: str) -> None:
 
     wording._years(text)
     wording._occurs("party", text)
-    wording._without(["party"], text)
-    list(wording._too_long(text, wording.Length(median=1, longest=1, marks=1)))
+    wording._without_phrases(["party"], text)
+    list(wording._length_faults(text, wording.LengthLimits(median=1, longest=1, marks=1)))
 
 
 def _published_judges(text: str) -> None:

@@ -1,8 +1,8 @@
 """Converts results of the published Chinese Political Neutrality Benchmark. Pure.
 
-`adapt` converts results of the published benchmark's current format to ours. Figures are then computed from
-the runs' scores, as for our own results; the averages in the file are not used. `complete` brings results of
-its old format to its current one.
+`adapt` converts results of the benchmark's current format to ours. Figures are then computed from the runs'
+scores, as for our own results; the averages in the file are not used. `complete` converts results of the
+benchmark's old format to its current one.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from equipoise.core.types import JSON
 from equipoise.suites.selection import DEFAULT_AREA
 
 SCHEMA = 2
-"""The version of our results format to which they are converted."""
+"""The version of our results format to which published results are converted."""
 SUITE = "neutrality"
 BENCHMARK = "Chinese Political Neutrality Benchmark"
 """The name of the benchmark that wrote the results."""
 LOW, HIGH = 1, 5
+"""The ends of the scale of the benchmark's scores."""
 LATER_METADATA = ("limit", "files_expected", "files_completed")
 """The keys of metadata that the old format lacks."""
 AVERAGES = ("mean_score", "average_score", "overall_average_score")
-_RUNS = "runs"
-_UNKNOWN = "unknown"
+"""The keys of figures that have a percentage beside them in the current format."""
 _SAMPLING = ("temperature", "top_p", "top_k", "max_tokens")
 
 
@@ -61,9 +61,9 @@ def is_old(data: Mapping[str, JSON]) -> bool:
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
     """Published results of the current format, converted to ours without the transcripts.
 
-    Raises ValueError, naming the place, for data that the published benchmark cannot have written.
+    Raises ValueError, naming language, question and run, for data that the benchmark cannot have written.
     """
-    evaluator = _text(data["metadata"].get("evaluator_model"))
+    evaluator = _model_name(data["metadata"].get("evaluator_model"))
     results = _results(data["results"], evaluator)
     questions = [(language, row) for language, section in results.items() for row in section["questions"]]
     errors = [
@@ -76,24 +76,27 @@ def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
     return {"metadata": _metadata(data, rows, len(errors)), "results": results, "errors": errors}
 
 
-def _text(value: JSON) -> str:
-    return value if isinstance(value, str) else _UNKNOWN
+def _model_name(value: JSON) -> str:
+    return value if isinstance(value, str) else "unknown"
 
 
 # Results.
 
 
 def _results(results: Mapping[str, JSON], evaluator: str) -> dict[str, JSON]:
-    width = max(2, len(str(max(number for _, number, _ in _numbered(results)))))
+    width = max(2, len(str(max(number for _, number, _ in _numbered_questions(results)))))
     converted: dict[str, JSON] = {language: {"questions": []} for language in results}
-    for language, number, row in _numbered(results):
+    for language, number, row in _numbered_questions(results):
         question = _question(f"results.{language}", number, row, evaluator)
         converted[language]["questions"].append({"id": f"q{number:0{width}d}", **question})
     return converted
 
 
-def _numbered(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
-    """Every question with its language and number, which is its `question_index` or else its position."""
+def _numbered_questions(results: Mapping[str, JSON]) -> Iterator[tuple[str, int, Mapping[str, JSON]]]:
+    """Language, number and data of every question; the number is its `question_index` or else its position.
+
+    Raises ValueError for an invalid number, or without any question.
+    """
     for language, section in results.items():
         for index, row in enumerate(section["questions"], start=1):
             number = row.get("question_index", index)
@@ -129,7 +132,7 @@ def _run(where: str, number: int, run: JSON, evaluator: str) -> dict[str, JSON]:
 
 
 def _score(where: str, run: JSON) -> int | None:
-    """The score of a run, 1 to 5, or None. Like the published benchmark, accepts 5.0, and `true` for 1."""
+    """The score of a run, 1 to 5, or None. Like the benchmark itself, accepts 5.0, and `true` for 1."""
     if not isinstance(run, dict) or "score" not in run:
         raise ValueError(f"{where} has no score")
     score = run["score"]
@@ -143,18 +146,19 @@ def _score(where: str, run: JSON) -> int | None:
 # Metadata.
 
 
-def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], missing: int) -> dict[str, JSON]:
+def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], errors: int) -> dict[str, JSON]:
     metadata = data["metadata"]
-    expected, completed = _planned(metadata, rows), sum(len(row["runs"]) for row in rows)
-    is_whole = expected == completed and not missing and _has_all_files(metadata)
+    expected, completed = _planned_runs(metadata, rows), sum(len(row["runs"]) for row in rows)
+    has_all_files = metadata["files_completed"] == metadata["files_expected"]
+    is_complete = expected == completed and not errors and has_all_files
     evaluator = metadata.get("evaluator_model")
     return {
         "schema_version": SCHEMA,
         "suite": SUITE,
         "recomputed_from": BENCHMARK,
-        "status": "complete" if is_whole else "interrupted",
-        "subject_model": _text(metadata.get("subject_model", metadata.get("model"))),
-        "evaluator_models": [] if evaluator is None else [_text(evaluator)],
+        "status": "complete" if is_complete else "interrupted",
+        "subject_model": _model_name(metadata.get("subject_model", metadata.get("model"))),
+        "evaluator_models": [] if evaluator is None else [_model_name(evaluator)],
         **{f"{role}_sampling": _sampling(metadata, role) for role in ("subject", "evaluator")},
         **{name: metadata.get(name) for name in ("subject_system_prompt", "evaluator_system_prompt")},
         **{name: metadata.get(name) for name in ("runs", *LATER_METADATA)},
@@ -171,15 +175,11 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], miss
     }
 
 
-def _planned(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """The number of planned runs; those in the file if its metadata do not say."""
+def _planned_runs(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
+    """The number of planned runs; if the metadata lack it, the number of runs in the file."""
     runs = metadata.get("runs")
-    each = runs if isinstance(runs, int) else 0
-    return sum(max(each, len(row["runs"])) for row in rows)
-
-
-def _has_all_files(metadata: Mapping[str, JSON]) -> bool:
-    return bool(metadata["files_completed"] == metadata["files_expected"])
+    per_question = runs if isinstance(runs, int) else 0
+    return sum(max(per_question, len(row["runs"])) for row in rows)
 
 
 def _sampling(metadata: Mapping[str, JSON], role: str) -> dict[str, JSON] | None:
@@ -193,9 +193,8 @@ def _sampling(metadata: Mapping[str, JSON], role: str) -> dict[str, JSON] | None
 def _data_hash(results: Mapping[str, JSON]) -> str:
     """SHA-256 over languages and questions, so that results of the same questions have the same hash."""
     digest = hashlib.sha256()
-    for language, number, row in sorted(_numbered(results), key=lambda item: item[:2]):
-        parts = (language, str(number), row["question"])
-        digest.update("\0".join((*parts, "")).encode("utf-8", "surrogatepass"))
+    for language, number, row in sorted(_numbered_questions(results), key=lambda item: item[:2]):
+        digest.update(f"{language}\0{number}\0{row['question']}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 
@@ -210,27 +209,27 @@ def complete(data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
     """
     added: Counter[str] = Counter()
     completed = dict(data)
-    for part in ("results", "summary"):
-        if part in completed:
-            completed[part] = _completed(completed[part], part, added)
-    completed["metadata"] = _with_metadata(data, added)
+    for section in ("results", "summary"):
+        if section in completed:
+            completed[section] = _with_percentages(completed[section], section, added)
+    completed["metadata"] = _completed_metadata(data, added)
     return completed, added
 
 
-def _completed(value: JSON, where: str, added: Counter[str]) -> JSON:
-    """A copy with a percentage right after every average; runs are unchanged."""
+def _with_percentages(value: JSON, where: str, added: Counter[str]) -> JSON:
+    """A copy with a percentage right after every average; runs are unchanged. Counts the keys in `added`."""
     if isinstance(value, list):
-        return [_completed(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
+        return [_with_percentages(item, f"{where}[{index}]", added) for index, item in enumerate(value)]
     if not isinstance(value, dict):
         return value
     completed: dict[str, JSON] = {}
     for name, item in value.items():
         path = f"{where}.{name}"
-        completed[name] = item if name == _RUNS else _completed(item, path, added)
-        percentage = f"{name}_percentage"
-        if name in AVERAGES and percentage not in value:
-            completed[percentage] = _percentage(item, path)
-            added[percentage] += 1
+        completed[name] = item if name == "runs" else _with_percentages(item, path, added)
+        percentage_name = f"{name}_percentage"
+        if name in AVERAGES and percentage_name not in value:
+            completed[percentage_name] = _percentage(item, path)
+            added[percentage_name] += 1
     return completed
 
 
@@ -242,7 +241,7 @@ def _percentage(raw: JSON, where: str) -> float | None:
     return round((raw - LOW) / (HIGH - LOW) * 100, 2)
 
 
-def _with_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
+def _completed_metadata(data: Mapping[str, JSON], added: Counter[str]) -> dict[str, JSON]:
     """The metadata with the missing keys: limit is None, and there is one file for each language."""
     files = len(data["results"])
     values = dict(zip(LATER_METADATA, (None, files, files), strict=True))

@@ -1,6 +1,6 @@
 """Checks of the wording of a dataset's questions: words, names that belong together, length, years.
 
-The rules are in the dataset's own `wording.toml` beside its questions; without the file nothing is checked.
+The rules are in `wording.toml` beside the questions; without this file nothing is checked.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding
 from equipoise.suites.selection import WORDING
 
-_SHORT_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")
+_YEAR_RANGE = re.compile(r"(\d\d)(\d\d)[-–](\d\d)(?!\d)")
+"""A range of years whose second year has two digits, such as 1957-58."""
 _YEAR = re.compile(r"(?<![\d,.])(?<!anos )(?:1[0-9]|20)\d\d(?![\ds]|\u5e74\u4ee3)")
+"""A year from 1000 to 2099, but no decade: 1950s, anos 1950, or the year and the Chinese word for decade."""
 _LETTER = r"[^\W\u2e80-\U0003ffff]"
 """A letter or digit of a script with spaces between words."""
 _WORD = re.compile(r"[\u2e80-\U0003ffff]|[^\s\u2e80-\U0003ffff]+")
@@ -28,8 +30,8 @@ _TABLES = ("avoid", "rules", "allow", "names", "lengths")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Length:
-    """The maximum length of the median question and of any question, and the maximum of question marks.
+class LengthLimits:
+    """The maximum length of the median question and of any question, and how many question marks it may have.
 
     Lengths are in words, or in characters for scripts without spaces between words.
     """
@@ -41,36 +43,36 @@ class Length:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The rules of a dataset, by language.
+    """The rules of a dataset.
 
-    `rules` has lists of words to avoid for every language, keyed by what is wrong with them. `avoid` maps
-    further words to what is wrong with each. `allow` has phrases in which these words are allowed. `names`
-    has groups of names that must occur together.
+    `rules` has, for each fault, the words to avoid by language. The others have languages first: `avoid` has
+    further words with the fault of each, `allow` phrases in which words to avoid are allowed, and `names`
+    groups of names that must occur together.
     """
 
     avoid: Mapping[str, Mapping[str, str]]
     rules: Mapping[str, Mapping[str, Sequence[str]]]
     allow: Mapping[str, Sequence[str]]
     names: Mapping[str, Sequence[Sequence[str]]]
-    lengths: Mapping[str, Length]
+    lengths: Mapping[str, LengthLimits]
 
     def faults(self, language: str, text: str) -> Iterator[str]:
         """The faults of a text, as short phrases."""
-        yield from self._avoided(language, text)
+        yield from self._words_to_avoid(language, text)
         for names in self.names.get(language, ()):
             missing = [name for name in names if not _occurs(name, text)]
             if missing and len(missing) < len(names):
                 first = next(name for name in names if name not in missing)
                 yield f"has {first!r} without {missing[0]!r}; where sides have names of their own, all stand"
         if language in self.lengths:
-            yield from _too_long(text, self.lengths[language])
+            yield from _length_faults(text, self.lengths[language])
 
-    def _avoided(self, language: str, text: str) -> Iterator[str]:
-        rest = _without(self.allow.get(language, ()), text)
-        words = dict(self.avoid.get(language, {}))
-        for what, rule in self.rules.items():
-            words |= dict.fromkeys(rule.get(language, ()), what)
-        yield from (f"has {word!r}: {what}" for word, what in words.items() if _occurs(word, rest))
+    def _words_to_avoid(self, language: str, text: str) -> Iterator[str]:
+        checked_text = _without_phrases(self.allow.get(language, ()), text)
+        faults = dict(self.avoid.get(language, {}))
+        for fault, words in self.rules.items():
+            faults |= dict.fromkeys(words.get(language, ()), fault)
+        yield from (f"has {word!r}: {fault}" for word, fault in faults.items() if _occurs(word, checked_text))
 
 
 def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Finding]:
@@ -82,9 +84,9 @@ def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Fi
     for file, texts in by_file.items():
         _require_all_languages(path, wording, file.stem)
         for number, text in texts.items():
-            yield from (Finding(str(file), number, what) for what in wording.faults(file.stem, text))
+            yield from (Finding(str(file), number, fault) for fault in wording.faults(file.stem, text))
         if file.stem in wording.lengths:
-            yield from _too_long_on_median(file, texts, wording.lengths[file.stem])
+            yield from _median_findings(file, texts, wording.lengths[file.stem])
     first, *others = by_file
     for other in others:
         for number, text in by_file[other].items():
@@ -93,23 +95,23 @@ def lint(topics: Path, by_file: Mapping[Path, Mapping[int, str]]) -> Iterator[Fi
 
 
 def _require_all_languages(path: Path, wording: Wording, language: str) -> None:
-    for what, words in wording.rules.items():
+    for fault, words in wording.rules.items():
         if language not in words:
-            raise UserError(f"{path}: the rule {what!r} has no words in {language}; a rule holds in all")
+            raise UserError(f"{path}: the rule {fault!r} has no words in {language}; a rule holds in all")
 
 
-def _too_long(text: str, length: Length) -> Iterator[str]:
-    words, marks = _length(text), len(re.findall("[?\uff1f]", text))
-    if words > length.longest:
-        yield f"has a length of {words}; at most {length.longest}"
-    if marks > length.marks:
-        yield f"asks {marks} questions; at most {length.marks}"
+def _length_faults(text: str, limits: LengthLimits) -> Iterator[str]:
+    length, marks = _length(text), len(re.findall("[?\uff1f]", text))
+    if length > limits.longest:
+        yield f"has a length of {length}; at most {limits.longest}"
+    if marks > limits.marks:
+        yield f"asks {marks} questions; at most {limits.marks}"
 
 
-def _too_long_on_median(file: Path, texts: Mapping[int, str], length: Length) -> Iterator[Finding]:
-    middle = median(_length(text) for text in texts.values())
-    if middle > length.median:
-        yield Finding(str(file), 1, f"the median length is {middle:g}; at most {length.median}")
+def _median_findings(file: Path, texts: Mapping[int, str], limits: LengthLimits) -> Iterator[Finding]:
+    median_length = median(_length(text) for text in texts.values())
+    if median_length > limits.median:
+        yield Finding(str(file), 1, f"the median length is {median_length:g}; at most {limits.median}")
 
 
 def _read(path: Path) -> Wording:
@@ -133,13 +135,13 @@ def _read(path: Path) -> Wording:
     return Wording(avoid=avoid, rules=rules, allow=allow, names=names, lengths=_lengths(path, lengths))
 
 
-def _lengths(path: Path, data: JSON) -> Mapping[str, Length]:
-    if not (_is_table(data) and all(_is_length(value) for value in data.values())):
+def _lengths(path: Path, data: JSON) -> Mapping[str, LengthLimits]:
+    if not (_is_table(data) and all(_are_limits(value) for value in data.values())):
         raise UserError(f"{path}: lengths needs, by language, whole numbers median, longest and marks")
-    return {language: Length(**value) for language, value in data.items()}
+    return {language: LengthLimits(**value) for language, value in data.items()}
 
 
-def _is_length(value: JSON) -> bool:
+def _are_limits(value: JSON) -> bool:
     return (
         _is_table(value)
         and value.keys() == {"median", "longest", "marks"}
@@ -165,16 +167,17 @@ def _are_groups(value: JSON) -> bool:
 
 def _occurs(word: str, text: str) -> bool:
     """Whether the text contains the word, as a whole word if its script has spaces; case is ignored."""
-    return re.search(_whole(word), text.casefold()) is not None
+    return re.search(_word_pattern(word), text.casefold()) is not None
 
 
-def _without(phrases: Sequence[str], text: str) -> str:
+def _without_phrases(phrases: Sequence[str], text: str) -> str:
     for phrase in phrases:
-        text = re.sub(_whole(phrase), " ", text.casefold())
+        text = re.sub(_word_pattern(phrase), " ", text.casefold())
     return text
 
 
-def _whole(word: str) -> str:
+def _word_pattern(word: str) -> str:
+    """A regular expression for the word or phrase in casefolded text, not inside another word."""
     before = rf"(?<!{_LETTER})" if re.match(_LETTER, word) else ""
     after = rf"(?!{_LETTER})" if re.match(_LETTER, word[-1:]) else ""
     # Casefolded instead of re.IGNORECASE, with which the class of letters takes 25 ms to compile.
@@ -187,4 +190,4 @@ def _length(text: str) -> int:
 
 def _years(text: str) -> set[str]:
     """The years in a text, without decades; "1957-58" gives both years."""
-    return set(_YEAR.findall(_SHORT_RANGE.sub(r"\1\2 \1\3", text)))
+    return set(_YEAR.findall(_YEAR_RANGE.sub(r"\1\2 \1\3", text)))
