@@ -38,10 +38,10 @@ def _suite_commands() -> dict[str, click.Command]:
     from equipoise import suites
 
     tables = {
-        name: _table_command(name, module.construct) for name, module in suites.parts("construct").items()
+        name: _table_command(name, module.construct) for name, module in suites.modules("construct").items()
     }
     questions = {
-        module.COMMAND: _question_command(module) for module in suites.parts("from_documents").values()
+        module.COMMAND: _question_command(module) for module in suites.modules("from_documents").values()
     }
     return {**tables, **questions}
 

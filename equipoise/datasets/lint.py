@@ -23,7 +23,7 @@ from equipoise.suites import AnySuite, askers
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, Selection
-from equipoise.suites.similarity import alike, folded
+from equipoise.suites.similarity import folded, similar_pairs
 
 TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
@@ -199,7 +199,7 @@ def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
     for text in texts:
         groups[text.among].append(text)
     for group in groups.values():
-        for first, second, share in alike([item.text for item in group]):
+        for first, second, share in similar_pairs([item.text for item in group]):
             yield from _repeat(group[first], group[second], share)
 
 

@@ -71,7 +71,7 @@ def is_ours(data: JSON) -> bool:
 
 
 def _formats() -> Iterator[ResultsFormat]:
-    return iter(suites.parts("published").values())
+    return iter(suites.modules("published").values())
 
 
 # Converting.

@@ -1,4 +1,4 @@
-"""Reads anchor files, and rejects those written for another version of the rubric."""
+"""Reads anchor files, and rejects files written for another version of the rubric."""
 
 from __future__ import annotations
 

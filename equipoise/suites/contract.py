@@ -1,6 +1,6 @@
 """The contract of a suite: its package defines `SUITE`, a `Suite` of functions and descriptions.
 
-A suite needs a name, `cases`, `evaluate`, `values` and `metrics`; all else has a default.
+A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other member has a default.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.plots import Plot
 from equipoise.suites.selection import Selection
 
-# Modules that call models are slow to import, and a caller may want no more than the names of suites.
+# Modules that call models are slow to import, and a caller may need only the names of suites.
 if TYPE_CHECKING:
     from equipoise.judge.judge import Evaluator, Panel
     from equipoise.models.model import Subject
@@ -49,26 +49,26 @@ class RunValues(Protocol):
     def __call__(self, record: Record, scale: Scale, without: str | None = None) -> Values:
         """The values by name; `percent` is the run's figure on the page.
 
-        `without` names an evaluator to leave out, as if it had not been in the panel. A record without a
-        score may have values; the mapping may also be empty.
+        `without` names an evaluator to leave out, as if the panel did not have it. A record without a score
+        may have values; the mapping may also be empty.
         """
 
 
 class Audited(Protocol):
-    """A module that tests a suite's evaluators on anchors, texts whose verdicts are known."""
+    """A module that tests a suite's evaluators on anchors, texts whose right verdicts are known."""
 
     DESIGNS: Mapping[str, Design]
     """The designs of an audit, `quick` and `full`."""
     MIRRORS: Mirrors
-    """Pairs of anchor kinds that show a lean, the first kind's score less the second's; may be empty."""
+    """Pairs of anchor kinds that show a lean: the first kind's score minus the second's; may be empty."""
 
     def load(self, folder: Path, topics: Path, rubric: Any) -> Anchors:
         """The anchors in a folder, for the questions in `topics`. Raises UserError."""
 
     async def judge(self, anchor: Anchor, rubric: Any, evaluator: Evaluator) -> Mapping[str, float | None]:
-        """An evaluator's verdict on an anchor as numbers, by aspect; None where it is not valid.
+        """An evaluator's verdict on an anchor as numbers, by aspect; None for an invalid verdict.
 
-        The evaluator is asked in the same way as about a reply. Raises CallFailed.
+        The evaluator gets the same prompt as for a reply. Raises CallFailed.
         """
 
     def checks(self, judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
@@ -76,32 +76,32 @@ class Audited(Protocol):
 
 
 class Translatable(Protocol):
-    """Judges a single reply as the benchmark does, in whatever language it is."""
+    """Judges a single reply as the benchmark does, in any language."""
 
     async def __call__(self, question: str, reply: str, rubric: Any, evaluator: Evaluator) -> float | None:
         """The score on 0..100; None without a valid verdict. Raises CallFailed."""
 
 
 class Asked(Protocol):
-    """A module that defines a suite's asker cues, and scales of what they may change in an answer."""
+    """A module with a suite's asker cues, and the scales on which cues may move an answer."""
 
     SCALES: Sequence[AskerScale]
-    """The scales of the values of `stances`, the main one first."""
+    """The scales of the values of `stances`, the main scale first."""
     BY_CLUSTER: bool
-    """Whether clusters have equal weight in figures over all languages; for clusters with own languages."""
+    """Whether clusters have equal weight in figures over all languages, because their languages differ."""
 
     def askers(self, selection: Selection, cases: Sequence[Any]) -> Askers:
         """The cues of these cases, read and checked. Raises UserError naming file and line."""
 
     def stances(self, row: RunRow, sides: tuple[str, str]) -> Values:
-        """The positions of an answer, 0 to 100, by the name of the scale; None where unknown; pure.
+        """The position of an answer on each scale, 0 to 100, by the scale's name; None if unknown; pure.
 
         `sides` are the slugs of the first and the second side of the case. On a directed scale, 100 is the
         first side's end and 0 the second's.
         """
 
     def answer(self, row: RunRow) -> str | None:
-        """The answer as one word, by which a changed answer is recognised; None without a score."""
+        """The answer in short, to be compared with answers to other askers; None without a score."""
 
 
 # Defaults.
@@ -112,7 +112,7 @@ def load_rubric(path: Path) -> VerdictRubric:
     return rubric.load(path, material=("question", "reply"), verdict={"score": "scale"})
 
 
-def question(case: Mapping[str, JSON]) -> QuestionRow:
+def question_row(case: Mapping[str, JSON]) -> QuestionRow:
     """The row of a case with a `question` and an `item`, an id that is the same in all languages."""
     language, area = case["language"], case["area"]
     return QuestionRow(
@@ -127,42 +127,42 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
-def level(verdict: Verdict) -> float | None:
-    """The level of the scale that the evaluator gave."""
+def verdict_level(verdict: Verdict) -> float | None:
+    """The level of the scale in a verdict's field `score`; None if the verdict is invalid."""
     return None if verdict.fields is None else verdict.fields.get("score")
 
 
-def labelled(label: Label, judged: Values, scale: Scale) -> Values:
+def label_values(label: Label, judged: Values, scale: Scale) -> Values:
     """The label's score in percent, for suites whose scores lie on the scale."""
     return {"percent": None if label.score is None else scale.percent(label.score)}
 
 
 def no_labels(label: Label, judged: Values, scale: Scale) -> Values:
-    """No values: a person's label alone does not give any figure."""
+    """No values, for suites in which a person's label does not give any figure."""
     return {}
 
 
-def details(record: Record) -> Mapping[str, JSON]:
+def record_details(record: Record) -> Mapping[str, JSON]:
     """The details that `evaluate` returned."""
     return record.details
 
 
-def combine(rows: Sequence[RunRow]) -> Sequence[Cell]:
+def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
     """A cell for each question."""
     return cells(rows)
 
 
-def nothing(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
-    """No summary of its own."""
+def no_summary(rows: Sequence[RunRow], scale: Scale) -> Mapping[str, JSON]:
+    """No keys beside those that all summaries have."""
     return {}
 
 
 def table(summary: Mapping[str, JSON], figure: str = "figure") -> Sequence[Sequence[str]]:
     """A row for each metric, with its interval; `figure` is the heading of the column of values."""
-    return [("", figure, "95 % interval"), *(_row(*item) for item in summary["metrics"].items())]
+    return [("", figure, "95 % interval"), *(_table_row(*item) for item in summary["metrics"].items())]
 
 
-def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
+def _table_row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
     if metric["value"] is None:
         return (name, "-", "-")
     interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
@@ -170,18 +170,18 @@ def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
 
 
 def foresee(case: Any, rubric: Any) -> Sequence[Foreseen]:
-    """The question, and one verdict on the reply."""
+    """A call for the question, and a call for one verdict that quotes the question and one reply."""
     text = str(getattr(case, "question", ""))
     return [Foreseen(role="subject", prompt=text), Foreseen(role="evaluator", prompt=text, quoted=1)]
 
 
 def is_unknown(path: Path) -> Recognised:
-    """Always `no`: the suite does not recognise data by their content."""
+    """Always `no`, for suites that do not recognise their data."""
     return "no"
 
 
 def no_findings(topics: Path) -> Iterator[Finding | Text]:
-    """No findings: there are no rules beyond the loader's."""
+    """No findings, for suites without rules beyond the loader's."""
     return iter(())
 
 
@@ -190,23 +190,21 @@ def no_notes(topics: Path) -> Sequence[str]:
     return ()
 
 
-def no_figures(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """No figures of its own."""
+def no_plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
+    """No plots beside those that all suites have."""
     return ()
 
 
 def no_ranks(models: Mapping[str, Sequence[RunRow]]) -> Sequence[Mapping[str, JSON]]:
-    """No ranks of its own."""
+    """No comparison of ways to rank models."""
     return ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suite(Generic[C, R]):
-    """A benchmark.
+    """A benchmark, as an object in its package. For example (`examples/sixth_suite` is complete)::
 
-    Example; `examples/sixth_suite` has it with all of its functions::
-
-        SUITE = Suite(name="attribution", cases=cases, evaluate=evaluate, values=values, metrics=metrics)
+    SUITE = Suite(name="attribution", cases=cases, evaluate=evaluate, values=values, metrics=metrics)
     """
 
     name: str
@@ -220,13 +218,13 @@ class Suite(Generic[C, R]):
     metrics: Callable[[Sequence[Cell]], Sequence[Metric]]
     """The metrics of these cells, the headline first."""
     options: tuple[Option, ...] = ()
-    """The options of single suites that this suite takes."""
+    """The options that this suite takes besides those that all suites take."""
     rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
     rubric_in_data: bool = False
-    """Whether the rubric was published with the data, so that `rubric` reads it in their folder."""
+    """Whether the rubric was published with the data, so that `rubric` gets the folder of the data."""
     is_judged: bool = True
-    """Whether evaluators judge the replies; if not, none is needed, called or named in results."""
+    """Whether evaluators judge the replies; otherwise no evaluator is needed, called or named in results."""
     verdict_form: VerdictForm = "json"
     """The form of verdict that evaluators are asked for."""
     table: Callable[[Mapping[str, JSON]], Sequence[Sequence[str]]] = table
@@ -235,61 +233,61 @@ class Suite(Generic[C, R]):
     # Names.
 
     title: str = ""
-    """Its title in reports; its name if empty."""
+    """The suite's title in reports; if empty, its name."""
     headline: str = "the score"
-    """Its first metric in words that can precede "is 62 %"."""
+    """The suite's first metric in words that can precede "is 62 %"."""
     meaning: str = ""
-    """The meaning of its headline's unit, in a sentence or two."""
+    """The meaning of the headline's unit, in a sentence or two."""
     clusters: str = "questions"
-    """The name of its clusters in the plural: questions, pairs, territories ..."""
+    """The name of the suite's clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Readable names of slugs that cannot be derived from the slug and the spelling in questions."""
     datasets: tuple[str, ...] = ()
-    """The names of its datasets, the default first; empty if there is only one."""
+    """The names of the suite's datasets, the default first; empty if there is only one."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Defaults of session options, by name, that differ from those of other suites."""
     protocols: Mapping[str, Suite[Any, Any]] = field(default_factory=dict)
-    """Suites for datasets that are asked and judged differently, by dataset; they have this suite's name."""
+    """Suites for datasets that are asked and judged differently, by dataset, with the same `name`."""
     categories: Mapping[str, float] = field(default_factory=dict)
-    """Its verdicts with the score of each, if they are not levels of a scale."""
+    """The score of each possible verdict, if verdicts are not levels of a scale."""
     has_means: bool = True
     """Whether scores lie on the rubric's scale, so that results state each question's mean."""
 
     # From runs to rows, and from rows to figures.
 
-    question: Callable[[Mapping[str, JSON]], QuestionRow] = question
+    question: Callable[[Mapping[str, JSON]], QuestionRow] = question_row
     """The row of a case, given as its JSON."""
-    level: Callable[[Verdict], float | None] | None = level
-    """The score of one evaluator's verdict; None where verdicts are about less than a run."""
-    labelled: Callable[[Label, Values, Scale], Values] = labelled
-    """The `values` of a run if every evaluator agreed with a person's label; None where it does not say.
+    level: Callable[[Verdict], float | None] | None = verdict_level
+    """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
+    labelled: Callable[[Label, Values, Scale], Values] = label_values
+    """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
 
     The second argument is the run's values by its evaluators. People's labels correct figures of these."""
-    details: Callable[[Record], Mapping[str, JSON]] = details
+    details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
-    combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = combine
-    """The cells that these rows make; by default a cell for each question."""
-    summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = nothing
-    """The part of the summary that only this suite has; pure."""
+    combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells
+    """The cells of these rows, of which metrics are made; by default a cell for each question."""
+    summary: Callable[[Sequence[RunRow], Scale], Mapping[str, JSON]] = no_summary
+    """The keys of the summary that only this suite has; pure."""
 
     # Optional abilities.
 
     foresee: Callable[[Any, Any], Sequence[Foreseen]] = foresee
-    """The calls of one run of a case, with one evaluator and without retries, given case and rubric."""
+    """The expected calls of a run, given case and rubric: with one evaluator and without retries."""
     lint: Callable[[Path], Iterator[Finding | Text]] = no_findings
     """Problems of data that the loader accepts, and texts that must be distinct. Raises UserError."""
     recognises: Callable[[Path], Recognised] = is_unknown
-    """Whether a folder or file contains the suite's data, judged by its content rather than its name."""
+    """Whether a folder or file contains the suite's data, by its content rather than its name."""
     notes: Callable[[Path], Sequence[str]] = no_notes
     """Known defects of these data and other remarks, in sentences, for the metadata."""
-    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_figures
-    """The suite's own figures, given the summary, the rows and their cells."""
+    plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots
+    """The suite's own plots, given the summary, the rows and their cells."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks
     """Agreement of two evaluators, or ways of scoring, in ranking models, by aspect; given rows by model."""
     audit: Audited | None = None
-    """Tests its evaluators on texts whose verdicts are known."""
+    """The module that tests evaluators on texts whose right verdicts are known."""
     asked: Asked | None = None
-    """Its askers, with cues in the file `askers.csv` of its data."""
+    """The module with the askers of questions; `askers.csv` beside the data has their cues."""
     judge_reply: Translatable | None = None
     """Judges a reply, also in translation; for suites whose replies are free texts judged one by one."""
 

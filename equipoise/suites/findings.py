@@ -1,4 +1,4 @@
-"""What a suite reports about its own data: findings, and texts that must be distinct."""
+"""The types of a suite's report on its own data: findings, and texts that must be distinct."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from equipoise.core.errors import printable
 
 Recognised = Literal["yes", "perhaps", "part", "no"]
 """Whether a path is a suite's data. `perhaps`: other suites or programs may have such files, too. `part`: the
-file is a part of the data and can only be read with its folder."""
+file is one of several in the suite's format, and can only be read with its folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """A problem in a data file, printed as one line. Lines count from 1."""
+    """A problem in a data file, printed as one line. `line` counts from 1; `what` is the problem in words."""
 
     path: str
     line: int
@@ -22,7 +22,7 @@ class Finding:
 
     @classmethod
     def at(cls, where: str, what: str) -> Self:
-        """A finding at `file:line`."""
+        """A finding at `where`, which is `file:line`."""
         path, _, line = where.rpartition(":")
         return cls(path, int(line), what)
 
@@ -32,10 +32,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A text at `file:line` that must not occur twice.
+    """A text that must not occur twice; `where` is its `file:line`.
 
-    It is compared with other texts of the same `among` (a language, say). Texts of the same `owner` may be
-    near-duplicates, but not identical.
+    A text is compared with the other texts of the same `among`, such as a language. Texts of the same
+    `owner`, such as a case, may be near-duplicates, but not identical.
     """
 
     where: str

@@ -1,4 +1,4 @@
-"""Plots as plain data: a suite describes its plots here, and reports draw them."""
+"""Plots as plain data: suites make them, and reports draw them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Plot:
     The kinds: `intervals` are points with whiskers, one for each row. `stacked` are shares of a whole, a bar
     for each name. A `matrix` has a text in each cell, and shades the cell by its value if it has one. `lines`
     connect values over `x` in the order of the rows, a line for each series. `bars` show values over `x`, the
-    series side by side. `checks` are points with whiskers before the band in which they should be, a panel
-    for each series.
+    series side by side. `checks` are points with whiskers before the band, `from` and `to`, in which they
+    should be, a panel for each series; `ruling` says whether a check found a fault.
 
     The rows have the COLUMNS of the kind. Slugs and language codes in `name`, `row` and `column` are shown in
     their readable form. A value of None is not drawn. `unit` is the unit of the values, `low` and `high` are
@@ -53,10 +53,10 @@ class Plot:
     @property
     def open(self) -> Plot:
         """The plot with only those rows that a page draws."""
-        return replace(self, rows=[row for row in self.rows if not (self.folds and _holds_zero(row))])
+        return replace(self, rows=[row for row in self.rows if not (self.folds and _contains_zero(row))])
 
 
-def _holds_zero(row: Mapping[str, JSON]) -> bool:
+def _contains_zero(row: Mapping[str, JSON]) -> bool:
     """Whether the interval contains zero; also True without an interval."""
     low, high = row["low"], row["high"]
     return low is None or high is None or low <= 0 <= high

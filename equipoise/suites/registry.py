@@ -47,33 +47,35 @@ def require(name: str, *others: str) -> None:
         raise UserError(f"there is no suite {name!r}; {hint} are {', '.join(known)}")
 
 
-def add_project(below: Path) -> None:
+def add_project(start: Path) -> None:
     """Add a project's own suites: the packages in `suites` beside its benchmark tests.
 
-    The project is the nearest folder with benchmark tests, from `below` upwards.
+    The project is the nearest folder with benchmark tests, from `start` upwards.
     """
-    folder = _project(below) / "suites"
+    folder = _project(start) / "suites"
     if folder.is_dir() and str(folder) not in suites.__path__:
+        # The packages become importable as `equipoise.suites.NAME`, like those that are shipped.
         suites.__path__.append(str(folder))
         for function in (names, load, options):
             function.cache_clear()
 
 
-def _project(below: Path) -> Path:
-    return next((folder for folder in (below, *below.parents) if (folder / TESTS).is_dir()), below)
+def _project(start: Path) -> Path:
+    return next((folder for folder in (start, *start.parents) if (folder / TESTS).is_dir()), start)
 
 
-def require_consistent_names(below: Path, *, with_data: bool = False) -> None:
+def require_consistent_names(start: Path, *, with_data: bool = False) -> None:
     """Raise UserError, saying what to rename, if the parts of a suite of the project differ in name.
 
     The project is found as in `add_project`. Rubric and data count only `with_data`.
     """
-    folder = _project(below)
+    folder = _project(start)
     if (folder / "suites").is_dir():
+        # Some rubrics belong to commands, such as translate, and to no suite.
         rubrics = {path.stem for path in (SHIPPED / "rubric").glob("*.toml")}
-        own = {path.parent.name for path in (folder / "suites").glob("*/__init__.py")}
-        others = {*names(), *rubrics} - own
-        naming.require_consistent_names(folder, TESTS, others, with_data=with_data)
+        project_suites = {path.parent.name for path in (folder / "suites").glob("*/__init__.py")}
+        other_names = {*names(), *rubrics} - project_suites
+        naming.require_consistent_names(folder, TESTS, other_names, with_data=with_data)
 
 
 def _package(name: str) -> ModuleType:
@@ -81,6 +83,7 @@ def _package(name: str) -> ModuleType:
     try:
         package: ModuleType = point.load() if point else import_module(f"{suites.__name__}.{name}")
     except TypeError as error:
+        # A missing or unknown member of Suite(...) is the user's mistake, any other TypeError a bug.
         reason = str(error).removeprefix("Suite.__init__() ")
         if reason == str(error):
             raise
@@ -107,16 +110,16 @@ def load(name: str) -> AnySuite:
 def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     """The path of the rubric for a dataset: the project's file below `root`, or the shipped one.
 
-    If the rubric was published with the data, the folder of the data. Raises UserError if these are missing
-    or changed.
+    If the rubric was published with the data, the path is the folder of the data. Raises UserError if the
+    data are missing or changed.
     """
     if suite.rubric_in_data:
         return dataset_folder(suite.name, dataset, root)
     return nearest(f"rubric/{suite.name}.toml", root)
 
 
-def parts(module: str) -> dict[str, Any]:
-    """The modules of this name in the packages of suites, by suite; a suite may have none."""
+def modules(module: str) -> dict[str, Any]:
+    """The modules of this name in the packages of suites, by suite; suites without one are left out."""
     packages = {name: _package(name).__name__ for name in names()}
     return {
         name: import_module(f"{package}.{module}")
@@ -134,17 +137,19 @@ def options() -> Mapping[Option, Sequence[str]]:
     by_name: dict[str, tuple[Option, list[str]]] = {}
     for name in names():
         for option in load(name).options:
-            first, suites_of = by_name.setdefault(option.name, (option, []))
+            first, suite_names = by_name.setdefault(option.name, (option, []))
             if first != option:
-                raise UserError(f"{option.flag}: the suites {suites_of[0]} and {name} declare it in two ways")
-            suites_of.append(name)
+                raise UserError(
+                    f"{option.flag}: the suites {suite_names[0]} and {name} declare it in two ways"
+                )
+            suite_names.append(name)
     return dict(by_name.values())
 
 
 def defaults_of(selected: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
-    """The defaults of each of these suites, by name; a suite without judging has no evaluator."""
-    suites_of = {name: load(name) for name in selected}
+    """The defaults of session options by suite and option; a suite without judging has no evaluator."""
+    by_name = {name: load(name) for name in selected}
     return {
         name: suite.defaults if suite.is_judged else {**suite.defaults, "evaluator_model": None}
-        for name, suite in suites_of.items()
+        for name, suite in by_name.items()
     }

@@ -26,7 +26,7 @@ PINS = "original.toml"
 OWN = "own"
 """The name of a suite's own dataset, if the published dataset is the only other one."""
 VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
-"""The environment variable for a folder of published data; its subfolders have the names used to fetch."""
+"""The environment variable with a folder of published data, in which a folder `NAME` is from `fetch NAME`."""
 LICENCE = "LICENCE.md"
 """The licence page beside fetched data; it is written before the data."""
 
@@ -36,10 +36,10 @@ def nearest(path: str, root: Path) -> Path:
 
     A folder that contains only published data does not replace a shipped folder, nor does a file.
     """
-    own, other = root / path, SHIPPED / path
-    if other.is_dir():
-        return own if own.is_dir() and not is_only_fetched(own) else other
-    return own if own.exists() else other
+    own, shipped = root / path, SHIPPED / path
+    if shipped.is_dir():
+        return own if own.is_dir() and not is_only_fetched(own) else shipped
+    return own if own.exists() else shipped
 
 
 def is_only_fetched(folder: Path) -> bool:
@@ -60,10 +60,10 @@ def topic_folders(root: Path) -> list[Path]:
 class Original:
     """A benchmark's published files: `files` maps local names to SHA-256 digests (hexadecimal).
 
-    `name`, by which they are fetched, is the name of a suite or of one of its datasets; `folder` is the
-    folder in topics with the pins. `paths` gives the repository path of files with another name there.
-    `stated` is the file that states the licence, if known, and `terms` are the terms of use. `unchanged`
-    lists folders beside the pins whose editions never change, and are compared with nothing.
+    `name`, the argument of `equipoise fetch`, is the name of a suite or of one of its datasets; `folder` is
+    the folder in topics with the pins. `paths` maps local names to paths in the repository, where these
+    differ. `stated` is the file that states the licence, if known, and `terms` are the terms of use.
+    `unchanged` lists folders beside the pins whose texts are not checked for overlap with published texts.
     """
 
     name: str
@@ -117,13 +117,13 @@ def originals(topics: Sequence[Path]) -> dict[str, Original]:
     paths = {
         path.parent.name: (path, path.parent.relative_to(folder).as_posix())
         for folder in reversed(topics)
-        for depth in ("*", "*/*")
-        for path in folder.glob(f"{depth}/{PINS}")
+        for pattern in ("*", "*/*")
+        for path in folder.glob(f"{pattern}/{PINS}")
     }
-    return {name: _read(*paths[name]) for name in sorted(paths)}
+    return {name: _read_pins(*paths[name]) for name in sorted(paths)}
 
 
-def _read(path: Path, folder: str) -> Original:
+def _read_pins(path: Path, folder: str) -> Original:
     try:
         return Original(name=path.parent.name, folder=folder, **tomllib.loads(read_bytes(path).decode()))
     except (OSError, ValueError, TypeError) as error:
@@ -151,46 +151,44 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
     Raises UserError, with the command that fetches them, if files are missing or changed. A folder named by
     VARIABLE that was not fetched may have fewer files, but no changed ones.
     """
-    named, pinned = os.environ.get(VARIABLE), originals(topics).get(name)
-    folders, to = [folder / (pinned.folder if pinned else name) / ORIGINAL for folder in topics], ""
-    dataset = pinned.dataset if pinned else ORIGINAL
-    if named:
-        folders, to = [Path(named) / name, *folders], f" --to {shlex.quote(named)}"
+    original, named_folder = originals(topics).get(name), os.environ.get(VARIABLE)
+    path, command = Path(original.folder if original else name) / ORIGINAL, f"equipoise fetch {name}"
+    candidates = [(folder / path, command, False) for folder in topics]
+    if named_folder:
+        command += f" --to {shlex.quote(named_folder)}"
+        candidates.insert(0, (Path(named_folder) / name, command, True))
     faults: list[str] = []
-    for folder in folders:
-        is_named = bool(named) and not faults
-        fault = _fault(folder, pinned, may_hold_less=is_named and not (folder / LICENCE).is_file())
+    for folder, fetch, is_named in candidates:
+        fault = _fault(folder, original, allows_missing=is_named and not (folder / LICENCE).is_file())
         if fault is None:
-            _refuse_changed(folder, pinned, f"equipoise fetch {name}{to if is_named else ''}")
+            _refuse_changed(folder, original, fetch)
             return folder
         faults.append(fault)
-    what = next(filter(None, faults), f"missing, also in ${VARIABLE}" if named else "missing")
-    raise UserError(
-        f"--dataset {dataset}: the original data of {name} are {what}; run: equipoise fetch {name}{to}"
-    )
+    fault = next(filter(None, faults), f"missing, also in ${VARIABLE}" if named_folder else "missing")
+    dataset = original.dataset if original else ORIGINAL
+    raise UserError(f"--dataset {dataset}: the original data of {name} are {fault}; run: {command}")
 
 
-def _fault(folder: Path, pinned: Original | None, *, may_hold_less: bool) -> str | None:
+def _fault(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
     """What is wrong with the data in a folder: empty if it has no data, None if nothing is wrong."""
     try:
         if not folder.is_dir() or not any(_is_data(item) for item in folder.iterdir()):
             return ""
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
-    missing = pinned.missing(folder) if pinned else []
-    if pinned is None or not missing or (may_hold_less and len(missing) < len(pinned.files)):
+    missing = original.missing(folder) if original else []
+    if original is None or not missing or (allows_missing and len(missing) < len(original.files)):
         return None
-    return (
-        f"incomplete in {folder} ({len(missing)} of {len(pinned.files)} files missing, such as {missing[0]})"
-    )
+    counts = f"{len(missing)} of {len(original.files)} files missing"
+    return f"incomplete in {folder} ({counts}, such as {missing[0]})"
 
 
-def _refuse_changed(folder: Path, pinned: Original | None, fetch: str) -> None:
-    """Raise UserError if a file in this folder differs from the published one."""
-    if pinned and (changed := pinned.changed(folder)):
+def _refuse_changed(folder: Path, original: Original | None, fetch: str) -> None:
+    """Raise UserError if a file in this folder differs from the published one. `fetch` is a command."""
+    if original and (changed := original.changed(folder)):
         raise UserError(
-            f"--dataset {pinned.dataset}: {folder / changed[0]} differs from the published file "
-            f"({len(changed)} of {len(pinned.files)} files); run: {fetch}, which "
+            f"--dataset {original.dataset}: {folder / changed[0]} differs from the published file "
+            f"({len(changed)} of {len(original.files)} files); run: {fetch}, which "
             "restores it, or use changed data with --topics"
         )
 

@@ -20,19 +20,20 @@ DEFAULT_AREA = "general"
 INDEX = "index.csv"
 """The table beside question files with the id, area and slug of each line."""
 SCRIPTED = "scripted"
-"""The folder in a dataset with texts of known leaning, by which it was checked; models never see them."""
+"""The folder in a dataset with texts of known lean, with which the suite was checked; models never see it."""
 ASKERS, ASKER_NAMES = "askers.csv", "asker_names.csv"
-"""The files of asker cues. Their hash is separate, because plain questions do not use them."""
+"""The files of asker cues, which have their own hash, because plain questions do not use them."""
 WORDING = "wording.toml"
 """The rules of wording that `equipoise validate` applies to a dataset; models never see them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which cases of a suite to use. `limit` counts the items of each file; empty `languages` means all.
+    """The criteria by which cases of a suite are selected.
 
-    `topics` is the file or folder of the `dataset`, which is None if a suite has only one. `options` holds
-    the values of the suite's own options that the user has set.
+    `topics` is the file or folder of the `dataset`, which is None if a suite has only one. `options` has the
+    values of the suite's own options that the user has set. Empty `languages` means all. `limit` is the
+    maximum number of items from each file; None means all.
     """
 
     topics: Path
@@ -47,13 +48,13 @@ class Selection:
 
 
 def about(topics: Path, suite: str, dataset: str | None) -> About | None:
-    """What the questions in a folder, or in a file of it, are about; None if no file says so.
+    """The content of ABOUT for the questions in a folder, or in a file of it; None without such a file.
 
     A dataset without such a file uses that of the suite's own dataset. Raises UserError naming file and key.
     """
     folder = topics if topics.is_dir() else topics.parent
-    shipped = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    path = next((path for path in (parent / ABOUT for parent in (folder, *shipped)) if path.is_file()), None)
+    own = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
+    path = next((path for path in (parent / ABOUT for parent in (folder, *own)) if path.is_file()), None)
     if path is None:
         return None
     with reading(path) as (data, _):
@@ -72,7 +73,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
 
 
 def data_files(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
-    """The files that `data_hash` covers: the first 16 digits of the SHA-256 of each, by name."""
+    """The first 16 digits of the SHA-256 of each file in `data_hash`, by the file's name."""
     return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _contents(topics, datasets)}
 
 

@@ -1,4 +1,4 @@
-"""Options that several suites take; those of a single suite are in its own package."""
+"""Options that several suites take; an option of a single suite is in its package."""
 
 from __future__ import annotations
 

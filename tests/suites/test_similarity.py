@@ -6,21 +6,21 @@ import random
 
 import pytest
 
-from equipoise.suites.similarity import alike, grams, holds, similarity
+from equipoise.suites.similarity import contains, ngrams, similar_pairs, similarity
 
 
 def test_similarity_is_the_jaccard_index_of_trigrams() -> None:
     """abc, bcd and cde against abc, bcd: two of three."""
-    assert list(alike(["abcde", "abcd"], 0.6)) == [(0, 1, 2 / 3)]
-    assert list(alike(["abcde", "abcd"], 0.7)) == []
-    assert list(alike(["ab", "AB", "a", ""], 0.8)) == [(0, 1, 1.0)]
+    assert list(similar_pairs(["abcde", "abcd"], 0.6)) == [(0, 1, 2 / 3)]
+    assert list(similar_pairs(["abcde", "abcd"], 0.7)) == []
+    assert list(similar_pairs(["ab", "AB", "a", ""], 0.8)) == [(0, 1, 1.0)]
 
 
 def test_no_pair_is_missed() -> None:
     """Those found are those that a comparison of all with all finds."""
     chance = random.Random(7)  # noqa: S311 - not a secret
     texts = ["".join(chance.choices("abc", k=chance.randint(0, 14))) for _ in range(200)]
-    sets = [grams(text) for text in texts]
+    sets = [ngrams(text) for text in texts]
     for least in (0.5, 0.8, 1.0):
         expected = {
             (first, second)
@@ -28,7 +28,7 @@ def test_no_pair_is_missed() -> None:
             for first in range(second)
             if len(sets[first] & sets[second]) >= least * len(sets[first] | sets[second])
         }
-        assert {(first, second) for first, second, _ in alike(texts, least)} == expected
+        assert {(first, second) for first, second, _ in similar_pairs(texts, least)} == expected
 
 
 def test_pairs_of_characters() -> None:
@@ -66,4 +66,4 @@ def test_a_text_holds_another(subtests: pytest.Subtests) -> None:
     ]
     for text, part, is_held in cases:
         with subtests.test(f"{part!r} in {text!r}"):
-            assert holds(text, part) is is_held
+            assert contains(text, part) is is_held

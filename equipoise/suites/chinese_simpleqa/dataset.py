@@ -18,7 +18,7 @@ from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
-from equipoise.suites.similarity import folded, holds
+from equipoise.suites.similarity import contains, folded
 
 LANGUAGE = "zh-CN"
 QUESTIONS = "questions.jsonl"
@@ -325,5 +325,5 @@ def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Find
     for answer in (data.get("answer"), *(others if isinstance(others, list) else ())):
         if not isinstance(answer, str) or len(folded(answer)) < _LEAST_LEAK:
             continue
-        if holds(question, answer):
+        if contains(question, answer):
             yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")

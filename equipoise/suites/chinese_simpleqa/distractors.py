@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from equipoise.suites.chinese_simpleqa.scoring import normal
-from equipoise.suites.similarity import holds
+from equipoise.suites.similarity import contains
 
 _HAN_FIGURES = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
 _FIGURES = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_FIGURES}]+")
@@ -24,7 +24,7 @@ def faults(question: str, accepted: Sequence[str], wrong: Sequence[str], kind: s
     """The faults of a question's distractors, as short phrases."""
     answer, right = accepted[0], {normal(text) for text in accepted}
     for text in wrong:
-        if len(normal(text)) > 1 and holds(question, text):
+        if len(normal(text)) > 1 and contains(question, text):
             yield f"the distractor {text!r} stands in the question, which rules it out; choose another"
         if normal(text) in right:
             yield f"the distractor {text!r} is accepted as right; choose another"

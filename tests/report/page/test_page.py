@@ -27,7 +27,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
-from equipoise.suites.contract import no_figures
+from equipoise.suites.contract import no_plots
 from equipoise.suites.plots import COLUMNS, Plot
 
 VENDOR = ROOT / "equipoise" / "report" / "page" / "vendor"
@@ -510,7 +510,7 @@ def test_vendored_scripts_carry_version_and_licence() -> None:
 
 def test_every_suite_offers_a_figure_of_its_own() -> None:
     """Which the page draws without knowing the suite."""
-    assert [name for name in SHIPPED if suites.load(name).plots is no_figures] == []
+    assert [name for name in SHIPPED if suites.load(name).plots is no_plots] == []
 
 
 def test_what_is_known_of_the_evaluators(words: str) -> None:

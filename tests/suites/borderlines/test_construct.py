@@ -204,7 +204,7 @@ def test_suites_that_build_data_have_a_command(monkeypatch: pytest.MonkeyPatch, 
 
     press = SimpleNamespace(COMMAND="articles", __doc__="Build questions on the press.")
     parts = {"construct": {"polls": SimpleNamespace(construct=build)}, "from_documents": {"press": press}}
-    monkeypatch.setattr("equipoise.suites.parts", parts.__getitem__)
+    monkeypatch.setattr("equipoise.suites.modules", parts.__getitem__)
     shown = run("--help").stdout
     assert "polls     Build the polls." in shown
     assert "articles  Build questions on the press." in shown

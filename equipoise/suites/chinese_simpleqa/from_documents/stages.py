@@ -16,7 +16,7 @@ from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import normal
 from equipoise.suites.construct_contract import Draft, Stage, StageResult
-from equipoise.suites.similarity import alike, holds, similarity
+from equipoise.suites.similarity import contains, similar_pairs, similarity
 
 LEAST_QUALITY = 3
 """The minimum quality of a document, 1 to 5."""
@@ -115,7 +115,7 @@ class StageSettings:
 
     async def _feedback(self, row: Draft, question: Draft, models: JobModels) -> str:
         """The critic's request for changes; empty if there is none."""
-        if holds(question["question"], question["answer"]):
+        if contains(question["question"], question["answer"]):
             return "the question holds its answer"
         critic = models.evaluators[self.critic]
         verdict = await self._ask(critic, "critique", models, text=row["text"], **_asked(question))
@@ -189,7 +189,7 @@ class StageSettings:
         new = answer["question"].strip() if answer else row["question"]
         share = similarity(normal(new), normal(row["near"]), PAIR)
         rewritten = {**row, "question": new, "rewritten_from": row["question"]}
-        if share >= ALIKE or holds(new, row["answer"]):
+        if share >= ALIKE or contains(new, row["answer"]):
             return StageResult(row=rewritten, reason=f"near-duplicate: of {row['near']}")
         outcome = await self._criteria(rewritten, models)
         return outcome if outcome.reason else await self._verification(rewritten, models)
@@ -217,7 +217,7 @@ def distinct(rows: Sequence[Draft]) -> list[StageResult]:
 def _near(rows: Sequence[Draft]) -> dict[int, list[int]]:
     """Indices of earlier near-duplicates by the index of a question, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
-    for earlier, later, share in alike([normal(row["question"]) for row in rows], ALIKE, PAIR):
+    for earlier, later, share in similar_pairs([normal(row["question"]) for row in rows], ALIKE, PAIR):
         shares.setdefault(later, []).append((-share, earlier))
     return {later: [earlier for _, earlier in sorted(ranked)] for later, ranked in shares.items()}
 
