@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from equipoise.cli.output import say, show, tell, width
+from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.core import env_file
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
@@ -46,14 +46,14 @@ _MODULES: Mapping[str, str] = {
 }
 """The module of each command. It is imported when the command is used."""
 
-ASKING = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
-"""The commands that ask models."""
+_CALLING_MODELS = ("audit", "backtranslate", "check", "construct", "sweep", "translate")
+"""The commands that call models."""
 
 
 class _Commands(click.Group):
     """The group of commands. It imports a command when it is used, and shows user errors as one line.
 
-    The exit status is then 4, as in pytest, or 2 if the command was interrupted.
+    A user error exits with 4, as in pytest, and an interruption with 2.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -66,27 +66,27 @@ class _Commands(click.Group):
         return command
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
-        with _usage_is_4():
+        with _exit_4_on_usage_error():
             return super().make_context(*arguments, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            with interruptible(), _usage_is_4():
+            with interruptible(), _exit_4_on_usage_error():
                 return super().invoke(ctx)
         except UserError as error:
-            say(f"ERROR: {error}", err=True)
+            print_line(f"ERROR: {error}", err=True)
             ctx.exit(4)
         except SessionStopped as error:
-            say(f"ERROR: {error}", err=True)
+            print_line(f"ERROR: {error}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
-            # This is outside of calls. While calls are in flight, the session of jobs handles it.
-            tell(f"ERROR: {stopped('interrupted')}")
+            # Only outside of calls: an interrupted session of calls raises SessionStopped.
+            print_notice(f"ERROR: {stopped('interrupted')}")
             ctx.exit(2)
 
 
 @contextmanager
-def _usage_is_4() -> Iterator[None]:
+def _exit_4_on_usage_error() -> Iterator[None]:
     """Exit with 4 for usage errors. Click's own status, 2, here means an interruption."""
     try:
         yield
@@ -114,12 +114,12 @@ def main(ctx: click.Context) -> None:
 
     require_posix()
     suites.add_project(Path.cwd())
-    # The pytest process that `run` becomes reads the file itself.
+    # `run` becomes a pytest process, which reads .env itself.
     if ctx.invoked_subcommand != "run":
         ctx.obj = variables = env_file.load(Path.cwd(), os.environ)
         ctx.call_on_close(lambda: variables.unset(os.environ))
-        if ctx.invoked_subcommand in ASKING and variables.about:
-            say(variables.about, err=True)
+        if ctx.invoked_subcommand in _CALLING_MODELS and variables.about:
+            print_line(variables.about, err=True)
 
 
 @main.command()
@@ -133,9 +133,9 @@ def main(ctx: click.Context) -> None:
 def recover(journal: Path, output: Path | None) -> None:
     """Rebuild the results JSON from JOURNAL, however its session ended. Makes no call."""
     from equipoise.report.terminal import summary
-    from equipoise.results.recover import recover
+    from equipoise.results import recover as journal_recovery
     from equipoise.suites.resources import SHIPPED
 
-    recovered = recover(journal, output, roots=(Path.cwd(), SHIPPED))
-    show(summary(recovered.rows, recovered.data, path=shown(recovered.path), width=width()))
-    show(f"warning:   {warning}" for warning in recovered.warnings)
+    recovered = journal_recovery.recover(journal, output, roots=(Path.cwd(), SHIPPED))
+    print_wrapped(summary(recovered.rows, recovered.data, path=shown(recovered.path), width=width()))
+    print_wrapped(f"warning:   {warning}" for warning in recovered.warnings)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.model_options import asks_named_models, settings_of, spent
-from equipoise.cli.output import say, show, tell, width
+from equipoise.cli.model_options import call_options, call_settings, usage_line
+from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @click.option(
     "--folder", type=click.Path(path_type=Path), default=Path("results"), help="The folder of the results."
 )
-@asks_named_models
+@call_options
 def audit(
     names: tuple[str, ...],
     evaluators: tuple[str, ...],
@@ -69,7 +69,7 @@ def audit(
     from equipoise import suites
     from equipoise.audit import plan, report
 
-    settings = settings_of({**options, "model": evaluators[0]}, evaluators)
+    settings = call_settings({**options, "model": evaluators[0]}, evaluators)
     settings = replace(
         settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
     )
@@ -84,7 +84,7 @@ def audit(
             if outcome.audit is not None:
                 by_evaluator.setdefault(outcome.evaluator, {})[planned.suite] = outcome.audit
     if len(plans) > 1 and len(by_evaluator) > 1:
-        show(report.ranking(by_evaluator, width()))
+        print_wrapped(report.ranking(by_evaluator, width()))
 
 
 def _plan(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
@@ -103,14 +103,14 @@ def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool)
 
     with click.progressbar(length=len(plan.runs()), label=f"judging {plan.suite}", file=sys.stderr) as bar:
         outcomes, totals = run.run_audit(
-            plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=tell
+            plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=print_notice
         )
     done = {item.evaluator: (item.audit, item.path) for item in outcomes if item.audit and item.path}
     for name in report.rank_evaluators({name: audit["checks"] for name, (audit, _) in done.items()}):
         audit, path = done[name]
-        show([*report.lines(name, audit, width()), f"audit: {shown(path)}", ""])
+        print_wrapped([*report.lines(name, audit, width()), f"audit: {shown(path)}", ""])
     for item in outcomes:
         if item.missing:
-            show([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
-    say(spent(totals))
+            print_wrapped([f"{item.evaluator}: audit incomplete: {item.missing:,} verdicts failed", ""])
+    print_line(usage_line(totals))
     return outcomes

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from equipoise.cli.model_options import asks_named_models, settings_of, spent, warn_of_keys
-from equipoise.cli.output import say, show, tell
+from equipoise.cli.model_options import call_options, call_settings, usage_line, warn_of_keys
+from equipoise.cli.output import print_line, print_notice, print_wrapped
 from equipoise.cli.parameters import NAME
 from equipoise.core.files import shown
 from equipoise.suites import rubric_path
@@ -48,7 +48,7 @@ from equipoise.suites.resources import nearest
     help="About how many replies.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
-@asks_named_models
+@call_options
 def backtranslate(
     results: Path,
     targets: tuple[str, ...],
@@ -71,7 +71,7 @@ def backtranslate(
     from equipoise.results import sections
     from equipoise.studies import backtranslate
 
-    settings = settings_of({**options, "model": translator}, evaluators)
+    settings = call_settings({**options, "model": translator}, evaluators)
     side = load(results)
     sections.refuse_other_version(results, side.data)
     rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
@@ -80,7 +80,7 @@ def backtranslate(
     chosen = backtranslate.draw_sample(side, targets, sample, seed)
     prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
-    say(
+    print_line(
         f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
         f"{chosen.translations} translations, and {len(chosen.texts)} verdicts of each evaluator",
         err=True,
@@ -95,9 +95,9 @@ def backtranslate(
             settings,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
-            tell=tell,
+            tell=print_notice,
         )
-    show(added.backtranslation_lines(section))
+    print_wrapped(added.backtranslation_lines(section))
     price = "unknown" if section["cost_usd"] is None else f"{section['cost_usd']:.4f} USD"
-    say(f"{spent(totals)}; cost {price}")
-    say(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")
+    print_line(f"{usage_line(totals)}; cost {price}")
+    print_line(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")

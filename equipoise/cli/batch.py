@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.output import show
+from equipoise.cli.output import print_wrapped
 from equipoise.core.errors import UserError
 from equipoise.runner import exit_status
 
@@ -37,7 +37,7 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
 
     folders = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
     statuses = ask_batches.ask(ask_batches.find(folders), "get")
-    show(ask_batches.lines(statuses) if statuses else ["no batches wait"])
+    print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
     ctx.exit(0 if all(item.is_over for item in statuses) else exit_status.BATCHES_WAITING)
 
 
@@ -52,7 +52,7 @@ def cancel(paths: Sequence[Path]) -> None:
     from equipoise.runner import ask_batches
 
     statuses = ask_batches.ask(ask_batches.find(paths), "cancel")
-    show(ask_batches.lines(statuses) if statuses else ["no batches wait"])
+    print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
 
 
 @batch.command()
@@ -71,7 +71,7 @@ def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
         raise UserError("give --batch ID, or --none if there is no batch, or none that can be read")
     settled = ask_batches.settle(path, intent, name)
     what = f"batch {name}" if name else "none: the same command sends its calls again"
-    show([f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {what}"])
+    print_wrapped([f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {what}"])
 
 
 _PASS_THROUGH = {"ignore_unknown_options": True}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.output import say, show, tell
+from equipoise.cli.output import print_line, print_notice, print_wrapped
 from equipoise.core.env_file import EnvFile
 from equipoise.core.errors import UserError
 from equipoise.core.session_options import GROUPS, OPTIONS
@@ -39,20 +39,20 @@ _SESSION_OPTIONS = (
 """The options of a session that affect the calls of this command or the estimate of costs."""
 
 
-def _session_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def _add_session_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_SESSION_OPTIONS):
         flags = [option.flag, option.alias] if option.alias else [option.flag]
-        declared = click.option(
+        add_option = click.option(
             *flags, option.name, metavar=option.metavar, multiple=option.many, help=option.help, default=None
         )
-        command = declared(command)
+        command = add_option(command)
     return command
 
 
 @click.command()
 @click.argument("names", metavar="[SUITE]...", nargs=-1)
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
-@_session_options
+@_add_session_options
 @click.pass_context
 def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **options: Any) -> None:
     """Ask the model and its evaluators a few short questions, and report what their endpoints support.
@@ -69,22 +69,22 @@ def check(ctx: click.Context, /, names: tuple[str, ...], is_json: bool, **option
 
     settings, suite_names = _settings(ctx, names, options)
     targets = targets_of(settings)
-    message = announcement(settings, targets)
-    # With --json a program reads the output, so the message goes to standard error.
-    tell(message) if is_json else say(message)
-    checked = probe_models(settings, targets)
+    # With --json a program reads standard output.
+    print_announcement = print_notice if is_json else print_line
+    print_announcement(announcement(settings, targets))
+    models = probe_models(settings, targets)
     root = Path.cwd()
-    suites, total = checked_suites(settings, root, suite_names, checked, SessionAudits(root))
+    suites, total = checked_suites(settings, root, suite_names, models, SessionAudits(root))
     if is_json:
         data = {
-            "models": [item.to_json() for item in checked],
+            "models": [item.to_json() for item in models],
             "suites": [item.to_json() for item in suites],
             "total": total.to_json(),
         }
         click.echo(json_io.dumps(data, indent=True), nl=False)
     else:
-        show(["", *report.lines(checked, suites, total)])
-    ctx.exit(1 if any(item.support.error is not None for item in checked) else 0)
+        print_wrapped(["", *report.lines(models, suites, total)])
+    ctx.exit(1 if any(item.support.error is not None for item in models) else 0)
 
 
 def _settings(
@@ -103,13 +103,13 @@ def _settings(
         if value not in (None, ())
     }
     origins = (ctx.find_object(EnvFile) or EnvFile()).origins
-    settings = settings_of(command_line, os.environ, _ini(), suite_names, origins)
+    settings = settings_of(command_line, os.environ, _ini_values(), suite_names, origins)
     if settings.model is None:
         raise UserError("which model? Name it with --model, as in: equipoise check --model gpt-x")
     return settings, suite_names
 
 
-def _ini() -> dict[str, str]:
+def _ini_values() -> dict[str, str]:
     """The values of session options in ./pytest.ini, by name, empty if it cannot be opened. Raises UserError.
 
     A session also reads the other ini files that pytest accepts, such as pyproject.toml and tox.ini.

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from equipoise.cli.gate_options import GateOptions, decide, gate_options, publish, write_json
-from equipoise.cli.output import show, width
+from equipoise.cli.output import print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.runner import exit_status
 
@@ -53,7 +53,7 @@ def compare(
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*earlier, *candidates):
         comparisons = compare_files(earlier, candidates, gating.rules, allows_mismatch=gating.allow_mismatch)
-    show(comparison.report_lines(comparisons, width()))
+    print_wrapped(comparison.report_lines(comparisons, width()))
     for part in comparisons:
         publish({part["comparison"]["candidate"]["subject_model"]: part})
     if output:
@@ -125,4 +125,4 @@ def robustness(results: tuple[Path, ...]) -> None:
         sides = panels.load(results)
         rankings = panels.scores_by_panel(sides)
         correlations, within = panels.rank_correlations(rankings), panels.evaluator_agreement(sides)
-    show(comparison.ranking_lines(rankings, correlations, within, width()))
+    print_wrapped(comparison.ranking_lines(rankings, correlations, within, width()))

@@ -10,12 +10,13 @@ import click
 from click.shell_completion import CompletionItem
 
 from equipoise import suites
-from equipoise.cli.help import PYTEST
+from equipoise.cli.help import PYTEST_OPTIONS
 from equipoise.core.options import Option
 from equipoise.core.session_options import OPTIONS
 from equipoise.suites.shared_options import DATASET
 
 ALL = "all"
+"""The name that stands for all suites."""
 _FLAG = re.compile(r"--[\w-]+")
 
 
@@ -25,25 +26,25 @@ class SessionCommand(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completions of options: those of the chosen suites, and the most useful ones of pytest."""
         options = (*OPTIONS, *_suite_options(ctx.params.get("suite") or ALL))
-        pytest = ((flag, about) for text, about in PYTEST.items() for flag in _FLAG.findall(text))
+        pytest = ((flag, about) for text, about in PYTEST_OPTIONS.items() for flag in _FLAG.findall(text))
         helps = {**{option.flag: option.help for option in options}, **dict(pytest), "--help": "all options"}
         return [CompletionItem(flag, help=helps[flag]) for flag in helps if flag.startswith(incomplete)]
 
 
-def names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_suites(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completions of the name of a suite, which may be the last of several separated by commas."""
     suites.add_project(Path.cwd())
     before, comma, start = incomplete.rpartition(",")
-    others = [] if comma else [ALL]
-    return _items(f"{before}{comma}{name}" for name in (*suites.names(), *others) if name.startswith(start))
+    names = suites.names() if comma else (*suites.names(), ALL)
+    return _items(f"{before}{comma}{name}" for name in names if name.startswith(start))
 
 
-def values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completions of the value of the preceding option: its allowed words, or else files."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
     flag = arguments[-1]
-    chosen = _suite_options(ctx.params.get("suite") or ALL)
-    option = next((option for option in (*OPTIONS, *chosen) if option.flag == flag), None)
+    options = (*OPTIONS, *_suite_options(ctx.params.get("suite") or ALL))
+    option = next((option for option in options if option.flag == flag), None)
     words = _datasets(ctx) if flag == DATASET.flag else option.choices if option else ()
     if not words:
         return [CompletionItem(incomplete, type="file")]
@@ -54,16 +55,17 @@ def _items(texts: Iterable[str]) -> list[CompletionItem]:
     return [CompletionItem(text) for text in texts]
 
 
-def _chosen(suite: str) -> list[str]:
+def _suite_names(suite: str) -> list[str]:
+    """The names of the suites that the argument `suite` names, without unknown ones."""
     suites.add_project(Path.cwd())
     known = suites.names()
     return [*known] if suite == ALL else [name for name in suite.split(",") if name in known]
 
 
 def _suite_options(suite: str) -> list[Option]:
-    return list(dict.fromkeys(option for name in _chosen(suite) for option in suites.load(name).options))
+    return list(dict.fromkeys(option for name in _suite_names(suite) for option in suites.load(name).options))
 
 
 def _datasets(ctx: click.Context) -> list[str]:
-    names = (dataset for name in _chosen(ctx.params["suite"]) for dataset in suites.load(name).datasets)
+    names = (dataset for name in _suite_names(ctx.params["suite"]) for dataset in suites.load(name).datasets)
     return list(dict.fromkeys(names))

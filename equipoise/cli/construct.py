@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.model_options import asks_models, settings_of, spent, warn_of_keys
-from equipoise.cli.output import say
+from equipoise.cli.model_options import call_settings, model_and_call_options, usage_line, warn_of_keys
+from equipoise.cli.output import print_line
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import nearest
@@ -51,7 +51,7 @@ def _table_command(suite: str, build: Construct) -> click.Command:
     @click.option("--check", is_flag=True, help="Write nothing; fail if a file would change.")
     @click.option("--folder", type=_PATH, help="The folder of its tables.")
     def command(check: bool, folder: Path | None) -> None:
-        say(build(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
+        print_line(build(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
 
     return command
 
@@ -87,7 +87,7 @@ def _question_command(build: FromDocuments) -> click.Command:
     )
     @click.option("--most", default=20_000, show_default=True, help="Maximum length, in characters.")
     @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
-    @asks_models
+    @model_and_call_options
     def command(**options: Any) -> None:
         _build_questions(build, **options)
 
@@ -115,7 +115,7 @@ def _build_questions(
     from equipoise.runner.jobs import open_jobs
     from equipoise.suites.construct_contract import Draft, Stage, StageResult
 
-    model = settings_of(options).model
+    model = call_settings(options).model
     if model is None:
         raise UserError("--model: name the model to call, or local")
     checkers = tuple(dict.fromkeys((critic or model, *solvers)))
@@ -145,17 +145,17 @@ def _build_questions(
         all_rows=annotated,
         skipped="--no-annotators" if no_annotators else None,
     )
-    settings = settings_of(options, checkers)
+    settings = call_settings(options, checkers)
     hidden = Secrets(settings.secrets)
     warn_of_keys(settings)
-    to_stderr = partial(say, err=True)
+    to_stderr = partial(print_line, err=True)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
         remaining = construct.run([*first, sheets, *last], rows, folder, session, to_stderr, _bar)
     questions = [hidden.mask_values(build.as_question(row)) for row in remaining]
     write_objects(folder / construct.QUESTIONS, questions)
     _show_funnel(folder)
-    say(spent(session.totals))
-    say(f"{folder / construct.QUESTIONS}: {len(remaining)} questions")
+    print_line(usage_line(session.totals))
+    print_line(f"{folder / construct.QUESTIONS}: {len(remaining)} questions")
 
 
 def _show_funnel(folder: Path) -> None:
@@ -163,7 +163,7 @@ def _show_funnel(folder: Path) -> None:
     from equipoise.report.layout import align
 
     for line in align(funnel_rows(folder)):
-        say(line)
+        print_line(line)
 
 
 @contextmanager

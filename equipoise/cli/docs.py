@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.suites.resources import SHIPPED
@@ -44,7 +44,7 @@ def docs(page: str | None, is_path: bool) -> None:
         return
     path = _find(page)
     if is_path:
-        say(shown(path))
+        print_line(shown(path))
     else:
         click.echo_via_pager(_COMMENT.sub("", read_text(path)))
 

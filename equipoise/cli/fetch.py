@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import topic_folders
 
@@ -35,11 +35,11 @@ def fetch(name: str, folder: Path | None, site: str | None) -> None:
     for each in (names := fetch.expand_name(name, folders)):
         try:
             for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
-                say(line)
+                print_line(line)
         except UserError as error:
             if name != fetch.ALL:
                 raise
             failed.append(each)
-            say(f"ERROR: {error}", err=True)
+            print_line(f"ERROR: {error}", err=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(names)} are incomplete: {', '.join(failed)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.output import show, width
+from equipoise.cli.output import print_wrapped, width
 from equipoise.cli.parameters import RULE
 from equipoise.core.errors import UserError
 from equipoise.core.gates import GateFile, inconclusive_in, rules_in
@@ -128,11 +128,11 @@ def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
     """
     from equipoise.report import comparison, verdict
 
-    show([*([model] if model else ()), *verdict.lines(suites, width())])
+    print_wrapped([*([model] if model else ()), *verdict.lines(suites, width())])
     for suite, parts in suites.items():
         if "comparison" in parts:
             heading = [suite] if len(suites) > 1 else []
-            show(["", *heading, *comparison.lines(parts["comparison"], width())])
+            print_wrapped(["", *heading, *comparison.lines(parts["comparison"], width())])
     publish({f"{model}: {suite}" if model else suite: parts for suite, parts in suites.items()})
 
 

@@ -17,7 +17,7 @@ from equipoise.core.session_options import GROUPS
 from equipoise.runner import exit_status
 from equipoise.suites import AnySuite
 
-PYTEST = {
+PYTEST_OPTIONS = {
     "-n N": "share the tests among N worker processes",
     "-k EXPRESSION": "only tests whose names match: AREA, or 'AREA and LANGUAGE'",
     "--collect-only -q": "list the tests, and call nothing",
@@ -30,10 +30,11 @@ PYTEST = {
 }
 """The most useful options of pytest and xdist, with their help."""
 _WIDEST_FLAG = 30
+"""In columns."""
 
 
-def of_session(name: str, selected: Sequence[str]) -> str:
-    """The help of `equipoise run NAME`, which runs these suites. Raises UserError."""
+def session_help(name: str, selected: Sequence[str]) -> str:
+    """The help of `equipoise run NAME`, which runs the `selected` suites. Raises UserError."""
     help_text = click.HelpFormatter(width=width(), max_width=width())
     help_text.write_usage("equipoise run", f"{name} [OPTIONS]")
     chosen = [suites.load(suite) for suite in selected]
@@ -56,26 +57,25 @@ def _about(suite: AnySuite) -> str:
 
 
 def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """The title of each group of options, with its rows (option, help)."""
     defaults = chosen[0].defaults if len(chosen) == 1 else {}
     suites_of = {
         option: [suite.name for suite in chosen if option in suite.options] for option in suites.options()
     }
-    own = {option: names for option, names in suites_of.items() if names}
-    if own:
-        yield (
-            "Options of the suite",
-            [
-                _row(option, defaults, names if len(names) < len(chosen) else ())
-                for option, names in own.items()
-            ],
-        )
+    suite_rows = [
+        _option_row(option, defaults, names if len(names) < len(chosen) else ())
+        for option, names in suites_of.items()
+        if names
+    ]
+    if suite_rows:
+        yield "Options of the suite", suite_rows
     for title, options in GROUPS.items():
-        yield title, [_row(option, defaults) for option in options]
-    yield "Of pytest (`pytest --help` has the rest)", [*PYTEST.items()]
+        yield title, [_option_row(option, defaults) for option in options]
+    yield "Of pytest (`pytest --help` has the rest)", [*PYTEST_OPTIONS.items()]
 
 
-def _row(option: Option, defaults: Mapping[str, Any], names: Sequence[str] = ()) -> tuple[str, str]:
-    """The row of an option. `names` are the suites that have it, empty if all of them do."""
+def _option_row(option: Option, defaults: Mapping[str, Any], names: Sequence[str] = ()) -> tuple[str, str]:
+    """The row of an option. `names` are the suites that have it, empty if all suites do."""
     about = option.described
     default = defaults.get(option.name)
     if default is not None:

@@ -14,7 +14,7 @@ import click
 
 from equipoise import suites
 from equipoise.cli import completion
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, write_text
 from equipoise.suites.resources import ORIGINAL, PINS, SHIPPED, originals
@@ -35,7 +35,7 @@ _ROWS = {
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option(
-    "--suite", metavar="NAME", shell_complete=completion.names, help="Only the files of this suite."
+    "--suite", metavar="NAME", shell_complete=completion.complete_suites, help="Only the files of this suite."
 )
 @click.option("--new-suite", metavar="NAME", help="A small example suite with this name, to edit.")
 def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
@@ -62,7 +62,7 @@ def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror})") from None
     where = "" if folder == Path() else f"cd {folder} && "
-    say(f"{folder}: {', '.join(written)}; now: {where}equipoise run {name or 'SUITE'} --model M")
+    print_line(f"{folder}: {', '.join(written)}; now: {where}equipoise run {name or 'SUITE'} --model M")
 
 
 def _refuse_name(name: str) -> None:

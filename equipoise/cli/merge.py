@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from equipoise.cli.gate_options import GateOptions, baseline_option, gate_options, publish
-from equipoise.cli.output import show, width
+from equipoise.cli.output import print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.report.verdict import SECTIONS
@@ -97,12 +97,12 @@ def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
         for suite, item in merged.items()
     }
     if ruled := list(verdict.lines(sections, width())):
-        show([*([model] if model else ()), *ruled, ""])
+        print_wrapped([*([model] if model else ()), *ruled, ""])
     for item in merged.values():
-        show(summary(item.rows, item.data, path=shown(item.path), width=width()))
-        show(f"warning:   {warning}" for warning in item.warnings)
+        print_wrapped(summary(item.rows, item.data, path=shown(item.path), width=width()))
+        print_wrapped(f"warning:   {warning}" for warning in item.warnings)
         if "comparison" in item.data:
-            show(["", *comparison.lines(item.data["comparison"], width())])
+            print_wrapped(["", *comparison.lines(item.data["comparison"], width())])
     publish(sections)
 
 

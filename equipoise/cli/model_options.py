@@ -1,4 +1,4 @@
-"""Shared parts of the commands that call models: options, settings, and the line on what was spent."""
+"""Shared parts of the commands that call models: options, settings, and the line on calls and tokens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 from equipoise.cli.parameters import NAME
 from equipoise.core.env_file import EnvFile
 from equipoise.core.session_options import CONFIG
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from equipoise.core.settings import Settings
     from equipoise.models.counters import CounterSnapshot
 
-_MODEL_OPTIONS = (
-    click.option("--model", metavar="M", type=NAME, help="The model to ask; local is the built-in one."),
+_MODEL_OPTION = click.option(
+    "--model", metavar="M", type=NAME, help="The model to ask; local is the built-in one."
+)
+_CALL_OPTIONS = (
     click.option("--api-base-url", metavar="URL", help="OpenAI-compatible endpoint."),
     click.option("--api-key", metavar="KEY", help="Its key; better in OPENAI_API_KEY."),
     click.option("--max-tokens", metavar="N", help="Limit of each reply."),
@@ -38,27 +40,27 @@ _MODEL_OPTIONS = (
 )
 
 
-def asks_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of commands that call a model."""
-    return _MODEL_OPTIONS[0](asks_named_models(command))
+def model_and_call_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --model and the options of calls to a command."""
+    return _MODEL_OPTION(call_options(command))
 
 
-def asks_named_models(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the same options except --model, for commands with other options that name models."""
-    for option in reversed(_MODEL_OPTIONS[1:]):
+def call_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of calls to a command that has its own options for the names of models."""
+    for option in reversed(_CALL_OPTIONS):
         command = option(command)
     return command
 
 
-def settings_of(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> Settings:
-    """The settings of these options, with temperature 0 by default. Raises UserError."""
+def call_settings(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> Settings:
+    """The settings for calls with these options, with temperature 0 by default. Raises UserError."""
     from equipoise.core.resolution import resolve
 
     values = {name: value for name, value in options.items() if value is not None}
-    if (most := values.pop("max_tokens", None)) is not None:
-        values |= {"subject_max_tokens": most, "evaluator_max_tokens": most}
+    if (max_tokens := values.pop("max_tokens", None)) is not None:
+        values |= {"subject_max_tokens": max_tokens, "evaluator_max_tokens": max_tokens}
     models = {"evaluator_model": list(evaluators)} if evaluators else {}
-    # A file of --config is for sessions only: it may have options of suites.
+    # Only sessions read the file of --config, which may have options of suites.
     environment = {name: value for name, value in os.environ.items() if name != CONFIG.variable}
     variables = click.get_current_context().find_object(EnvFile) or EnvFile()
     return resolve(
@@ -71,16 +73,16 @@ def warn_of_keys(settings: Settings) -> None:
     from equipoise.report.header import warnings_of_keys
 
     for warning in warnings_of_keys(settings):
-        say(f"warning: {warning}", err=True)
+        print_line(f"warning: {warning}", err=True)
 
 
-def spent(counters: CounterSnapshot) -> str:
+def usage_line(counters: CounterSnapshot) -> str:
     """One line with the numbers of calls and tokens."""
-    read, written = map(sum, zip(*counters.tokens, strict=True))
+    input_tokens, output_tokens = map(sum, zip(*counters.tokens, strict=True))
     repeated = f", {counters.repeated} repeated" if counters.repeated else ""
     line = (
         f"calls: {counters.made} made, {counters.replayed} replayed, {counters.retries} retries{repeated}; "
-        f"{read:,} tokens in, {written:,} out"
+        f"{input_tokens:,} tokens in, {output_tokens:,} out"
     )
     if not counters.estimated:
         return line

@@ -1,4 +1,4 @@
-"""Output of commands: escaped lines that fit the terminal, in the same colours as in pytest."""
+"""Output of commands: escaped lines, wrapped and coloured as the session prints them in pytest."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def width() -> int:
     return shutil.get_terminal_size().columns
 
 
-def show(lines: Iterable[str]) -> None:
-    """Print the lines, wrapped to the width of the terminal, and coloured if it is one."""
+def print_wrapped(lines: Iterable[str]) -> None:
+    """Print the lines to standard output: escaped, wrapped, and coloured if it is a terminal."""
     from equipoise.report.layout import style_lines
 
     for line, markup in style_lines(lines, width()):
@@ -24,12 +24,12 @@ def show(lines: Iterable[str]) -> None:
         click.secho(line, fg=colour, bold=markup.get("bold"))
 
 
-def say(line: str, *, err: bool = False) -> None:
-    """Print one line, escaped."""
+def print_line(line: str, *, err: bool = False) -> None:
+    """Print one line, escaped but not wrapped."""
     click.echo(printable(line), err=err)
 
 
-def tell(message: str) -> None:
+def print_notice(message: str) -> None:
     """Print one line to standard error, after a line break: a progress bar may be open there."""
     click.echo(err=True)
-    say(message, err=True)
+    print_line(message, err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown
 
@@ -70,9 +70,9 @@ def report(
         ) as reading:
             board_page.write(output, reading)
     for warning in warnings:
-        say(f"warning:   {warning}")
+        print_line(f"warning:   {warning}")
     left_out = f", without transcripts ({why}; --transcripts adds them)" if why else ""
-    say(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){left_out}")
+    print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){left_out}")
 
 
 @click.command()
@@ -106,4 +106,4 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
                 file.write(figures.png(figure))
     except OSError as error:
         raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
-    say(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")
+    print_line(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")

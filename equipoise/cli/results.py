@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.output import say, width
-from equipoise.cli.output import show as print_lines
+from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
@@ -42,11 +41,11 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     with reading(results, otherwise=ONLY_COMPARED):
         if text is None and lowest is None and outcome is None:
             rows = side.suite.table(side.data["summary"])
-            print_lines(summary(rows, side.data, path=shown(results), width=width()))
+            print_wrapped(summary(rows, side.data, path=shown(results), width=width()))
             if "gate" in side.data:
-                print_lines(["", *verdict.lines({side.suite.name: side.data}, width())])
+                print_wrapped(["", *verdict.lines({side.suite.name: side.data}, width())])
             if "comparison" in side.data:
-                print_lines(["", *comparison.lines(side.data["comparison"], width())])
+                print_wrapped(["", *comparison.lines(side.data["comparison"], width())])
             return
         headline = next(iter(side.metrics.values()))
     with reading(results):
@@ -58,7 +57,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
             for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrap_line(line, width()):
                     click.secho(printable(part), bold=number == 0)
-    say(f"{len(selected):,} of {len(runs):,} runs")
+    print_line(f"{len(selected):,} of {len(runs):,} runs")
 
 
 @click.command()
@@ -89,7 +88,7 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
     with without_collector():
         for text in formats.export(results, to, output, formats.Publisher(**fields)):
             for line in text.split("\n"):
-                say(line, err=line.startswith(formats.NOTES))
+                print_line(line, err=line.startswith(formats.NOTES))
 
 
 @click.command()
@@ -103,4 +102,4 @@ def convert(old: Path, output: Path) -> None:
     from equipoise.results import published
 
     for line in published.convert(old, output):
-        say(line)
+        print_line(line)

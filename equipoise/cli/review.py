@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.output import say, show
+from equipoise.cli.output import print_line, print_wrapped
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from equipoise.studies.people.form import Field
 
 _PATH = click.Path(path_type=Path)
-MOST_SHOWN = 20
+_MOST_WARNINGS = 20
 
 
 @click.group()
@@ -46,7 +46,11 @@ def review() -> None:
     help="With --person: how many replies everyone labels; the others are divided (default: all).",
 )
 @click.option(
-    "--pairs", metavar="BASELINE", type=_PATH, help="Draw the same replies of earlier results, mixed in."
+    "--pairs",
+    "baseline_path",
+    metavar="BASELINE",
+    type=_PATH,
+    help="Draw the same replies of earlier results, mixed in.",
 )
 @click.option("--page", is_flag=True, help="With --person: pages for the browser in place of tables.")
 @click.option(
@@ -63,7 +67,7 @@ def sample(
     seed: int,
     people: tuple[str, ...],
     overlap: int | None,
-    pairs: Path | None,
+    baseline_path: Path | None,
     page: bool,
     ask: str,
 ) -> None:
@@ -74,40 +78,38 @@ def sample(
 
     if overlap is not None and len(people) < 2:
         raise UserError("--overlap: says what several people share; name them with --person")
-    side, baseline = load(results), None
-    if pairs:
-        baseline = load(pairs)
-        if baseline.suite.name != side.suite.name:
-            raise UserError(f"--pairs: {pairs}: is of {baseline.suite.name}, not of {side.suite.name}")
-    with reading(results, *([pairs] if pairs else [])):
-        drawn = draws.sample(side, n, seed, baseline)
-        names = form.field_names(ask, [side, *([baseline] if baseline else [])])
-        fields = [form.fields(side, _meanings(side))[name] for name in names]
-    dealt = (
-        draws.deal(drawn, len(people), overlap, seed) if people else [[row for rows in drawn for row in rows]]
-    )
-    files = _files(output, people, is_page=page)
-    _write(files, dealt, people, fields)
-    for path, rows in zip(files, dealt, strict=True):
-        say(f"{shown(path)}: {len(rows)} replies; {'give it to its person' if people else _GIVE}:")
+    candidate = load(results)
+    baseline = load(baseline_path) if baseline_path else None
+    if baseline and baseline.suite.name != candidate.suite.name:
+        raise UserError(
+            f"--pairs: {baseline_path}: is of {baseline.suite.name}, not of {candidate.suite.name}"
+        )
+    with reading(results, *([baseline_path] if baseline_path else [])):
+        drawn = draws.sample(candidate, n, seed, baseline)
+        names = form.field_names(ask, [candidate, *([baseline] if baseline else [])])
+        fields = [form.fields(candidate, _level_meanings(candidate))[name] for name in names]
+    all_rows = [row for rows in drawn for row in rows]
+    sheet_rows = draws.deal(drawn, len(people), overlap, seed) if people else [all_rows]
+    paths = _sheet_paths(output, people, is_page=page)
+    _write_sheets(paths, sheet_rows, people, fields)
+    instruction = "give it to its person" if people else "give each person a copy, to fill in so"
+    for path, rows in zip(paths, sheet_rows, strict=True):
+        print_line(f"{shown(path)}: {len(rows)} replies; {instruction}:")
     for field in fields:
-        _say_choices(field)
+        _print_choices(field)
 
 
-_GIVE = "give each person a copy, to fill in so"
-
-
-def _say_choices(field: Field) -> None:
+def _print_choices(field: Field) -> None:
     """Print the choices of a field: one line, or for a score a line for each level."""
     if field.name != "score":
-        say(f"{field.name}: {', '.join(choice.value for choice in field.choices)}")
+        print_line(f"{field.name}: {', '.join(choice.value for choice in field.choices)}")
         return
     for choice in field.choices:
-        say(f"{choice.value}: {choice.meaning}" if choice.meaning else choice.value)
+        print_line(f"{choice.value}: {choice.meaning}" if choice.meaning else choice.value)
 
 
-def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
-    """The file of each sheet. Raises UserError for duplicate names, and for invalid file names."""
+def _sheet_paths(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
+    """The path of each sheet. Raises UserError for duplicate names, and for invalid file names."""
     if not people:
         return [output.with_suffix(".html") if is_page else output]
     if len({*people}) < len(people) or any(not name.strip() or Path(name).name != name for name in people):
@@ -115,28 +117,28 @@ def _files(output: Path, people: Sequence[str], *, is_page: bool) -> list[Path]:
     return [output / f"{name}.{'html' if is_page else 'csv'}" for name in people]
 
 
-def _write(
-    files: Sequence[Path],
-    dealt: Sequence[Sequence[DrawnReply]],
+def _write_sheets(
+    paths: Sequence[Path],
+    sheet_rows: Sequence[Sequence[DrawnReply]],
     people: Sequence[str],
     fields: Sequence[Field],
 ) -> None:
     from equipoise.studies.people import labelling, sheets
 
-    for path in files:
+    for path in paths:
         sheets.refuse_existing(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"-o: {path.parent}: cannot be written ({error.strerror})") from None
-    for path, rows, person in zip(files, dealt, people or [""], strict=True):
+    for path, rows, person in zip(paths, sheet_rows, people or [""], strict=True):
         if path.suffix == ".html":
             labelling.write(path, rows, fields, person)
         else:
             sheets.write(path, rows, [field.name for field in fields])
 
 
-def _meanings(side: Side) -> Mapping[int, str]:
+def _level_meanings(side: Side) -> Mapping[int, str]:
     """The meaning of each level of the rubric's scale."""
     from equipoise.suites import rubric_path
 
@@ -162,7 +164,7 @@ def plan(results: Path, within: str, agreement: float | None) -> None:
     half_width = planning.points(within)
     side = load(results)
     with reading(results):
-        show(planning.lines(side, half_width, agreement))
+        print_wrapped(planning.lines(side, half_width, agreement))
 
 
 @review.command()
@@ -184,11 +186,11 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     side = load(results)
     sections.refuse_other_version(results, side.data)
     with sections.adding(results), reading(results):
-        section, wrong = agreement.agree(side, sheet)
+        section, warnings = agreement.agree(side, sheet)
         sections.add(results, "people", section)
-    for line in wrong[:MOST_SHOWN]:
-        say(f"warning:   {line}")
-    if len(wrong) > MOST_SHOWN:
-        say(f"warning:   and {len(wrong) - MOST_SHOWN:,} more rows that cannot be used")
-    show(added.people_lines(section))
-    say(f"added to {shown(results)}")
+    for line in warnings[:_MOST_WARNINGS]:
+        print_line(f"warning:   {line}")
+    if len(warnings) > _MOST_WARNINGS:
+        print_line(f"warning:   and {len(warnings) - _MOST_WARNINGS:,} more rows that cannot be used")
+    print_wrapped(added.people_lines(section))
+    print_line(f"added to {shown(results)}")

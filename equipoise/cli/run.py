@@ -26,13 +26,13 @@ _HELP = ("--help", "-h")
     options_metavar="",
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
 )
-@click.argument("suite", shell_complete=completion.names)
+@click.argument("suite", shell_complete=completion.complete_suites)
 @click.argument(
     "arguments",
     metavar="[PYTEST ARGUMENTS]...",
     nargs=-1,
     type=click.UNPROCESSED,
-    shell_complete=completion.values,
+    shell_complete=completion.complete_value,
 )
 @click.pass_context
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
@@ -51,12 +51,13 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     for name in names:
         suites.require(name, ALL)
     if not {*_HELP}.isdisjoint(arguments):
-        click.echo(help.of_session(suite, names), nl=False)
+        click.echo(help.session_help(suite, names), nl=False)
         return
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
-    typed = ("-o", f"equipoise_command=equipoise run {suite}")
-    command = [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed, *arguments]
-    # pytest replaces this process, so that signals and exit status are its own.
+    # Messages repeat this command, which pytest does not know.
+    typed_command = ("-o", f"equipoise_command=equipoise run {suite}")
+    command = [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed_command, *arguments]
+    # pytest replaces this process, and so gets the signals and sets the exit status itself.
     os.execv(command[0], command)  # noqa: S606
 
 
@@ -72,16 +73,12 @@ def _test_arguments(tests: Sequence[str]) -> list[str]:
         # pytest has one root folder: either the project or the package.
         raise UserError(f"{missing[0]}: not in this project, as others are; run it by itself")
     ini = next((path for path in (Path("pytest.ini"), SHIPPED / "pytest.ini") if path.is_file()), None)
-    here = Path.cwd()
-    settings = (f"equipoise_project={here}", f"cache_dir={here / '.pytest_cache'}")
+    project = Path.cwd()
     return [
-        *(
-            *(str(SHIPPED / name) for name in tests),
-            f"--rootdir={SHIPPED}",
-            "-c",
-            str(ini),
-            "-p",
-            "equipoise.plugin",
-        ),
-        *(part for setting in settings for part in ("-o", setting)),
+        *(str(SHIPPED / name) for name in tests),
+        f"--rootdir={SHIPPED}",
+        *("-c", str(ini)),
+        *("-p", "equipoise.plugin"),
+        *("-o", f"equipoise_project={project}"),
+        *("-o", f"cache_dir={project / '.pytest_cache'}"),
     ]

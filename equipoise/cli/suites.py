@@ -10,12 +10,12 @@ import click
 
 from equipoise import suites as benchmarks
 from equipoise.cli import completion
-from equipoise.cli.output import say, width
+from equipoise.cli.output import print_line, width
 from equipoise.core.errors import UserError
 
 
 @click.command()
-@click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.names)
+@click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.complete_suites)
 def suites(names: tuple[str, ...]) -> None:
     """List suites, including a project's own: datasets, languages, areas, and the calls of a usual session.
 
@@ -28,7 +28,7 @@ def suites(names: tuple[str, ...]) -> None:
         benchmarks.require(name)
     for number, name in enumerate(names or known):
         for line in [*([""] if number else []), *_lines(name)]:
-            say(line)
+            print_line(line)
 
 
 def _lines(name: str) -> Iterator[str]:

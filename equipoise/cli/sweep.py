@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from equipoise.cli.gate_options import GateOptions, baseline_option, decide, gate_options
-from equipoise.cli.output import say, show, width
+from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.runner import exit_status
@@ -72,7 +72,7 @@ def sweep(
         names = [cell.suite for cell in release]
         check_releases(gating.releases(names, baseline))
     expected = forecast.of_cells(planned, root, SessionAudits(root))
-    show(forecast.lines(expected, width()))
+    print_wrapped(forecast.lines(expected, width()))
     if dry_run:
         return
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
@@ -96,7 +96,7 @@ def _gate(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
     statuses = []
     for name, cells in _by_release(sweep.cells).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
-            show(["", name])
+            print_wrapped(["", name])
             statuses.append(decide(paths, baseline, gating))
     return exit_status.first(statuses)
 
@@ -135,12 +135,12 @@ def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     from equipoise.core.durations import duration
     from equipoise.report.page import board_page, page
 
-    show([""])
+    print_wrapped([""])
     for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):
         end = ended[cell.name]
         meaning = end.reason or exit_status.MEANINGS.get(end.status, "an internal error")
         fault = f": exit status {end.status}, {meaning}; {shown(cell.log)}" if end.status else ""
-        show([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
+        print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
     if results:
         path = sweep.folder / PAGE
@@ -150,4 +150,4 @@ def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
         else:
             board_page.write(path, results)
         note = f", without transcripts ({why}; equipoise report --transcripts adds them)" if why else ""
-        say(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")
+        print_line(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from equipoise.cli.model_options import asks_models, settings_of, spent, warn_of_keys
-from equipoise.cli.output import say, tell
+from equipoise.cli.model_options import call_settings, model_and_call_options, usage_line, warn_of_keys
+from equipoise.cli.output import print_line, print_notice
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import nearest
@@ -33,7 +33,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option("-o", "--output", type=_PATH, help="Default translations/LANGUAGE.txt, or .csv of a table.")
 @click.option("--force", is_flag=True, help="Replace files that were edited since they were written.")
-@asks_models
+@model_and_call_options
 @click.pass_context
 def translate(
     ctx: click.Context,
@@ -58,7 +58,7 @@ def translate(
     target = output or Path("translations") / f"{language}{source.suffix}"
     if target.exists() and target.resolve() == source.resolve():
         raise UserError(f"--output: {target} is what is to be translated; name another file")
-    settings = settings_of(options, (verify_model,) if verify_model else ())
+    settings = call_settings(options, (verify_model,) if verify_model else ())
     units = translate.units(source, source_language)
     warn_of_keys(settings)
     with click.progressbar(length=len(units), label="translating", file=sys.stderr) as bar:
@@ -72,12 +72,12 @@ def translate(
             overwrites=force,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
-            tell=tell,
+            tell=print_notice,
         )
     failed = [row for row in rows if row.flags]
     for row in (row for row in rows if translate.remarks(row)):
-        say(f"{source}:{row.unit.line}: {translate.remarks(row)}")
+        print_line(f"{source}:{row.unit.line}: {translate.remarks(row)}")
     review = translate.beside(target, source, "review.csv")
-    say(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
-    say(spent(counters))
+    print_line(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
+    print_line(usage_line(counters))
     ctx.exit(1 if failed else 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.output import say
+from equipoise.cli.output import print_line
 
 if TYPE_CHECKING:
     from equipoise.core.types import JSON
@@ -28,35 +28,35 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     """
     from equipoise.datasets import lint
 
-    findings, results = _validated(paths)
-    rest = [path for path in paths if path not in results]
-    if rest or not paths:
-        more, files = lint.validate(rest)
-        findings += map(str, more)
-    else:
-        files = 0
-    for line in findings:
-        say(line)
-    counts = (_counted(len(findings), "finding"), _counted(files + sum(results.values()), "file"))
-    say(" in ".join(counts), err=bool(findings))
-    ctx.exit(1 if findings else 0)
+    lines, result_counts = _validate_results(paths)
+    file_count = sum(result_counts.values())
+    data_paths = [path for path in paths if path not in result_counts]
+    if data_paths or not paths:
+        findings, data_file_count = lint.validate(data_paths)
+        lines += map(str, findings)
+        file_count += data_file_count
+    for line in lines:
+        print_line(line)
+    counts = (_counted(len(lines), "finding"), _counted(file_count, "file"))
+    print_line(" in ".join(counts), err=bool(lines))
+    ctx.exit(1 if lines else 0)
 
 
-def _validated(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
-    """The findings on results files at or directly in these paths, and the number of such files by path."""
+def _validate_results(paths: Sequence[Path]) -> tuple[list[str], dict[Path, int]]:
+    """The findings on results files at or directly in these paths, and the number of these files by path."""
     from equipoise.results import schema
 
-    findings: list[str] = []
-    results: dict[Path, int] = {}
+    lines: list[str] = []
+    counts: dict[Path, int] = {}
     for path in paths:
         for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
             if (data := schema.read(file)) is not None:
-                findings += _problems(file, data)
-                results[path] = results.get(path, 0) + 1
-    return findings, results
+                lines += _problem_lines(file, data)
+                counts[path] = counts.get(path, 0) + 1
+    return lines, counts
 
 
-def _problems(file: Path, data: JSON) -> list[str]:
+def _problem_lines(file: Path, data: JSON) -> list[str]:
     """The problems of these results, a line each, and a line with the number of those beyond the limit."""
     from equipoise.results import schema
 
