@@ -70,9 +70,9 @@ def call_settings(options: dict[str, Any], evaluators: tuple[str, ...] = ()) -> 
 
 def warn_of_keys(settings: Settings) -> None:
     """Print a warning for each key that is too short to be masked everywhere."""
-    from equipoise.report.header import warnings_of_keys
+    from equipoise.report.header import key_warnings
 
-    for warning in warnings_of_keys(settings):
+    for warning in key_warnings(settings):
         print_line(f"warning: {warning}", err=True)
 
 

@@ -53,7 +53,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
         runs = [*side.rows, *(side.cued_rows if lowest is None else ())]
         selected = transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
-            level = transcripts.level(run, side.suite, side.scale)
+            level = transcripts.describe_level(run, side.suite, side.scale)
             for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrap_line(line, width()):
                     click.secho(printable(part), bold=number == 0)

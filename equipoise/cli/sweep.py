@@ -109,10 +109,10 @@ def _refuse_gpus(sweep: Sweep) -> None:
 
 def _run(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:
     """Run the cells, and return whether they were interrupted."""
-    from equipoise.report.status_line import Output, supports
+    from equipoise.report.status_line import Output, supports_live_line
     from equipoise.runner import sweep
 
-    is_live = supports(sys.stdout.isatty())
+    is_live = supports_live_line(sys.stdout.isatty())
     output = Output(write=click.echo, descriptor=sys.stdout.fileno() if is_live else None)
     with sweep.ray_at(address) if address else nullcontext():
         pool: sweep.Pool
@@ -132,7 +132,7 @@ def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
 
 def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
-    from equipoise.core.durations import duration
+    from equipoise.core.quantities import duration
     from equipoise.report.page import board_page, page
 
     print_wrapped([""])

@@ -200,7 +200,7 @@ def _print_opening_line(config: pytest.Config, settings: Settings) -> None:
     is_silent = is_worker(config) or runs_no_tests(config) or config.get_verbosity() < -1
     if settings.model and names and not is_silent:
         runs = {name: settings.of(name).runs or suites.load(name).defaults.get("runs", 1) for name in names}
-        say(config, header.opening(settings, runs))
+        say(config, header.opening_line(settings, runs))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

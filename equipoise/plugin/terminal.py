@@ -141,7 +141,7 @@ def output(config: Any) -> Output | None:
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or config.get_verbosity() < 0:
         return None
-    if not status_line.supports(reporter.isatty):
+    if not status_line.supports_live_line(reporter.isatty):
         return status_line.Output(write=partial(_write_between_rows, reporter))
     # Standard output is captured while a test runs: duplicate the original descriptor.
     capture = config.pluginmanager.getplugin("capturemanager")

@@ -13,46 +13,44 @@ from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_
 
 
 def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
-    """Append to the job summary named in `environment`, if any. Returns the workflow commands to print.
+    """Append to the job summary named in `environment`, if any. Returns the lines to print.
 
-    `suites` has parts of results by title, such as the suite's name.
+    These are workflow commands, or a warning if the summary cannot be written. `suites` has sections of
+    results by title, such as the suite's name.
     """
     if not any(suites.values()):
         return []
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
-            # With O_NONBLOCK, opening a pipe that nobody reads fails instead of blocking.
+            # With O_NONBLOCK, opening a pipe without a reader fails instead of blocking.
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK
             with open(os.open(summary, flags, 0o666), "a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(suites))
         except OSError as error:
             return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]
-    is_action = environment.get("GITHUB_ACTIONS") == "true"
-    return (
-        [line for title, parts in suites.items() for line in _workflow_commands(title, parts)]
-        if is_action
-        else []
-    )
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return []
+    return [line for title, sections in suites.items() for line in _workflow_commands(title, sections)]
 
 
 def markdown(suites: SectionsBySuite) -> str:
     """Markdown for a job summary: the verdict, then each suite's rulings and comparison."""
-    parts = []
+    blocks = []
     if len(suites) > 1 and (gates := gates_of(suites)):
-        parts = [f"## Equipoise: {VERDICTS[worst_verdict(gates)]}", markdown_table(suite_rows(suites))]
-    parts += [text for title, part in suites.items() for text in _suite_blocks(title, part)]
-    return "\n\n".join(parts) + "\n"
+        blocks = [f"## Equipoise: {VERDICTS[worst_verdict(gates)]}", markdown_table(suite_rows(suites))]
+    blocks += [block for title, sections in suites.items() for block in _suite_blocks(title, sections)]
+    return "\n\n".join(blocks) + "\n"
 
 
-def _suite_blocks(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+def _suite_blocks(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
-    for gate in gates_of({title: parts}):
+    for gate in gates_of({title: sections}):
         suite_rows = [("rule", "verdict", "why")]
         suite_rows += [(_rule_label(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
         yield markdown_table(suite_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
-    if comparison := parts.get("comparison"):
+    if comparison := sections.get("comparison"):
         yield from _comparison_blocks(comparison)
 
 
@@ -62,9 +60,9 @@ def _rule_label(ruling: Mapping[str, JSON]) -> str:
 
 def _comparison_blocks(comparison: Mapping[str, JSON]) -> Iterator[str]:
     older, newer = comparison["baseline"], comparison["candidate"]
-    plain = (newer["subject_model"], older["subject_model"], older["file"])
-    names = [markdown_cell(str(item)) for item in plain]
-    yield f"{names[0]} against {names[1]} ({names[2]}){describe_restriction(comparison)}"
+    names = (newer["subject_model"], older["subject_model"], older["file"])
+    candidate, baseline, file = (markdown_cell(str(name)) for name in names)
+    yield f"{candidate} against {baseline} ({file}){describe_restriction(comparison)}"
     yield from (f"- MISMATCH: {markdown_cell(reason)}" for reason in comparison["mismatches"])
     yield from (f"- warning: {markdown_cell(warning)}" for warning in comparison["warnings"])
     yield from (f"- effect: {markdown_cell(effect)}" for effect in comparison["effects"])
@@ -75,23 +73,23 @@ def _comparison_blocks(comparison: Mapping[str, JSON]) -> Iterator[str]:
 
 def _move_blocks(comparison: Mapping[str, JSON], way: Way) -> Iterator[str]:
     """A heading, and a list of the questions whose scores fell or rose most."""
-    heading, *moved = map(markdown_cell, move_lines(comparison, way))
+    heading, *questions = map(markdown_cell, move_lines(comparison, way))
     yield heading
-    if moved:
-        yield "\n".join(f"- {line.strip()}" for line in moved)
+    if questions:
+        yield "\n".join(f"- {line.strip()}" for line in questions)
 
 
-def _workflow_commands(title: str, parts: Mapping[str, JSON]) -> Iterator[str]:
+def _workflow_commands(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
     """A workflow command per rule: error, warning or notice; an advisory rule is never an error."""
     levels = {"fail": "error", "inconclusive": "warning", "pass": "notice"}
-    gate = parts.get("gate")
+    gate = sections.get("gate")
     for ruling in gate["rules"] if gate else ():
-        words = f"{_rule_label(ruling)}: {ruling['why']}"
+        message = f"{_rule_label(ruling)}: {ruling['why']}"
         heading = f"{title}: gate {VERDICTS[ruling['verdict']]}"
         level = levels[ruling["verdict"]]
         if level == "error" and not ruling["required"]:
             level = "warning"
-        yield f"::{level} title={_escape_property(heading)}::{_escape(words)}"
+        yield f"::{level} title={_escape_property(heading)}::{_escape(message)}"
 
 
 def _escape(text: str) -> str:

@@ -1,6 +1,6 @@
 """A session's settings as lines of text: the opening line, the header, and warnings.
 
-Must import quickly, because the opening line is printed before anything else.
+This module must import quickly: the opening line is printed before anything else.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from equipoise.models.redact import LEAST, REAL
 BUILT_IN = "built-in server"
 
 
-def opening(settings: Settings, runs: Mapping[str, int]) -> str:
+def opening_line(settings: Settings, runs: Mapping[str, int]) -> str:
     """A line on what a session is about to do. `runs` is the number of runs per case, by suite."""
-    least, most = min(runs.values()), max(runs.values())
-    number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    fewest, most = min(runs.values()), max(runs.values())
+    number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
     if mirror := settings.asker:
         extent += f", and as from either side ({' and '.join(mirror.forms)})"
-    end = "estimating, no calls are made" if settings.estimate else "reading the questions"
-    where = _endpoint_name(settings, "subject")
-    return f"equipoise: {', '.join(runs)}; {settings.model} ({where}); {extent}; {end}"
+    next_step = "estimating, no calls are made" if settings.estimate else "reading the questions"
+    endpoint = _endpoint_name(settings, "subject")
+    return f"equipoise: {', '.join(runs)}; {settings.model} ({endpoint}); {extent}; {next_step}"
 
 
 # Header.
@@ -42,33 +42,32 @@ def header(settings: Settings) -> list[str]:
         "request_timeout",
         "case_timeout",
     )
-    capped = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
-    capped += ["batch"] if settings.batch else []
+    optional = [name for name in ("shard", "max_cost", "max_calls") if getattr(settings, name) is not None]
+    optional += ["batch"] if settings.batch else []
     runs = f"runs={settings.runs or 'default'}"
-    runs += "" if settings.asker is None else f" asker={_asker(settings.asker)}"
+    runs += "" if settings.asker is None else f" asker={_describe_mirror(settings.asker)}"
     values = [
         f"{name}={_option_value(getattr(settings, name))}"
-        for name in (*names, *capped, "keep_going", "fresh")
+        for name in (*names, *optional, "keep_going", "fresh")
     ]
     session = " ".join(["session:", runs, *values])
     config = [f"config: {shown(settings.config)}"] if settings.config else []
     return [*_describe_roles(settings), session, *_describe_release(settings), *config]
 
 
-def _asker(mirror: Mirror) -> str:
+def _describe_mirror(mirror: Mirror) -> str:
     share = "" if mirror.share == 1 else f",{mirror.share:g} of the cases"
     return f"mirror({','.join(mirror.forms)}{share})"
 
 
 def _describe_roles(settings: Settings) -> list[str]:
-    """The subject and the evaluators, per suite if they differ between suites."""
+    """Lines on the subject and the evaluators, for each suite if these differ between suites."""
     suites: dict[tuple[str, str], list[str]] = {}
-    for name, own in (settings.suites or {"": settings}).items():
-        subject = f"subject: {own.model} {_describe_role(own, 'subject')}"
-        named = ", ".join(own.evaluator_models)
-        evaluators = (
-            f"evaluators: {named} {_describe_role(own, 'evaluator')}" if named else "evaluators: none"
-        )
+    for name, suite_settings in (settings.suites or {"": settings}).items():
+        subject = f"subject: {suite_settings.model} {_describe_role(suite_settings, 'subject')}"
+        evaluators = "evaluators: none"
+        if panel := ", ".join(suite_settings.evaluator_models):
+            evaluators = f"evaluators: {panel} {_describe_role(suite_settings, 'evaluator')}"
         suites.setdefault((subject, evaluators), []).append(name)
     if len(suites) == 1:
         return [line for lines in suites for line in lines]
@@ -76,28 +75,28 @@ def _describe_roles(settings: Settings) -> list[str]:
 
 
 def _describe_release(settings: Settings) -> list[str]:
-    """The baseline, gate and related options, if any are set."""
-    about = {
+    """A line on those of the options about baseline, gate and audit that are set, if any."""
+    options = {
         "baseline": settings.baseline and shown(settings.baseline),
         "gate": " ".join(dict.fromkeys(rule.file or rule.text for rule in settings.gate)),
         "until": settings.until and settings.until.text,
         "audit": settings.audit,
         "rejudge": settings.rejudge and shown(settings.rejudge),
     }
-    parts = [f"{name}={value}" for name, value in about.items() if value]
-    return ["release: " + " ".join(parts)] if parts else []
+    assignments = [f"{name}={value}" for name, value in options.items() if value]
+    return ["release: " + " ".join(assignments)] if assignments else []
 
 
 def _describe_role(settings: Settings, role: Role) -> str:
     endpoint = settings.endpoint(role)
     key = "none" if endpoint.api_key == NO_KEY else "****"
-    sent = " ".join(
+    parameters = " ".join(
         f"{name}={_option_value(value)}" for name, value in settings.sampling(role).parameters().items()
     )
     prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
-    where = _endpoint_name(settings, role)
-    shown_key = "" if where == BUILT_IN else f" key={key}"
-    return f"({where}{shown_key}{' ' if sent else ''}{sent}{prompt})"
+    name = _endpoint_name(settings, role)
+    shown_key = "" if name == BUILT_IN else f" key={key}"
+    return f"({name}{shown_key}{' ' if parameters else ''}{parameters}{prompt})"
 
 
 def _endpoint_name(settings: Settings, role: Role) -> str:
@@ -120,17 +119,19 @@ def _option_value(value: Any) -> str:
 def warnings(settings: Settings) -> list[str]:
     """Likely mistakes in the settings, one line each, to show before the first call."""
     temperature = settings.evaluator.temperature
-    varies = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
-    return [*([] if temperature == 0 else [varies]), *warnings_of_keys(settings)]
+    warning = f"the evaluator's temperature is {temperature}, not 0: its verdicts will vary"
+    return [*([] if temperature == 0 else [warning]), *key_warnings(settings)]
 
 
-def warnings_of_keys(settings: Settings) -> list[str]:
+def key_warnings(settings: Settings) -> list[str]:
     """A warning per key that is too short to be masked everywhere, with its source."""
     roles: list[Role] = ["evaluator"] if settings.rejudge else ["subject", "evaluator"]
-    used = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
+    endpoints = [settings.endpoint(role) for role in roles if not all(map(is_local, _models(settings, role)))]
     return list(
         dict.fromkeys(
-            _short_key_warning(item.api_key, item.key_source) for item in used if _is_short(item.api_key)
+            _short_key_warning(endpoint.api_key, endpoint.key_source)
+            for endpoint in endpoints
+            if _is_short(endpoint.api_key)
         )
     )
 

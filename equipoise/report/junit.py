@@ -1,4 +1,4 @@
-"""The gates of results as a JUnit report, with the same test cases that a session adds to pytest's."""
+"""The gates of results as a JUnit report, with the test cases that a session adds to pytest's report."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ELEMENTS = {"failed": "failure", "error": "error", "skipped": "skipped"}
 def write(
     path: Path, releases: Mapping[str, Mapping[str, Mapping[str, JSON]]], inconclusive: str | None
 ) -> None:
-    """Write a test suite for each model, from the parts of its results by suite. Raises UserError."""
+    """Write a test suite for each model, from the sections of its results by suite. Raises UserError."""
     root = Element("testsuites")
     for model, suites in releases.items():
-        _add(root, model, list(cases(suites, inconclusive)))
+        _add_test_suite(root, model, list(cases(suites, inconclusive)))
     indent(root)
     try:
         ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
@@ -30,19 +30,19 @@ def write(
 
 def cases(suites: Mapping[str, Mapping[str, JSON]], inconclusive: str | None) -> Iterator[ReportedCase]:
     """A test case for each gate, for each of its rules, and for results that lack runs or scores."""
-    for suite, parts in suites.items():
-        if gate := parts.get("gate"):
+    for suite, sections in suites.items():
+        if gate := sections.get("gate"):
             yield from outcomes.missing_run_cases(suite, gate)
             yield from outcomes.gate_cases(suite, gate, inconclusive)
 
 
-def _add(root: Element, model: str, cases: list[ReportedCase]) -> None:
+def _add_test_suite(root: Element, model: str, cases: list[ReportedCase]) -> None:
     counts = {
         f"{name}s" if name != "skipped" else name: str(sum(case.outcome == outcome for case in cases))
         for outcome, name in _ELEMENTS.items()
     }
-    about = {"name": printable(model), "tests": str(len(cases)), **counts}
-    suite = SubElement(root, "testsuite", about)
+    attributes = {"name": printable(model), "tests": str(len(cases)), **counts}
+    suite = SubElement(root, "testsuite", attributes)
     for case in cases:
         item = SubElement(suite, "testcase", classname=case.suite, name=printable(case.name))
         if case.outcome in _ELEMENTS:

@@ -16,14 +16,14 @@ from equipoise.report.verdict import VERDICTS
 CaseOutcome = Literal["passed", "failed", "error", "skipped"]
 _OUTCOMES: Mapping[str, CaseOutcome] = {"pass": "passed", "fail": "failed", "inconclusive": "error"}
 _INCONCLUSIVE: Mapping[str | None, CaseOutcome] = {"pass": "skipped", "fail": "failed"}
-"""Outcome of an inconclusive verdict by the value of `--gate-inconclusive`; otherwise `error`."""
+"""Outcome of an inconclusive verdict by the value of `--gate-inconclusive`; `error` without that option."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCase:
-    """One case: `name` is the last part of its node id, after the test file, `why` a line of explanation.
+    """A case: `name` is the last part of its node id, after the test file, and `why` a line of explanation.
 
-    A case that is an `error` could not be decided.
+    The outcome `error` means that the case could not be decided.
     """
 
     suite: str
@@ -42,8 +42,8 @@ def gate_cases(suite: str, gate: Mapping[str, JSON], inconclusive: str | None) -
     yield ReportedCase(suite=suite, name="gate", outcome=outcomes[gate["verdict"]], why=summary)
     for ruling in gate["rules"]:
         is_required = ruling["required"]
-        kind, outcome = "gate" if is_required else "advisory", outcomes[ruling["verdict"]]
-        why = f"{kind} {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
+        label, outcome = "gate" if is_required else "advisory", outcomes[ruling["verdict"]]
+        why = f"{label} {VERDICTS[ruling['verdict']]}: {ruling['rule']}: {ruling['why']}"
         if not is_required and outcome != "passed":
             outcome = "skipped"
         yield ReportedCase(suite=suite, name=f"gate::{ruling['rule']}", outcome=outcome, why=why)
@@ -60,7 +60,7 @@ def waiting_case(suite: str, why: str) -> ReportedCase:
 
 
 def missing_run_cases(suite: str, gate: Mapping[str, JSON]) -> Iterator[ReportedCase]:
-    """Cases for runs or scores that results lack, for reports without a case for each run."""
+    """Cases for runs that were not done or have no score, for reports without a case for each run."""
     if gate["left"]:
         yield incomplete_case(suite, f"{gate['left']:,} of {gate['planned']:,} runs were not done")
     if gate["unscored"]:

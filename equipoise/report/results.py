@@ -1,4 +1,4 @@
-"""Results as a typed value for scripts and notebooks: figures, runs, tables.
+"""`Results`, a typed value for scripts and notebooks: figures, runs and tables of one results file.
 
 Transcripts, which make up most of a file, are read on first use.
 """
@@ -63,14 +63,14 @@ class Figure(Interval):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Results:
-    """The results of one model on one suite. `path` is the file, `metadata` and `summary` its parts."""
+    """The results of one model on one suite. `metadata`, `summary` and `errors` are as in the file."""
 
     path: Path
     metadata: Mapping[str, JSON]
     summary: Mapping[str, JSON]
     errors: Sequence[Mapping[str, JSON]]
     _side: LoadedResults = field(compare=False)
-    _data: JSON = field(default=None, compare=False)
+    _full_data: JSON = field(default=None, compare=False)
 
     @property
     def suite(self) -> str:
@@ -89,12 +89,12 @@ class Results:
 
     @property
     def audit(self) -> Mapping[str, AuditFigures | None]:
-        """The audit of each evaluator; None if it was not audited."""
+        """The audit of each evaluator; None for an evaluator that was not audited."""
         return self._side.audits
 
     @cached_property
     def metrics(self) -> Mapping[str, Figure]:
-        """The figures by name, the headline first. Computed if the file has none."""
+        """The figures by name, the headline first; they are computed if the file has none."""
         with self._reading():
             metrics = self.summary.get("metrics")
             if metrics is None:
@@ -120,14 +120,14 @@ class Results:
 
     def runs(self) -> Iterator[RunRow]:
         """Every run without a cue about who asks, in the order of the file."""
-        if self._data is not None:
-            return iter(rows.of_json(self._data["results"]))
+        if self._full_data is not None:
+            return iter(rows.of_json(self._full_data["results"]))
         return iter(rows.of_json(self._side.data["results"], self._with_transcripts))
 
     def asked(self) -> Iterator[RunRow]:
         """Every run with a cue about who asks, which is its `asker`; none without `--asker`."""
-        if self._data is not None:
-            return iter(rows.of_askers(self._data))
+        if self._full_data is not None:
+            return iter(rows.of_askers(self._full_data))
         return iter(rows.of_askers(self._side.data, self._with_transcripts))
 
     def to_polars(self) -> polars.DataFrame:
@@ -146,13 +146,13 @@ class Results:
         return reading(self.path, otherwise=otherwise)
 
     def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
-        part: Mapping[str, JSON] = rows.at(self._whole, pointer)
-        return part
+        run: Mapping[str, JSON] = rows.at(self._whole, pointer)
+        return run
 
     @cached_property
     def _whole(self) -> JSON:
-        if self._data is not None:
-            return self._data
+        if self._full_data is not None:
+            return self._full_data
         content = _read(self.path)
         if hashlib.sha256(content).hexdigest() != self.digest:
             raise UserError(f"{self.path}: has changed since it was loaded; load it again")
@@ -176,21 +176,30 @@ class Results:
 
 
 def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
-    """The results in a file, also of an earlier version or a published benchmark. Raises UserError."""
+    """The results in a file, also of an earlier version or a published benchmark. Raises UserError.
+
+    With `keeps_transcripts`, transcripts stay in memory instead of being read again on first use.
+    """
     side = load_results(path)
     with reading(path):
-        light = {**side.data, "results": rows.without_transcripts(side.data["results"])}
+        without_transcripts = {**side.data, "results": rows.without_transcripts(side.data["results"])}
         if section := side.data.get("askers"):
-            light["askers"] = {**section, "results": rows.without_transcripts(section["results"])}
+            without_transcripts["askers"] = {
+                **section,
+                "results": rows.without_transcripts(section["results"]),
+            }
         return Results(
             path=path,
             metadata=side.metadata,
             summary=side.data.get("summary", {}),
             errors=side.data["errors"],
             _side=replace(
-                side, data=light, rows=rows.of_json(light["results"]), cued_rows=rows.of_askers(light)
+                side,
+                data=without_transcripts,
+                rows=rows.of_json(without_transcripts["results"]),
+                cued_rows=rows.of_askers(without_transcripts),
             ),
-            _data=side.data if keeps_transcripts else None,
+            _full_data=side.data if keeps_transcripts else None,
         )
 
 
@@ -203,11 +212,11 @@ def _read(path: Path) -> bytes:
 
 def _figure(name: str, metric: Mapping[str, Any]) -> Figure:
     these = metric.get("these")
-    known = {item.name for item in fields(Figure)} - {"name", "these"}
+    names = {item.name for item in fields(Figure)} - {"name", "these"}
     return Figure(
         name=name,
         these=_interval(these) if these else None,
-        **{part: value for part, value in metric.items() if part in known},
+        **{key: value for key, value in metric.items() if key in names},
     )
 
 

@@ -18,17 +18,20 @@ from dataclasses import dataclass
 from equipoise.report.layout import cut
 
 INTERVAL_SECONDS = 0.5
+"""The interval between two ticks, at which notices and the status line are written."""
 LOG_TICKS = 60
-"""How many intervals pass between two log lines."""
+"""The number of ticks from one log line to the next."""
 LOG_COLUMNS = 200
 """The maximum width of a log line."""
 Render = Callable[[int], str]
+"""Returns the text of at most this width."""
 _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
+"""Escape sequences: save the cursor, restore it, and clear its line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """Output of progress: `write` prints a line; `descriptor` is a terminal's, None for log lines."""
+    """Output of progress: `write` prints a line; `descriptor` is that of the terminal, None for log lines."""
 
     write: Callable[[str], None]
     descriptor: int | None = None
@@ -65,7 +68,7 @@ class ProgressLine(ABC):
 
     @abstractmethod
     def _tick(self) -> None:
-        """Show the text if it is due."""
+        """Show the text, if it is due at this tick."""
 
 
 class LogLine(ProgressLine):
@@ -94,21 +97,21 @@ class StatusLine(ProgressLine):
         super().close()
         rows = self._size[1]
         with suppress(OSError):
-            self._free_line(rows)
+            self._restore_region(rows)
 
-    def _free_line(self, rows: int) -> None:
+    def _restore_region(self, rows: int) -> None:
         if rows:
             self._draw(f"{_SAVE}\x1b[r\x1b[{rows};1H{_CLEAR}{_RESTORE}")
 
     def _tick(self) -> None:
-        # Not shutil's, which uses standard output: that is captured while a test runs.
+        # Not shutil.get_terminal_size: that asks standard output, which is captured while a test runs.
         columns, rows = os.get_terminal_size(self._descriptor)
         if rows < 4:
             return
-        start = "" if (columns, rows) == self._size else self._region_sequence(rows)
+        region = "" if (columns, rows) == self._size else self._region_sequence(rows)
         self._size = (columns, rows)
         text = cut(self._text(columns - 1), columns - 1)
-        self._draw(f"{start}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
+        self._draw(f"{region}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 
     def _region_sequence(self, rows: int) -> str:
         """The escape sequence that sets the scroll region to all rows but the last.
@@ -124,10 +127,10 @@ class StatusLine(ProgressLine):
 
 def open_line(text: Render, notices: Callable[[], Sequence[str]], output: Output) -> ProgressLine:
     """Start a `StatusLine` if the output has a descriptor, else a `LogLine`."""
-    kind = LogLine if output.descriptor is None else StatusLine
-    return kind(text, notices, output)
+    line_class = LogLine if output.descriptor is None else StatusLine
+    return line_class(text, notices, output)
 
 
-def supports(is_terminal: bool) -> bool:
+def supports_live_line(is_terminal: bool) -> bool:
     """Whether a live line can be shown: on a terminal that is not dumb, outside CI."""
     return is_terminal and os.environ.get("TERM", "dumb") != "dumb" and "CI" not in os.environ

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from equipoise.core.durations import duration
+from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit
@@ -12,6 +12,7 @@ from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
 
 MOST_ERRORS = 10
+"""Maximum number of errors shown."""
 
 
 # Results.
@@ -26,7 +27,7 @@ def summary(
     known_error: str = "",
     width: int | None = None,
 ) -> Iterator[str]:
-    """The suite's table (header first), spending, errors and the path of the results.
+    """Lines with the suite's table, whose `rows` begin with the header, spending, errors and the path.
 
     `wall_seconds` is None if it was not measured. Errors with the message `known_error`, which is shown
     elsewhere, are left out. The table is at most `width` columns wide, if it is given.
@@ -43,10 +44,10 @@ def summary(
     yield from _spending(data["metadata"], wall_seconds)
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
     yield from _errors(errors)
-    yield from _missing(data["metadata"], is_part="covers" in data)
+    yield from _missing_runs(data["metadata"], is_part="covers" in data)
     if "covers" in data:
-        every = data["metadata"]["runs_expected"]
-        yield f"covers:    {data['covers']:,} of {every:,} runs, those of this session; the results hold all"
+        total = data["metadata"]["runs_expected"]
+        yield f"covers:    {data['covers']:,} of {total:,} runs, those of this session; the results hold all"
     if shard := data["metadata"].get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
     yield f"results: {path} ({completeness(data)})"
@@ -78,8 +79,8 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         used = tokens[role]
         mark = ", partly estimated" if estimated[role] else ""
         price = "" if cost[role] is None else f", {cost[role]:.4f} USD{mark}"
-        read = f"{used['input']:,} tokens in{_cached(metadata, role)}"
-        yield f"{role + ':':<11}{read}, {used['output']:,} out{price}"
+        input_tokens = f"{used['input']:,} tokens in{_describe_cache(metadata, role)}"
+        yield f"{role + ':':<11}{input_tokens}, {used['output']:,} out{price}"
     # Results of earlier versions lack the number of repeated calls.
     names = ["made", "replayed", "failed", "retries"]
     names += [name for name in ("repeated", "batched") if calls.get(name)]
@@ -89,8 +90,8 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role, count in estimated.items():
         if count:
-            what = f"calls without a readable usage: {count:,}"
-            yield f"warning:   the {role}'s tokens are partly estimated; {what}"
+            reason = f"calls without a readable usage: {count:,}"
+            yield f"warning:   the {role}'s tokens are partly estimated; {reason}"
     limits = metadata["limits"]
     if limits["cuts"]:
         levels = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
@@ -105,7 +106,7 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
 
 
-def _cached(metadata: Mapping[str, JSON], role: str) -> str:
+def _describe_cache(metadata: Mapping[str, JSON], role: str) -> str:
     """A phrase on the prompt tokens that came from a cache, and the cost that this saved."""
     cached = metadata["tokens"][role].get("cached")
     saved = metadata.get("saved_by_cache_usd", {}).get(role)
@@ -119,11 +120,12 @@ def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
+def _missing_runs(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        how = "a session that selects them" if is_part else "run the same command again: it"
-        yield f"{missing} of {metadata['runs_expected']} runs are still to be done; {how} resumes from here"
+        next_step = "a session that selects them" if is_part else "run the same command again: it"
+        count = f"{missing} of {metadata['runs_expected']} runs"
+        yield f"{count} are still to be done; {next_step} resumes from here"
 
 
 # Precision.
@@ -132,40 +134,40 @@ def _missing(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
 def precision(summary: Mapping[str, JSON]) -> Iterator[str]:
     """Lines on `--until`, variance components, differences between languages, and agreement of the panel."""
     if until := summary.get("until"):
-        yield _until(until)
+        yield _until_line(until)
     if summary["variance"]["share"]:
-        yield from _variance(summary["variance"])
+        yield from _variance_lines(summary["variance"])
     if summary["consistency"]:
-        yield from _languages(summary["consistency"])
+        yield from _language_lines(summary["consistency"])
     if panel := summary.get("panel"):
-        yield from _panel(panel)
+        yield from _panel_lines(panel)
 
 
-def _until(until: Mapping[str, JSON]) -> str:
+def _until_line(until: Mapping[str, JSON]) -> str:
     state = "" if until["is_reached"] else "not "
     saved = f"; about {until['calls_saved']:,} calls saved" if until.get("calls_saved") else ""
     if until["rule"] == GATE:
         runs = f"{until['runs']} of {until['runs_planned']} runs of each question"
         return f"until:     gate {state}decided after {runs}{saved}"
-    last = until["looks"][-1]
-    width = "no interval" if last["half_width"] is None else f"±{last['half_width']:.2f} pp"
+    half_width = until["looks"][-1]["half_width"]
+    width = "no interval" if half_width is None else f"±{half_width:.2f} pp"
     return (
         f"until:     {until['rule']} {state}reached after {until['runs']} runs of each question "
         f"({width}){saved}"
     )
 
 
-def _variance(variance: Mapping[str, JSON]) -> Iterator[str]:
+def _variance_lines(variance: Mapping[str, JSON]) -> Iterator[str]:
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in variance["share"].items())
     yield f"variance:  {shares}"
     if variance.get("advice"):
         yield f"           {variance['advice']}"
     if smallest := variance.get("smallest_difference"):
-        difference = f"{smallest:.2f} points{_assumptions(variance)}"
+        difference = f"{smallest:.2f} points{_describe_assumptions(variance)}"
         yield f"           The smallest detectable difference between two models: {difference}."
 
 
-def _assumptions(variance: Mapping[str, JSON]) -> str:
+def _describe_assumptions(variance: Mapping[str, JSON]) -> str:
     """The assumptions of the smallest difference; empty for results of earlier versions."""
     assumed = variance.get("smallest_difference_assumes")
     if not assumed:
@@ -177,20 +179,21 @@ def _assumptions(variance: Mapping[str, JSON]) -> str:
     )
 
 
-def _languages(consistency: Mapping[str, JSON]) -> Iterator[str]:
+def _language_lines(consistency: Mapping[str, JSON]) -> Iterator[str]:
     unit = " pp" if consistency["unit"] == "percentage points" else f" {consistency['unit']}"
     for index, pair in enumerate(consistency["pairs"]):
         label = "languages:" if index == 0 else ""
-        yield f"{label:<11}{pair['first']} - {pair['second']}: {format_estimate(pair, unit)}{_p(pair)}"
+        difference = f"{format_estimate(pair, unit)}{_describe_p(pair)}"
+        yield f"{label:<11}{pair['first']} - {pair['second']}: {difference}"
 
 
-def _p(pair: Mapping[str, JSON]) -> str:
+def _describe_p(pair: Mapping[str, JSON]) -> str:
     return "" if pair["p_adjusted"] is None else f", p {pair['p_adjusted']:.3f} (Holm)"
 
 
-def _panel(panel: Mapping[str, JSON]) -> Iterator[str]:
+def _panel_lines(panel: Mapping[str, JSON]) -> Iterator[str]:
     yield f"panel:     Krippendorff's alpha {format_estimate(panel['alpha'])}"
-    for lean in panel["evaluators"]:
-        average = "-" if lean["mean"] is None else f"{lean['mean']:.2f}"
-        difference = format_estimate(lean["difference"], " points")
-        yield f"           {lean['evaluator']}: mean {average}, against the others {difference}"
+    for row in panel["evaluators"]:
+        average = "-" if row["mean"] is None else f"{row['mean']:.2f}"
+        difference = format_estimate(row["difference"], " points")
+        yield f"           {row['evaluator']}: mean {average}, against the others {difference}"

@@ -1,4 +1,4 @@
-"""Single runs of results as text: selection, outcome and conversation."""
+"""Selection of single runs, and their outcomes and conversations as text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def select(
 
 
 def _searchable_text(row: RunRow) -> str:
-    """All text of a run that is searched, case-folded."""
+    """The names and messages of a run, case-folded, as the text to search."""
     question = row.question
     names = [question.key, question.area, question.text, *question.labels.values()]
     names += [row.asker.tag] if row.asker else []
@@ -42,7 +42,7 @@ def _searchable_text(row: RunRow) -> str:
     return " ".join([*names, *(str(message["content"]) for _, message in messages(row))]).casefold()
 
 
-def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
+def describe_level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
     """A phrase on a run's score: its category, or its level on the rubric's scale; empty without either."""
     if row.score is None or suite.level is None:
         return ""
@@ -55,12 +55,12 @@ def level(row: RunRow, suite: AnySuite, scale: Scale) -> str:
 def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
     """A run's outcome, its conversation with the subject, and the evaluators' answers.
 
-    `level` is a phrase that is added to its score in `unit`.
+    `level` is a phrase that is added to the score, which is in `unit`.
     """
-    shown = "%" if unit == "%" else f" {unit}"
-    figure = "" if row.percent is None else f", {row.percent:g}{shown}"
-    means = f" ({level})" if figure and level else ""
-    yield f"{row.question.key}{_asker(row)} run {row.number}: {row.outcome}{figure}{means}"
+    shown_unit = "%" if unit == "%" else f" {unit}"
+    score = "" if row.percent is None else f", {row.percent:g}{shown_unit}"
+    shown_level = f" ({level})" if score and level else ""
+    yield f"{row.question.key}{_describe_asker(row)} run {row.number}: {row.outcome}{score}{shown_level}"
     for role, message in messages(row):
         yield f"{role}:"
         for line in str(message["content"] or "(nothing)").splitlines():
@@ -70,12 +70,12 @@ def lines(row: RunRow, unit: str, level: str = "") -> Iterator[str]:
     yield ""
 
 
-def _asker(row: RunRow) -> str:
+def _describe_asker(row: RunRow) -> str:
     return f", asked as from {row.asker.side} ({row.asker.form})," if row.asker else ""
 
 
 def messages(row: RunRow) -> Iterator[tuple[str, Message]]:
-    """Each message with its speaker: conversations with the subject first, then each evaluator's answers."""
+    """Each message with its speaker: conversations with the subject, then the answers of each evaluator."""
     for conversation in row.subject:
         for message in conversation.messages:
             yield f"{conversation.name} {message['role']}".strip(), message

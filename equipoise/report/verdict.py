@@ -11,9 +11,9 @@ from equipoise.report.layout import align
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
 SECTIONS = ("comparison", "gate")
-"""The parts of results that compare them with others."""
+"""The sections of results that compare them with others."""
 SectionsBySuite = Mapping[str, Mapping[str, JSON]]
-"""Parts of results by suite."""
+"""Sections of results by suite."""
 
 
 def lines(suites: SectionsBySuite, width: int | None = None) -> Iterator[str]:
@@ -28,7 +28,7 @@ def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
     gates = gates_of(suites)
     if not gates:
         return
-    yield f"gate: {VERDICTS[worst_verdict(gates)]}{_missing_scores(gates)}"
+    yield f"gate: {VERDICTS[worst_verdict(gates)]}{_describe_missing(gates)}"
     if len(suites) > 1:
         yield from align(suite_rows(suites), width)
     for _, line in ruling_lines(suites):
@@ -39,17 +39,17 @@ def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
 
 def gates_of(suites: SectionsBySuite) -> list[Mapping[str, JSON]]:
     """The gates that have rules. A gate without rules has no verdict to show."""
-    return [gate for parts in suites.values() if (gate := parts.get("gate")) and gate["rules"]]
+    return [gate for sections in suites.values() if (gate := sections.get("gate")) and gate["rules"]]
 
 
 def worst_verdict(gates: Iterable[Mapping[str, JSON]]) -> str:
-    """The verdict on all suites together."""
+    """The verdict on all gates together: the worst of theirs."""
     verdicts = {gate["verdict"] for gate in gates}
     return next(verdict for verdict in VERDICTS if verdict in verdicts)
 
 
-def _missing_scores(gates: Iterable[Mapping[str, JSON]]) -> str:
-    """A phrase on the number of runs without a score, which a verdict ignores; empty if none."""
+def _describe_missing(gates: Iterable[Mapping[str, JSON]]) -> str:
+    """A phrase on the number of runs without a score, which verdicts do not consider; empty if none."""
     missing, planned = map(sum, zip(*map(_missing_and_planned, gates), strict=True))
     return f"; {missing:,} of {planned:,} runs have no score" if missing else ""
 
@@ -67,8 +67,8 @@ def suite_rows(suites: SectionsBySuite) -> list[tuple[str, ...]]:
     ]
 
 
-def _suite_row(suite: str, parts: Mapping[str, JSON]) -> tuple[str, ...]:
-    gate = parts.get("gate")
+def _suite_row(suite: str, sections: Mapping[str, JSON]) -> tuple[str, ...]:
+    gate = sections.get("gate")
     if not gate:
         return suite, "no rules", "-", "-"
     required = [ruling for ruling in gate["rules"] if ruling.get("required", True)]
@@ -78,15 +78,15 @@ def _suite_row(suite: str, parts: Mapping[str, JSON]) -> tuple[str, ...]:
 
 
 def ruling_lines(suites: SectionsBySuite) -> Iterator[tuple[Mapping[str, JSON], str]]:
-    """Each ruling with its line, the worst of each suite first; advisory ones last."""
-    for suite, parts in suites.items():
-        gate, comparison = parts.get("gate"), parts.get("comparison")
+    """Each ruling with its line; in each suite the worst first, and advisory ones last."""
+    for suite, sections in suites.items():
+        gate, comparison = sections.get("gate"), sections.get("comparison")
         prefix = f"{suite}: " if len(suites) > 1 else ""
         mark = "  [mismatch]" if comparison and comparison["mismatches"] else ""
         for ruling in sorted(gate["rules"], key=_rank_of) if gate else ():
-            kind = "gate" if ruling.get("required", True) else "advisory"
+            label = "gate" if ruling.get("required", True) else "advisory"
             verdict = VERDICTS[ruling["verdict"]]
-            yield ruling, f"{kind} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
+            yield ruling, f"{label} {verdict}: {prefix}{ruling['rule']}: {ruling['why']}{mark}"
 
 
 def _rank_of(ruling: Mapping[str, JSON]) -> tuple[bool, int]:

@@ -12,8 +12,8 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from types import TracebackType
 
-from equipoise.core.durations import duration
 from equipoise.core.errors import CallFailed
+from equipoise.core.quantities import duration
 from equipoise.core.types import Call, Exchange, Reply, Usage
 from equipoise.models.budget import prompt_tokens, usage_of
 from equipoise.models.failures import Failure

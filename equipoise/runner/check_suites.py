@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from equipoise.core.durations import duration, span
 from equipoise.core.errors import UserError
+from equipoise.core.quantities import duration, span
 from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import JSON
 from equipoise.models.local import PARALLEL

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.core.durations import duration
+from equipoise.core.quantities import duration
 from equipoise.core.settings import Settings, is_local
 from equipoise.core.types import Foreseen, Role
 from equipoise.models import prices

@@ -9,9 +9,9 @@ from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
-from equipoise.core.durations import duration, span
 from equipoise.core.errors import CannotKeep, CannotSave, UserError
 from equipoise.core.files import shown
+from equipoise.core.quantities import duration, span
 from equipoise.core.types import JSON, Run
 from equipoise.models import prices
 from equipoise.models.counters import CounterSnapshot

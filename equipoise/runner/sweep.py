@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from equipoise.core.durations import duration
 from equipoise.core.errors import UserError
+from equipoise.core.quantities import duration
 from equipoise.report.layout import fit_parts
 from equipoise.report.status_line import Output, open_line
 from equipoise.runner import processes

@@ -59,7 +59,7 @@ def test_a_transcript_shows_the_cue(results: Path) -> None:
 def test_tables_of_runs_have_those_with_a_cue_apart(results: Path) -> None:
     """The first is that of a plain session; the second says who asks."""
     said = command("export", str(results), "--to", "csv", "-o", "runs.csv")
-    assert "runs.askers.csv: 32 runs in which somebody asks" in said
+    assert "runs.askers.csv: 32 runs with an asker cue" in said
     with (
         Path("runs.csv").open(encoding="utf-8") as plain,
         Path("runs.askers.csv").open(encoding="utf-8") as asked,
@@ -70,7 +70,7 @@ def test_tables_of_runs_have_those_with_a_cue_apart(results: Path) -> None:
     assert {row["asker.side"] for row in second} == {"state", "critics"}
     assert all(row["prompt"].startswith(row["asker.text"]) for row in second)
     text = command("export", str(results), "--to", "markdown")
-    assert "left out: runs in which somebody asks" in text
+    assert "left out: runs with an asker cue" in text
 
 
 def test_scripts_get_the_figures_and_the_runs(results: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from equipoise.report import status_line
-from equipoise.report.status_line import Output, StatusLine, supports
+from equipoise.report.status_line import Output, StatusLine, supports_live_line
 
 
 class Terminal:
@@ -84,10 +84,10 @@ def test_a_line_is_shown_only_where_it_is_no_noise(monkeypatch: pytest.MonkeyPat
     """On a terminal that can move its cursor, and not in a CI log."""
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    assert (supports(True), supports(False)) == (True, False)
+    assert (supports_live_line(True), supports_live_line(False)) == (True, False)
     monkeypatch.setenv("CI", "true")
-    assert not supports(True)
+    assert not supports_live_line(True)
     monkeypatch.delenv("CI")
     for name in ("dumb", None):
         monkeypatch.delenv("TERM") if name is None else monkeypatch.setenv("TERM", name)
-        assert not supports(True)
+        assert not supports_live_line(True)

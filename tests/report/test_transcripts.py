@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from equipoise.comparison.load import load
 from equipoise.core.types import JSON
-from equipoise.report.transcripts import level, lines
+from equipoise.report.transcripts import describe_level, lines
 
 KEPT = ROOT / "tests" / "regression" / "kept"
 MEANS: Mapping[str, Mapping[tuple[JSON, JSON], str]] = {
@@ -30,7 +30,7 @@ def test_a_score_is_said_in_words_of_its_suite(tmp_path: Path, suite: str) -> No
     path.write_bytes(lzma.decompress((KEPT / f"{suite}.panel.json.xz").read_bytes()))
     side = load(path)
     said = {
-        (round(row.score, 6), round(row.percent, 6)): level(row, side.suite, side.scale)
+        (round(row.score, 6), round(row.percent, 6)): describe_level(row, side.suite, side.scale)
         for row in side.rows
         if row.score is not None and row.percent is not None
     }

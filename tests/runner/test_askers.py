@@ -1,4 +1,4 @@
-"""Sessions in which somebody asks: what is sent to whom, what is kept, and what plain figures never see."""
+"""Sessions with asker cues: what is sent to whom, what is kept, and what plain figures never see."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Results in other formats: tables of runs, model cards, registries, log viewers.
 
-Data that a format cannot hold is reported, never dropped silently.
+Data that a format cannot hold are reported, never dropped silently.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal, get_args
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown, write_text
+from equipoise.core.quantities import counted
 from equipoise.report.export import every_eval_ever, inspect, table
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
 from equipoise.report.results import Results, load
@@ -28,43 +29,43 @@ FOLDERS = {"every_eval_ever": Path("every_eval_ever"), "inspect": Path("logs")}
 MOST_NAMED = 3
 """Maximum number of skipped files that are named."""
 NOTES = ("left out: ", "skipped: ", "warning: ")
-"""Prefixes of lines about data that was not written, and of warnings."""
+"""Prefixes of lines about data that were not written, and of warnings."""
 
 
 def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The results files at these paths, and a line on the other JSON files in folders. Raises UserError.
+    """The results files at these paths, and lines on the other JSON files in folders. Raises UserError.
 
     The subfolders of audits, archived results and shards are skipped without a message.
     """
     files: dict[Path, Path] = {}
-    others: set[Path] = set()
+    skipped: set[Path] = set()
     for path in paths:
         if not path.is_dir():
             files.setdefault(path.resolve(), path)
             continue
-        inside = [
+        json_files = [
             file
             for file in sorted(path.rglob("*.json"))
             if not {ARCHIVE, AUDITS, SHARDS} & {*file.relative_to(path).parts}
         ]
-        results = [file for file in inside if _is_results(file)]
+        results = [file for file in json_files if _is_results(file)]
         if not results:
             raise UserError(f"{path}: has no results; name the folder or the files of a session's results")
         files |= {file.resolve(): files.get(file.resolve(), file) for file in results}
-        others |= {*inside} - {*results}
-    return list(files.values()), _skipped(sorted(map(shown, others)))
+        skipped |= {*json_files} - {*results}
+    return list(files.values()), _describe_skipped(sorted(map(shown, skipped)))
 
 
-def _skipped(names: Sequence[str]) -> list[str]:
+def _describe_skipped(names: Sequence[str]) -> list[str]:
     if len(names) < 2:
         return [f"skipped: {name} is not an Equipoise results file" for name in names]
     more = ", ..." if len(names) > MOST_NAMED else ""
-    named = ", ".join(names[:MOST_NAMED])
-    return [f"skipped: {len(names)} JSON files that are not Equipoise results: {named}{more}"]
+    first_names = ", ".join(names[:MOST_NAMED])
+    return [f"skipped: {len(names)} JSON files that are not Equipoise results: {first_names}{more}"]
 
 
 def _is_results(path: Path) -> bool:
-    """Whether a file in a folder has results of Equipoise. Those of published benchmarks have to be named."""
+    """Whether a file in a folder has results of Equipoise. Files of published benchmarks have to be named."""
     try:
         return "schema_version" in json_io.loads(read_bytes(path))["metadata"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -74,21 +75,21 @@ def _is_results(path: Path) -> bool:
 def export(
     paths: Sequence[Path], to: Format, output: Path | None = None, publisher: Publisher | None = None
 ) -> Iterator[str]:
-    """Write results in a format; yields lines on what was written and what was left out. Raises UserError."""
+    """Write results in a format. Yields lines on what was written and what was left out. Raises UserError."""
     if to == "inspect":
         inspect.require()
     files, skipped = find(paths)
     with reading(*files):
         if to in ("csv", "parquet", "jsonl"):
-            yield from _table(files, to, output or Path(f"runs.{to}"))
+            yield from _write_table(files, to, output or Path(f"runs.{to}"))
         elif to == "markdown":
-            yield from _markdown(files, output)
+            yield from _write_markdown(files, output)
         elif to == "inspect":
-            yield from _logs(files, output or FOLDERS[to])
+            yield from _write_logs(files, output or FOLDERS[to])
         else:
-            yield from _registry(files, output or FOLDERS[to], publisher or Publisher())
-        if to not in ("csv", "parquet", "jsonl") and any(map(_is_asked, files)):
-            yield "left out: runs in which somebody asks, and figures about them"
+            yield from _write_registry(files, output or FOLDERS[to], publisher or Publisher())
+        if to not in ("csv", "parquet", "jsonl") and any(map(_has_asker_runs, files)):
+            yield "left out: runs with an asker cue, and figures about them"
     yield from skipped
 
 
@@ -97,31 +98,31 @@ def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
     return (load(file, keeps_transcripts=True) for file in files)
 
 
-def _table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
+def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
     rows = table.write(_with_transcripts(files), to, output)
-    yield f"{shown(output)}: {_counted(rows, 'run')} of {_counted(len(files), 'file')}"
-    every = [_Asked(results) for results in _with_transcripts(files)]
-    if any(next(item.runs(), None) for item in every):
+    yield f"{shown(output)}: {counted(rows, 'run')} of {counted(len(files), 'file')}"
+    sources = [_AskerRuns(results) for results in _with_transcripts(files)]
+    if any(next(source.runs(), None) for source in sources):
         askers_output = output.with_name(f"{output.stem}.askers{output.suffix}")
-        rows = table.write(every, to, askers_output)
-        yield f"{shown(askers_output)}: {_counted(rows, 'run')} in which somebody asks"
+        rows = table.write(sources, to, askers_output)
+        yield f"{shown(askers_output)}: {counted(rows, 'run')} with an asker cue"
     yield "left out: figures, and conversations with evaluators"
 
 
-def _is_asked(file: Path) -> bool:
+def _has_asker_runs(file: Path) -> bool:
     data, _ = light.load(file)
     return "askers" in data
 
 
-class _Asked:
-    """The source of a table of the runs with a cue about who asks."""
+class _AskerRuns:
+    """The runs of results with an asker cue, as a `table.Source`."""
 
     def __init__(self, results: Results) -> None:
         self.path, self.metadata = results.path, results.metadata
         self.suite, self.model, self.runs = results.suite, results.model, results.asked
 
 
-def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
+def _write_markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
     # Imported here: wcwidth is slow to import.
     from equipoise.report.export import markdown
 
@@ -130,22 +131,22 @@ def _markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
         yield text
         return
     write_text(output, text)
-    yield f"{shown(output)}: {_counted(len(files), 'table')}"
+    yield f"{shown(output)}: {counted(len(files), 'table')}"
     yield "left out: single runs"
 
 
-def _logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
+def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
     for file in files:
         try:
             yield shown(inspect.write(load(file, keeps_transcripts=True), folder))
         except OSError as error:
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
-        # The import of Inspect leaves cycles that keep the first results in memory.
+        # The import of Inspect leaves reference cycles that keep the first results in memory.
         gc.collect()
     yield "left out: prompts of evaluators, variance, consistency, comparison and gate"
 
 
-def _registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
+def _write_registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iterator[str]:
     for results in _with_transcripts(files):
         try:
             written = every_eval_ever.write(results, folder, publisher)
@@ -153,13 +154,9 @@ def _registry(files: Sequence[Path], folder: Path, publisher: Publisher) -> Iter
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
         yield f"{shown(written.path)} and its runs ({written.lines:,})"
         if written.unscored:
-            yield f"left out: {_counted(written.unscored, 'run')} without a score, which the format requires"
+            yield f"left out: {counted(written.unscored, 'run')} without a score, which the format requires"
         if written.without_value:
             yield f"left out: figures without a value: {', '.join(written.without_value)}"
         if "/" not in results.model and publisher.developer == every_eval_ever.UNKNOWN:
             yield f"warning: {results.model}: whose model is it? Name its --developer"
     yield "left out: conversations with evaluators, variance, consistency, comparison and gate"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

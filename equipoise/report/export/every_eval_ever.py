@@ -26,12 +26,13 @@ from equipoise.results.rows import usage
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-IS_CORRECT = (
+IS_CORRECT_NOTE = (
     "the schema requires it: true above the middle of the scale of scores; it says nothing where neither end "
     "of that scale is the better one"
 )
-_UNSAFE = re.compile(r'[<>:"\\|?*\x00-\x1f]')
+_UNSAFE_IN_PATHS = re.compile(r'[<>:"\\|?*\x00-\x1f]')
 _INFINITE = ("-Infinity", "Infinity")
+"""The range of a metric without bounds, as the schema writes it."""
 _RANGES: Mapping[str, tuple[float | str, float | str]] = {
     **dict.fromkeys(("mean", "rate", "ratio"), (0.0, 100.0)),
     **dict.fromkeys(("balance", "gap"), (-100.0, 100.0)),
@@ -40,7 +41,7 @@ _RANGES: Mapping[str, tuple[float | str, float | str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publisher:
-    """The publisher of the results and the developer of the model, which results files do not name."""
+    """The publisher of results and the developer of the model, which results files do not name."""
 
     organization: str = UNKNOWN
     relationship: str = "other"
@@ -49,7 +50,10 @@ class Publisher:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The aggregate file, the number of lines of the other file, and what was left out."""
+    """The aggregate file and the number of lines of the other file.
+
+    Left out are `unscored` runs and the figures `without_value`.
+    """
 
     path: Path
     lines: int
@@ -73,7 +77,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
         "evaluation_id": evaluation,
         "evaluation_timestamp": results.metadata["started"],
         "retrieved_timestamp": created,
-        "source_metadata": _source(results, publisher),
+        "source_metadata": _source_metadata(results, publisher),
         "eval_library": {
             "name": "equipoise",
             "version": str(results.metadata.get("equipoise_version", UNKNOWN)),
@@ -81,7 +85,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
         "model_info": model_info(
             results.model, publisher.developer, results.metadata["endpoints"]["subject"]
         ),
-        "evaluation_results": list(_figures(results, evaluation)),
+        "evaluation_results": list(_evaluation_results(results, evaluation)),
     }
     if lines:
         data["detailed_evaluation_results"] = {
@@ -90,7 +94,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
             "hash_algorithm": "sha256",
             "checksum": digest,
             "total_rows": lines,
-            "additional_details": {"runs_without_a_score": str(unscored), "is_correct": IS_CORRECT},
+            "additional_details": {"runs_without_a_score": str(unscored), "is_correct": IS_CORRECT_NOTE},
         }
     path = folder / relative / f"{name}.json"
     with replacing(path) as file:
@@ -103,7 +107,7 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     )
 
 
-def _texts(details: Mapping[str, JSON]) -> dict[str, str]:
+def _as_texts(details: Mapping[str, JSON]) -> dict[str, str]:
     """Details as strings, which the schema requires; null values are left out."""
     return {
         name: value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n")
@@ -116,24 +120,24 @@ def _texts(details: Mapping[str, JSON]) -> dict[str, str]:
 
 
 def model_id(model: str, developer: str) -> str:
-    """The model as developer/name, with every part made a valid folder name."""
-    parts = [_UNSAFE.sub("_", part).rstrip(". ") or "_" for part in model.strip().split("/")]
+    """The model as developer/name, of which each part is a valid folder name on every platform."""
+    parts = [_UNSAFE_IN_PATHS.sub("_", part).rstrip(". ") or "_" for part in model.strip().split("/")]
     return "/".join(parts if len(parts) > 1 else [developer, *parts])
 
 
 def model_info(model: str, developer: str, endpoint: str | None = None) -> dict[str, JSON]:
-    """Description of a model: its name, and whether it is the built-in one."""
-    kind = ("self_deployed", "open_weights") if is_local(model) else (UNKNOWN, UNKNOWN)
+    """The description of a model; of the built-in one it says that the weights are open."""
+    deployment, availability = ("self_deployed", "open_weights") if is_local(model) else (UNKNOWN, UNKNOWN)
     return {
         "name": model,
         "id": model_id(model, developer),
         "developer": model_id(model, developer).split("/")[0],
         **({"inference_platform": endpoint} if endpoint else {}),
-        "additional_details": {"deployment_type": kind[0], "model_availability": kind[1]},
+        "additional_details": {"deployment_type": deployment, "model_availability": availability},
     }
 
 
-def _source(results: Results, publisher: Publisher) -> dict[str, JSON]:
+def _source_metadata(results: Results, publisher: Publisher) -> dict[str, JSON]:
     metadata = results.metadata
     names = ("status", "runs_expected", "runs_completed", "sessions", "tokens", "cost_usd", "git_commit")
     return {
@@ -141,7 +145,7 @@ def _source(results: Results, publisher: Publisher) -> dict[str, JSON]:
         "source_type": "evaluation_run",
         "source_organization_name": publisher.organization,
         "evaluator_relationship": publisher.relationship,
-        "additional_details": _texts(
+        "additional_details": _as_texts(
             {**{name: metadata.get(name) for name in names}, "outcomes": results.summary.get("outcomes")}
         ),
     }
@@ -150,33 +154,33 @@ def _source(results: Results, publisher: Publisher) -> dict[str, JSON]:
 # Figures.
 
 
-def _figures(results: Results, evaluation: str) -> Iterator[dict[str, JSON]]:
+def _evaluation_results(results: Results, evaluation: str) -> Iterator[dict[str, JSON]]:
     judges = _judges(results)
     for figure in results.metrics.values():
         if figure.value is not None:
             yield {
                 "evaluation_result_id": f"{evaluation}/{figure.name}",
                 "evaluation_name": f"{results.suite}.{figure.name}",
-                "source_data": _data(results),
+                "source_data": _source_data(results),
                 "evaluation_timestamp": results.metadata["started"],
-                "metric_config": {**_config(results, figure), **judges},
-                "score_details": _score(figure),
-                "generation_config": _generation(results),
+                "metric_config": {**_metric_config(results, figure), **judges},
+                "score_details": _score_details(figure),
+                "generation_config": _generation_config(results),
             }
 
 
-def _data(results: Results) -> dict[str, JSON]:
+def _source_data(results: Results) -> dict[str, JSON]:
     names = ("data_hash", "languages", "limit", "selection")
     return {
         "dataset_name": "/".join(filter(None, (results.suite, results.metadata.get("dataset")))),
         "source_type": "other",
-        "additional_details": _texts({name: results.metadata.get(name) for name in names}),
+        "additional_details": _as_texts({name: results.metadata.get(name) for name in names}),
     }
 
 
-def _config(results: Results, figure: Figure) -> dict[str, JSON]:
+def _metric_config(results: Results, figure: Figure) -> dict[str, JSON]:
     low, high = _RANGES.get(figure.kind, _INFINITE) if figure.unit in ("%", "pp", "points") else _INFINITE
-    neither = {"direction": "neither a higher nor a lower score is better"}
+    no_direction = {"direction": "neither a higher nor a lower score is better"}
     return {
         "metric_id": f"equipoise.{results.suite}.{figure.name}",
         "metric_name": figure.name,
@@ -186,11 +190,11 @@ def _config(results: Results, figure: Figure) -> dict[str, JSON]:
         "score_type": "continuous",
         "min_score": low,
         "max_score": high,
-        "additional_details": {} if figure.higher_is_better is not None else neither,
+        "additional_details": {} if figure.higher_is_better is not None else no_direction,
     }
 
 
-def _score(figure: Figure) -> dict[str, JSON]:
+def _score_details(figure: Figure) -> dict[str, JSON]:
     uncertainty: dict[str, JSON] = {"num_samples": figure.n}
     if figure.se is not None:
         uncertainty["standard_error"] = {"value": figure.se, "method": f"clustered by {figure.clusters}"}
@@ -199,16 +203,16 @@ def _score(figure: Figure) -> dict[str, JSON]:
         uncertainty["confidence_interval"] = {**ends, "method": f"clustered by {figure.clusters}"}
     these = figure.these and {"low": figure.these.low, "high": figure.these.high, "se": figure.these.se}
     details = {"reason": figure.reason, "by_run": list(figure.by_run) or None, "these_questions": these}
-    return {"score": figure.value, "uncertainty": uncertainty, "details": _texts(details)}
+    return {"score": figure.value, "uncertainty": uncertainty, "details": _as_texts(details)}
 
 
-def _generation(results: Results) -> dict[str, JSON]:
+def _generation_config(results: Results) -> dict[str, JSON]:
     metadata = results.metadata
     sampling = metadata.get("subject_sampling") or {}
     names = ("subject_system_prompt", "runs", "rubric_version", "rubric_hash", "evaluator_models")
     return {
         "generation_args": {name: value for name, value in sampling.items() if value is not None},
-        "additional_details": _texts({name: metadata.get(name) for name in names}),
+        "additional_details": _as_texts({name: metadata.get(name) for name in names}),
     }
 
 
@@ -231,7 +235,7 @@ def _judges(results: Results) -> dict[str, JSON]:
 def _write_samples(
     results: Results, path: Path, evaluation: str, identity: str, headline: Figure
 ) -> tuple[str, int, int]:
-    """Write the lines. Returns the SHA-256, the number of lines, and of runs without a score."""
+    """Write a line for each run with a score. Returns its SHA-256 and the numbers of lines and other runs."""
     digest, lines, unscored = hashlib.sha256(), 0, 0
     with replacing(path) as file:
         for run in results.runs():
@@ -243,7 +247,6 @@ def _write_samples(
             file.write(line)
             lines += 1
     if not lines:
-        # No empty file is left.
         path.unlink()
     return digest.hexdigest(), lines, unscored
 
@@ -261,7 +264,7 @@ def _sample(
         "evaluation_id": evaluation,
         "model_id": identity,
         "evaluation_name": f"{results.suite}.{headline.name}",
-        # A figure without a value is not among the results.
+        # A headline without a value is not among the results of the aggregate.
         **({"evaluation_result_id": f"{evaluation}/{headline.name}"} if headline.value is not None else {}),
         "sample_id": f"{run.language}/{run.id}/run{run.number}",
         "sample_hash": hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -275,10 +278,10 @@ def _sample(
             "is_correct": _is_correct(results, run),
             "num_turns": max(1, len(replies)),
         },
-        "token_usage": _usage(subject),
+        "token_usage": _token_usage(subject),
         "performance": {"latency_ms": 1000 * sum(float(item.get("latency") or 0.0) for item in replies)},
         "error": None if run.outcome == "scored" else run.outcome,
-        "metadata": _texts(
+        "metadata": _as_texts(
             {
                 **{"language": run.language, "area": run.area, "outcome": run.outcome, "run": run.number},
                 "percent": run.percent,
@@ -310,7 +313,7 @@ def _turn(index: int, message: Mapping[str, Any]) -> dict[str, JSON]:
     }
 
 
-def _usage(subject: Sequence[Conversation]) -> dict[str, JSON] | None:
+def _token_usage(subject: Sequence[Conversation]) -> dict[str, JSON] | None:
     used = usage(subject)
     if used is None:
         return None

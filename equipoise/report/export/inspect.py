@@ -37,7 +37,7 @@ _STATUS = {
     "no_scores": "error",
     "running": "started",
 }
-_STOPPED = {
+_STOP_REASONS = {
     "stop": "stop",
     "length": "max_tokens",
     "max_tokens": "max_tokens",
@@ -47,7 +47,7 @@ _STOPPED = {
 
 def require() -> None:
     """Raise UserError if inspect_ai is not installed."""
-    # Not imported yet: a large file is read first, so that its peak of memory comes before the import.
+    # Not imported here: a large file is read before, so that the two peaks of memory do not add up.
     if find_spec("inspect_ai") is None:
         raise UserError("inspect_ai is not installed; run: pip install inspect-ai")
 
@@ -57,13 +57,13 @@ def write(results: Results, folder: Path) -> Path:
     from inspect_ai.log import write_eval_log
 
     folder.mkdir(parents=True, exist_ok=True)
-    begun = str(results.metadata["started"]).replace(":", "-")
-    name = f"{begun}_{results.suite.replace('_', '-')}_{_id(results)}"
+    started = str(results.metadata["started"]).replace(":", "-")
+    name = f"{started}_{results.suite.replace('_', '-')}_{_uuid_of(results)}"
     runs = list(results.runs())
-    log = _without_samples(results, runs)
+    log = _log_without_samples(results, runs)
     if len(runs) > MOST_IN_EVAL:
         path = folder / f"{name}.json"
-        # Inspect writes samples in this order.
+        # In the order in which Inspect writes samples.
         runs.sort(key=lambda run: (run.number, _sample_id(run)))
         _write_json(log, _samples(results, runs), path)
     else:
@@ -74,8 +74,7 @@ def write(results: Results, folder: Path) -> Path:
 
 
 def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
-    """Write the same log as `write_eval_log`, but one sample at a time. Raises OSError."""
-    # The encoder that `write_eval_log` uses.
+    """Write the same bytes as `write_eval_log`, but one sample at a time. Raises OSError."""
     from pydantic_core import to_json
 
     with replacing(path) as file:
@@ -87,12 +86,12 @@ def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None
         file.write(b"]}\n")
 
 
-def _id(results: Results) -> str:
+def _uuid_of(results: Results) -> str:
     return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
 
 
-def _without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
-    """A log with the settings, and the figures with their intervals."""
+def _log_without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
+    """A log with the settings, the figures with their intervals, and the usage, but no samples yet."""
     from inspect_ai.log import EvalLog, EvalStats
 
     metadata = results.metadata
@@ -101,11 +100,11 @@ def _without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
     return EvalLog(
         status=_STATUS.get(results.status, "error"),
         eval=_spec(results, runs),
-        results=_results(results, runs),
+        results=_eval_results(results, runs),
         stats=EvalStats(
             started_at=metadata["started"],
             completed_at=metadata.get("finished") or "",
-            model_usage=_usage_of(results.model, subject, evaluators),
+            model_usage=_usage_by_model(results.model, subject, evaluators),
         ),
     )
 
@@ -114,14 +113,14 @@ def _spec(results: Results, runs: Sequence[RunRow]) -> Any:
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
     from inspect_ai.model import GenerateConfig
 
-    metadata = _clean(results.metadata)
+    metadata = _encodable(results.metadata)
     ids = list(dict.fromkeys(map(_sample_id, runs)))
     sampling = {
         name: value for name, value in (metadata.get("subject_sampling") or {}).items() if value is not None
     }
     return EvalSpec(
-        eval_id=_id(results),
-        run_id=_id(results),
+        eval_id=_uuid_of(results),
+        run_id=_uuid_of(results),
         created=metadata["started"],
         task=f"equipoise/{results.suite}",
         task_id=results.suite,
@@ -136,12 +135,12 @@ def _spec(results: Results, runs: Sequence[RunRow]) -> Any:
     )
 
 
-def _results(results: Results, runs: Sequence[RunRow]) -> Any:
+def _eval_results(results: Results, runs: Sequence[RunRow]) -> Any:
     from inspect_ai.log import EvalMetric, EvalResults, EvalScore
 
     scored = sum(run.score is not None for run in runs)
     metrics = {
-        name: EvalMetric(name=name, value=figure.value, metadata=_precision(figure))
+        name: EvalMetric(name=name, value=figure.value, metadata=_figure_metadata(figure))
         for name, figure in results.metrics.items()
         if figure.value is not None
     }
@@ -160,7 +159,7 @@ def _results(results: Results, runs: Sequence[RunRow]) -> Any:
     )
 
 
-def _precision(figure: Figure) -> dict[str, JSON]:
+def _figure_metadata(figure: Figure) -> dict[str, JSON]:
     """All fields of a figure except its name and value."""
     these = figure.these
     values = {name: getattr(figure, name) for name in ("se", "low", "high", "n", "reason", "unit", "kind")}
@@ -187,9 +186,9 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
     from inspect_ai.log import EvalSample
 
     subject, evaluators, case = run.subject, run.evaluators, _sample_id(run)
-    # Inspect would generate random ids, which take more time than the rest of a message.
-    numbered = (f"{case}/{run.number}/{number}" for number in count(1))
-    messages = [message for item in subject for message in _messages(model, item, numbered)]
+    # Without ids Inspect generates random ones, which takes more time than the rest of a message.
+    message_ids = (f"{case}/{run.number}/{number}" for number in count(1))
+    messages = [message for item in subject for message in _messages(model, item, message_ids)]
     return EvalSample(
         id=case,
         epoch=run.number,
@@ -198,8 +197,12 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
         messages=messages,
         output=_output(model, subject, messages),
         scores=None if run.score is None else {suite: _score(run, evaluators)},
-        metadata={"language": run.language, "outcome": run.outcome, **_clean(question_json(run.question))},
-        model_usage=_usage_of(model, subject, evaluators),
+        metadata={
+            "language": run.language,
+            "outcome": run.outcome,
+            **_encodable(question_json(run.question)),
+        },
+        model_usage=_usage_by_model(model, subject, evaluators),
         error=None if run.score is not None else _error(run.error or run.outcome),
     )
 
@@ -207,8 +210,8 @@ def _sample(model: str, suite: str, run: RunRow) -> EvalSample:
 def _score(run: RunRow, evaluators: Sequence[Conversation]) -> Any:
     from inspect_ai.scorer import Score
 
-    explanation = "\n\n".join(_judgements(evaluators))
-    return Score(value=run.score, explanation=explanation or None, metadata=_clean(_run_metadata(run)))
+    explanation = "\n\n".join(_evaluator_answers(evaluators))
+    return Score(value=run.score, explanation=explanation or None, metadata=_encodable(_run_metadata(run)))
 
 
 def _run_metadata(run: RunRow) -> dict[str, JSON]:
@@ -226,19 +229,19 @@ def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Ite
     """The messages of a conversation, with its name as metadata if a run has several."""
     from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
 
-    kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
-    about = {"conversation": conversation.name} if conversation.name else None
+    classes = {"system": ChatMessageSystem, "user": ChatMessageUser}
+    metadata = {"conversation": conversation.name} if conversation.name else None
     for message in conversation.messages:
         if message["role"] == "assistant":
             yield ChatMessageAssistant(
                 id=next(ids),
                 content=_content(message),
                 model=whole(message.get("model") or model),
-                metadata=about,
+                metadata=metadata,
             )
         else:
-            kind = kinds.get(message["role"], ChatMessageUser)
-            yield kind(id=next(ids), content=whole(str(message["content"])), metadata=about)
+            message_class = classes.get(message["role"], ChatMessageUser)
+            yield message_class(id=next(ids), content=whole(str(message["content"])), metadata=metadata)
 
 
 def _content(message: Mapping[str, Any]) -> Any:
@@ -248,7 +251,7 @@ def _content(message: Mapping[str, Any]) -> Any:
     return [ContentReasoning(reasoning=whole(str(thought))), ContentText(text=text)] if thought else text
 
 
-def _judgements(evaluators: Sequence[Conversation]) -> Iterator[str]:
+def _evaluator_answers(evaluators: Sequence[Conversation]) -> Iterator[str]:
     for conversation in evaluators:
         for reply in conversation.replies:
             yield whole(f"{conversation.name}: {reply['content']}")
@@ -262,7 +265,9 @@ def _output(model: str, subject: Sequence[Conversation], messages: Sequence[Chat
         return ModelOutput(model=model)
     last = replies[-1]
     reason = (
-        "content_filter" if "blocked" in last else _STOPPED.get(last.get("finish_reason") or "", "unknown")
+        "content_filter"
+        if "blocked" in last
+        else _STOP_REASONS.get(last.get("finish_reason") or "", "unknown")
     )
     message = [item for item in messages if item.role == "assistant"][-1]
     return ModelOutput(
@@ -288,18 +293,18 @@ def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
     )
 
 
-def _usage_of(
+def _usage_by_model(
     model: str, subject: Sequence[Conversation], evaluators: Sequence[Conversation]
 ) -> dict[str, ModelUsage]:
-    """Usage by model, the subject's first. If the subject judges itself, the sum of both roles."""
-    parts: dict[str, list[Conversation]] = {model: list(subject)}
+    """Usage by model, the subject's first. The usage of a subject that is also an evaluator is summed."""
+    by_model: dict[str, list[Conversation]] = {model: list(subject)}
     for conversation in evaluators:
-        parts.setdefault(conversation.name, []).append(conversation)
-    usages = {name: _usage(conversations) for name, conversations in parts.items()}
+        by_model.setdefault(conversation.name, []).append(conversation)
+    usages = {name: _usage(conversations) for name, conversations in by_model.items()}
     return {name: used for name, used in usages.items() if used is not None}
 
 
-def _clean(data: JSON) -> JSON:
+def _encodable(data: JSON) -> JSON:
     """The JSON without lone surrogates. It is copied only if it has any, which is rare."""
     return data if json_io.is_encodable(data) else _without_surrogates(data)
 

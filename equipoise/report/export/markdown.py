@@ -8,12 +8,12 @@ from equipoise.report.layout import markdown_cell, markdown_table
 from equipoise.report.results import Results
 
 
-def markdown(every: Iterable[Results]) -> str:
-    """A section for each results file, in their order."""
-    return "\n".join(line for results in every for line in _section(results))
+def markdown(all_results: Iterable[Results]) -> str:
+    """A section for each of the results."""
+    return "\n".join(line for results in all_results for line in _section_lines(results))
 
 
-def _section(results: Results) -> Iterator[str]:
+def _section_lines(results: Results) -> Iterator[str]:
     metadata = results.metadata
     yield f"### {markdown_cell(results.model)}: {markdown_cell(results.suite)}\n"
     yield f"{markdown_table(results.table)}\n"
@@ -22,14 +22,14 @@ def _section(results: Results) -> Iterator[str]:
         "runs": f"{metadata['runs_completed']} of {metadata['runs_expected']}",
         "evaluators": ", ".join(metadata["evaluator_models"]),
         "dataset": metadata.get("dataset"),
-        "data": _short(metadata.get("data_hash")),
+        "data": _shorten(metadata.get("data_hash")),
         "rubric": metadata.get("rubric_version"),
         "asked": str(metadata.get("started"))[:10],
         "Equipoise": metadata.get("equipoise_version"),
     }
-    parts = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
-    yield f"{'; '.join(parts)}.\n"
+    details = (f"{name} {markdown_cell(str(value))}" for name, value in about.items() if value)
+    yield f"{'; '.join(details)}.\n"
 
 
-def _short(digest: str | None) -> str | None:
+def _shorten(digest: str | None) -> str | None:
     return digest and digest[:12]

@@ -31,11 +31,11 @@ ASKER = "asker."
 
 
 class Source(Protocol):
-    """The parts of results that a table needs."""
+    """Results of which a table has the runs."""
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """The results file."""
 
     @property
     def metadata(self) -> Mapping[str, JSON]:
@@ -55,7 +55,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A run and its results, with its conversations, so that these are read only once."""
+    """A run of `results` with its conversations, which are read from the file only once."""
 
     results: Source
     run: RunRow
@@ -65,12 +65,12 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, its kind, its description, and the function that returns its value."""
+    """A column: its name, its kind, its description, and the function that returns its value for a row."""
 
     name: str
     kind: ColumnKind
     meaning: str
-    of: Callable[[_Row], Any]
+    value_of: Callable[[_Row], Any]
 
 
 def _metadata_value(name: str) -> Callable[[_Row], Any]:
@@ -161,7 +161,7 @@ def _transcript(subject: Sequence[Conversation]) -> list[JSON]:
     return [
         {
             "name": item.name,
-            "messages": [{part: message[part] for part in _MESSAGE_KEYS} for message in item.messages],
+            "messages": [{key: message[key] for key in _MESSAGE_KEYS} for message in item.messages],
         }
         for item in subject
     ]
@@ -181,36 +181,37 @@ def _latency(subject: Sequence[Conversation]) -> float | None:
 ColumnValues = dict[str, list[Any]]
 
 
-def cells(every: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
-    """The values of every column by row, and the kind of each column."""
+def columns_and_kinds(all_results: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
+    """The values of each column, one for each run, and the kind of each column."""
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
-    for results in every:
+    for results in all_results:
         for run in results.runs():
             row = _Row(results, run, run.subject, run.evaluators)
-            extra = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
-            extra |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
+            suite_values = {**_prefixed(LABEL, run.question.labels), **_prefixed(CASE, run.question.details)}
+            suite_values |= {**_prefixed(VALUE, run.values), **_prefixed(RUN, run.details)}
             if run.asker:
-                extra |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
+                suite_values |= _prefixed(ASKER, {**run.asker.to_json(), "is_named": run.names_asker})
             for column in COLUMNS:
-                columns[column.name].append(column.of(row))
-            for name, value in extra.items():
+                columns[column.name].append(column.value_of(row))
+            for name, value in suite_values.items():
                 columns.setdefault(name, [None] * rows).append(value)
             rows += 1
+            # Runs of other suites lack the column.
             for values in columns.values():
                 if len(values) < rows:
                     values.append(None)
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in COLUMNS}
     kinds |= {name: _kind(columns[name]) for name in columns if name not in kinds}
-    return {name: _converted(kinds[name], values) for name, values in columns.items()}, kinds
+    return {name: _convert(kinds[name], values) for name, values in columns.items()}, kinds
 
 
-def _prefixed(prefix: str, part: Mapping[str, JSON]) -> dict[str, JSON]:
-    return {f"{prefix}{name}": value for name, value in part.items()}
+def _prefixed(prefix: str, values: Mapping[str, JSON]) -> dict[str, JSON]:
+    return {f"{prefix}{name}": value for name, value in values.items()}
 
 
 def _kind(values: Sequence[JSON]) -> ColumnKind:
-    """The kind of a column by its values; text if types differ, or for lists and objects."""
+    """The kind of a column by the types of its values; text if they differ, or for lists and objects."""
     types = {type(value) for value in values if value is not None}
     if types == {bool}:
         return "boolean"
@@ -219,7 +220,7 @@ def _kind(values: Sequence[JSON]) -> ColumnKind:
     return "number" if types and types <= {int, float} else "text"
 
 
-def _converted(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
+def _convert(kind: ColumnKind, values: Sequence[Any]) -> list[Any]:
     if kind == "number":
         return [None if value is None else float(value) for value in values]
     return [_as_text(value) for value in values] if kind == "text" else list(values)
@@ -232,27 +233,27 @@ def _as_text(value: JSON) -> str | None:
     return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(every: Iterable[Source]) -> polars.DataFrame:
+def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
     """The table as a polars data frame. Raises UserError if polars is not installed."""
     try:
         import polars
     except ImportError:
         raise UserError("polars is not installed; run: pip install polars") from None
     types = {"text": polars.String, "integer": polars.Int64, "number": polars.Float64}
-    columns, kinds = cells(every)
+    columns, kinds = columns_and_kinds(all_results)
     return polars.DataFrame(
         columns, schema={name: types.get(kind, polars.Boolean) for name, kind in kinds.items()}
     )
 
 
-def to_pandas(every: Iterable[Source]) -> pandas.DataFrame:
+def to_pandas(all_results: Iterable[Source]) -> pandas.DataFrame:
     """The table as a pandas data frame. Raises UserError if pandas is not installed."""
     try:
         import pandas
     except ImportError:
         raise UserError("pandas is not installed; run: pip install pandas") from None
     types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
-    columns, kinds = cells(every)
+    columns, kinds = columns_and_kinds(all_results)
     return pandas.DataFrame(
         {name: pandas.array(values, dtype=types[kinds[name]]) for name, values in columns.items()}
     )
@@ -264,21 +265,21 @@ Suffix = Literal["csv", "parquet", "jsonl"]
 _QUOTED = re.compile('[,"\r\n]')
 
 
-def write(every: Iterable[Source], to: Suffix, path: Path) -> int:
-    """Write the table atomically, and return its number of rows. Raises UserError. Parquet needs polars."""
+def write(all_results: Iterable[Source], to: Suffix, path: Path) -> int:
+    """Write the table, and return its number of rows. Raises UserError, for parquet also without polars."""
     if to == "parquet":
-        frame = to_polars(every)
-        with _writing(path) as file:
+        frame = to_polars(all_results)
+        with _open_output(path) as file:
             frame.write_parquet(file)
         return frame.height
-    columns, _ = cells(every)
-    with _writing(path) as file:
-        file.writelines(_csv(columns) if to == "csv" else _json_lines(columns))
+    columns, _ = columns_and_kinds(all_results)
+    with _open_output(path) as file:
+        file.writelines(_csv_lines(columns) if to == "csv" else _json_lines(columns))
     return len(columns[COLUMNS[0].name])
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[BinaryIO]:
+def _open_output(path: Path) -> Iterator[BinaryIO]:
     try:
         with replacing(path) as file:
             yield file
@@ -292,13 +293,13 @@ def _json_lines(columns: ColumnValues) -> Iterator[bytes]:
     )
 
 
-def _csv(columns: ColumnValues) -> Iterator[bytes]:
+def _csv_lines(columns: ColumnValues) -> Iterator[bytes]:
     for row in chain([tuple(columns)], zip(*columns.values(), strict=True)):
         yield f"{','.join(map(_csv_cell, row))}\n".encode("utf-8", "replace")
 
 
 def _csv_cell(value: JSON) -> str:
-    """A cell that no spreadsheet takes for a formula. Empty text is quoted, null is not."""
+    """A cell that no spreadsheet takes for a formula. Empty text is a pair of quotes, null is nothing."""
     if not isinstance(value, str):
         return "" if value is None else json_io.dumps(value).decode().rstrip("\n")
     text = guarded(value)

@@ -153,7 +153,7 @@
   // An area or a language as people write it.
   const named = (run, slug) => run.about.names[slug] ?? slug;
   const link = (run) => `${run.about.key}/${nth(run)}`;
-  // A run among those of its results; runs in which somebody asks have a part more.
+  // A run's id within its results: its case, its asker cue if it has one, and its number.
   const nth = (run) => [run.id, run.asker, run.run].filter(Boolean).join("/");
   // Who asks, as people write it.
   const asker = (run) => (run.asker ? run.asker.replace("asker_", "").replaceAll("_", " ") : index.columns.asker && "nobody");

@@ -32,7 +32,7 @@ from equipoise.report.page.data import PageResult, overview, page_result, warnin
 from equipoise.report.page.reviews import MatchedReviews, Review
 from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
-from equipoise.report.transcripts import level
+from equipoise.report.transcripts import describe_level
 from equipoise.results.schema import reading
 from equipoise.suites.plots import COLUMNS, Plot
 
@@ -182,7 +182,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     def on_read(side: LoadedResults, result: PageResult) -> None:
         runs = [*side.rows, *side.cued_rows]
         reviewed.match(result.key, result.metadata, runs)
-        pack.add(result.index, runs, partial(level, suite=side.suite, scale=side.scale))
+        pack.add(result.index, runs, partial(describe_level, suite=side.suite, scale=side.scale))
 
     # Drawing holds the GIL. In another process it runs while the next file is read.
     with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as process:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from equipoise.comparison.board import Board, ModelDifference, Table
 from equipoise.comparison.entry import CASES, Entry
+from equipoise.core.quantities import counted
 from equipoise.report import audit
 from equipoise.report.page.names import languages
 
@@ -197,11 +198,7 @@ def lead(board: Board) -> str:
     """A line with the numbers of models, suites and results on the board."""
     models, suites = len(board.models), len({section.suite.name for section in board.sections})
     count = sum(len(table.entries) for section in board.sections for table in section.tables)
-    return f"{_counted(models, 'model')}, {_counted(suites, 'suite')}, {_counted(count, 'set')} of results"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    return f"{counted(models, 'model')}, {counted(suites, 'suite')}, {counted(count, 'set')} of results"
 
 
 def names_or_count(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Durations in words."""
+"""Quantities in words: durations, and numbers of things."""
 
 from __future__ import annotations
 
@@ -34,3 +34,8 @@ def _unit(seconds: float) -> str:
 def _rounded(seconds: float) -> str:
     unit = _unit(seconds)
     return f"{seconds / _SECONDS[unit]:.0f} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 run, 2 runs."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

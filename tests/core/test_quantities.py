@@ -1,8 +1,8 @@
-"""Durations as people read them."""
+"""Durations and numbers of things as people read them."""
 
 from __future__ import annotations
 
-from equipoise.core.durations import duration, span
+from equipoise.core.quantities import counted, duration, span
 
 
 def test_a_duration_is_given_in_its_two_largest_units() -> None:
@@ -39,3 +39,9 @@ def test_a_range_of_durations_is_short() -> None:
         ((7200.0, 180_000.0), "2 to 50 h"),
     ]
     assert [(ends, span(*ends)) for ends, _ in spans] == spans
+
+
+def test_a_count_has_its_noun() -> None:
+    """In the singular only for one; thousands are separated."""
+    counts = (0, 1, 2, 12_345)
+    assert [counted(number, "run") for number in counts] == ["0 runs", "1 run", "2 runs", "12,345 runs"]
