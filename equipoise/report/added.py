@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from equipoise.core.types import JSON
-from equipoise.report.layout import align, format_estimate
+from equipoise.report.layout import INDENT, align, format_estimate
 
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
-INDENT = " " * 11
 
 
 def lines(data: Mapping[str, JSON]) -> Iterator[str]:
@@ -33,9 +32,8 @@ def backtranslation_lines(section: Mapping[str, JSON]) -> Iterator[str]:
 def caveat(section: Mapping[str, JSON]) -> str:
     """A caveat for readers of figures from back-translation."""
     has_both_directions = set(section["languages"]) <= set(section["targets"])
-    return (
-        f"{CAVEAT}{'; what it changes alike in both directions cancels out' if has_both_directions else ''}."
-    )
+    addition = "; what it changes alike in both directions cancels out" if has_both_directions else ""
+    return f"{CAVEAT}{addition}."
 
 
 def describe_sample(section: Mapping[str, JSON]) -> str:

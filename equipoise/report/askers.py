@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from equipoise.core.rules import ASKER
 from equipoise.core.types import JSON
-from equipoise.report.layout import align
+from equipoise.report.layout import INDENT, align
 from equipoise.stats.askers import AskerScale
 from equipoise.suites.askers import OF_EACH_CASE
 from equipoise.suites.plots import Plot
 
 _HEAD = ("", "figure", "95 % these", "95 % population", "n")
-_GROUP = re.compile(r"\.(language|area)\.")
-INDENT = " " * 11
+_BREAKDOWN = re.compile(r"\.(language|area)\.")
+"""Part of the name of a metric of one language or area."""
 FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implied in an aside"}
 
 
@@ -40,17 +40,17 @@ def overall_metrics(summary: Mapping[str, JSON]) -> dict[str, Mapping[str, JSON]
 
 def is_overall(name: str) -> bool:
     """Whether this is the name of a metric about who asks, over all languages and areas."""
-    return name.startswith(ASKER) and not _GROUP.search(name)
+    return name.startswith(ASKER) and not _BREAKDOWN.search(name)
 
 
 def _row(name: str, metric: Mapping[str, JSON]) -> tuple[str, ...]:
-    interval = (
+    intervals = (
         "-"
-        if part["low"] is None
-        else f"{part['low']:{_sign(metric)}.1f} to {part['high']:{_sign(metric)}.1f}"
-        for part in (metric["these"], metric)
+        if limits["low"] is None
+        else f"{limits['low']:{_sign(metric)}.1f} to {limits['high']:{_sign(metric)}.1f}"
+        for limits in (metric["these"], metric)
     )
-    return (name, format_value(metric), *interval, str(metric["n"]))
+    return (name, format_value(metric), *intervals, str(metric["n"]))
 
 
 def _sign(metric: Mapping[str, JSON]) -> str:
@@ -69,11 +69,11 @@ def describe_cases(summary: Mapping[str, JSON]) -> str:
     """A phrase on the number of cases asked as from both sides, and the forms of the cues."""
     first, second = map(_side_name, summary["sides"])
     forms = " and ".join(FORMS[form] for form in summary["forms"])
-    without = (
+    others = (
         f"; {summary['cases_without']:,} others asked without a cue only" if summary["cases_without"] else ""
     )
     cases = "1 case" if summary["cases"] == 1 else f"{summary['cases']:,} cases"
-    return f"{cases} asked as from {first} and as from {second}, {forms}{without}"
+    return f"{cases} asked as from {first} and as from {second}, {forms}{others}"
 
 
 def describe_naming(summary: Mapping[str, JSON]) -> str:
@@ -85,8 +85,8 @@ def describe_naming(summary: Mapping[str, JSON]) -> str:
 def _missing_runs_lines(section: Mapping[str, JSON]) -> Iterator[str]:
     left, unscored = section["runs_expected"] - section["runs_completed"], len(section["errors"])
     if left:
-        many = f"{left:,} of {section['runs_expected']:,} runs of askers"
-        yield f"{INDENT}{many} are still to be done; run the same command again"
+        count = f"{left:,} of {section['runs_expected']:,} runs of askers"
+        yield f"{INDENT}{count} are still to be done; run the same command again"
     if unscored:
         first = section["errors"][0]
         example = f"{first['run']}: {first['message']}"
@@ -148,22 +148,24 @@ def _describe_asymmetry(metric: Mapping[str, JSON], sides: Sequence[str], *, is_
 
 
 def plots(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[Plot]:
-    """A plot of the shifts, and of asymmetries by language and area that have an interval.
+    """A plot of the shifts, and of those asymmetries by language and area that have an interval.
 
     `name` returns the label of a metric.
     """
     shifts = {key: metric for key, metric in summary["metrics"].items() if metric["unit"] == "pp"}
-    groups = {
-        key: metric for key, metric in shifts.items() if _is_asymmetry(key) and metric["low"] is not None
+    breakdowns = {
+        key: metric
+        for key, metric in shifts.items()
+        if _is_asymmetry_of_breakdown(key) and metric["low"] is not None
     }
     rows = [
         {
             "name": name(key.removeprefix("asker.")),
-            **{part: metric[part] for part in ("value", "low", "high")},
+            **{field: metric[field] for field in ("value", "low", "high")},
         }
         for key, metric in {
-            **{key: shifts[key] for key in shifts if not _GROUP.search(key)},
-            **groups,
+            **{key: shifts[key] for key in shifts if not _BREAKDOWN.search(key)},
+            **breakdowns,
         }.items()
     ]
     if rows and summary["cases"]:
@@ -179,5 +181,5 @@ def plots(summary: Mapping[str, JSON], name: Callable[[str], str]) -> Iterator[P
         )
 
 
-def _is_asymmetry(name: str) -> bool:
-    return name.startswith("asker.asymmetry.") and bool(_GROUP.search(name))
+def _is_asymmetry_of_breakdown(name: str) -> bool:
+    return name.startswith("asker.asymmetry.") and bool(_BREAKDOWN.search(name))

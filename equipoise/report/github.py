@@ -15,11 +15,12 @@ from equipoise.report.verdict import VERDICTS, SectionsBySuite, gates_of, suite_
 def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str]:
     """Append to the job summary named in `environment`, if any. Returns the lines to print.
 
-    These are workflow commands, or a warning if the summary cannot be written. `suites` has sections of
-    results by title, such as the suite's name.
+    These are a warning if the summary cannot be written, and in GitHub Actions workflow commands. `suites`
+    has sections of results by title, such as the suite's name.
     """
     if not any(suites.values()):
         return []
+    lines = []
     if summary := environment.get("GITHUB_STEP_SUMMARY"):
         try:
             # With O_NONBLOCK, opening a pipe without a reader fails instead of blocking.
@@ -27,10 +28,10 @@ def publish(suites: SectionsBySuite, environment: Mapping[str, str]) -> list[str
             with open(os.open(summary, flags, 0o666), "a", encoding="utf-8", errors="replace") as file:
                 file.write(markdown(suites))
         except OSError as error:
-            return [f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})"]
-    if environment.get("GITHUB_ACTIONS") != "true":
-        return []
-    return [line for title, sections in suites.items() for line in _workflow_commands(title, sections)]
+            lines.append(f"warning: $GITHUB_STEP_SUMMARY: cannot be written to ({error.strerror})")
+    if environment.get("GITHUB_ACTIONS") == "true":
+        lines += [line for title, sections in suites.items() for line in _workflow_commands(title, sections)]
+    return lines
 
 
 def markdown(suites: SectionsBySuite) -> str:
@@ -45,10 +46,10 @@ def markdown(suites: SectionsBySuite) -> str:
 def _suite_blocks(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
     yield f"## Equipoise: {markdown_cell(title)}"
     for gate in gates_of({title: sections}):
-        suite_rows = [("rule", "verdict", "why")]
-        suite_rows += [(_rule_label(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
+        rule_rows = [("rule", "verdict", "why")]
+        rule_rows += [(_rule_label(row), VERDICTS[row["verdict"]], row["why"]) for row in gate["rules"]]
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
-        yield markdown_table(suite_rows)
+        yield markdown_table(rule_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
     if comparison := sections.get("comparison"):
         yield from _comparison_blocks(comparison)

@@ -21,6 +21,8 @@ MIN_COLUMN = 14
 """The minimum width of a column of words that is wrapped."""
 LABEL_WIDTH = 11
 """The width of the label at the beginning of many lines."""
+INDENT = " " * LABEL_WIDTH
+"""The beginning of a line that belongs to a labelled one."""
 GAP = "  "
 Markup = Mapping[str, bool]
 """Colours and weight, as keyword arguments of pytest's terminal writer."""
@@ -182,8 +184,7 @@ def style_lines(lines: Iterable[str], width: int) -> Iterator[tuple[str, Markup]
         is_head = line.startswith(" ") and (is_head or not previous.strip())
         markup = {"bold": True} if is_head else _markup_of(line)
         for part in wrap_line(printable(line), width):
-            # Again: a CI system obeys a workflow command only at the start of a line, where wrapping may put
-            # it.
+            # Again: wrapping may put a workflow command, which CI obeys, at the start of a line.
             yield printable(part), markup
         previous = line
 
@@ -194,11 +195,11 @@ def _markup_of(line: str) -> Markup:
 
 def wrap_line(line: str, width: int) -> list[str]:
     """Wrap a line at punctuation; continuation lines are aligned with the text after the line's label."""
-    indent, before, ends = _indent(line, width), _columns_before(line), _break_ends(line)
+    indent, columns, ends = _indent(line, width), _columns_before(line), _break_ends(line)
     lines: list[str] = []
     start, margin = 0, ""
-    while len(margin) + before[-1] - before[start] > width:
-        fitting = bisect_right(before, before[start] + width - len(margin)) - 1
+    while len(margin) + columns[-1] - columns[start] > width:
+        fitting = bisect_right(columns, columns[start] + width - len(margin)) - 1
         end = _break_offset(ends, start + len(indent) - len(margin), fitting, len(margin) + fitting - start)
         if end is None:
             break
@@ -208,9 +209,10 @@ def wrap_line(line: str, width: int) -> list[str]:
 
 
 def _indent(line: str, width: int) -> str:
+    """The indent of continuation lines: the label's width, or the line's own indent, or two spaces."""
     label = re.match(rf"(?=.{{{LABEL_WIDTH}}}\S)[^\s:]+: +", line)
     if label and label.end() == LABEL_WIDTH:
-        return " " * LABEL_WIDTH
+        return INDENT
     return line[: _skip_blanks(line, 0)][:width] or "  "
 
 

@@ -191,3 +191,11 @@ def test_a_summary_is_appended(tmp_path: Path) -> None:
         assert publish({title: parts(None, FAILED)}, {"GITHUB_STEP_SUMMARY": str(path)}) == []
     texts = [markdown(title, None, FAILED) for title in ("m1", "中 \\ud83d")]
     assert path.read_text(encoding="utf-8") == "# Mine: 中\n" + "".join(texts)
+
+
+def test_a_summary_that_cannot_be_written_leaves_the_commands(tmp_path: Path) -> None:
+    """A warning comes before them."""
+    environment = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path)}
+    warning, command = publish({"m2": parts(None, FAILED)}, environment)
+    assert warning == "warning: $GITHUB_STEP_SUMMARY: cannot be written to (Is a directory)"
+    assert command.startswith("::error title=m2")
