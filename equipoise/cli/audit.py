@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,24 +69,21 @@ def audit(
     from equipoise.audit import plan, report
 
     settings = call_settings({**options, "model": evaluators[0]}, evaluators)
-    settings = replace(
-        settings, evaluator=replace(settings.evaluator, max_tokens=settings.subject.max_tokens)
-    )
     auditable = plan.auditable_suites()
     for name in names:
         if name not in auditable:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(auditable)}")
-    plans = [_plan(suites.load(name), extent, limit) for name in names or auditable]
+    plans = [_plan_audit(suites.load(name), extent, limit) for name in names or auditable]
     by_evaluator: dict[str, dict[str, EvaluatorAudit]] = {}
-    for planned in filter(None, plans):
-        for outcome in _audit(planned, settings, folder, is_fresh=fresh):
+    for audit_plan in filter(None, plans):
+        for outcome in _run_audit(audit_plan, settings, folder, is_fresh=fresh):
             if outcome.audit is not None:
-                by_evaluator.setdefault(outcome.evaluator, {})[planned.suite] = outcome.audit
+                by_evaluator.setdefault(outcome.evaluator, {})[audit_plan.suite] = outcome.audit
     if len(plans) > 1 and len(by_evaluator) > 1:
         print_wrapped(report.ranking(by_evaluator, width()))
 
 
-def _plan(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
+def _plan_audit(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
     """The plan of a suite's audit; None if there is nothing to judge. Raises UserError."""
     from equipoise.audit import plan
 
@@ -97,7 +93,9 @@ def _plan(suite: AnySuite, extent: str, limit: int | None) -> AuditPlan | None:
     return plan.plan_audit(suite, rubric, anchors, topics, extent, limit)
 
 
-def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool) -> Sequence[AuditOutcome]:
+def _run_audit(
+    plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool
+) -> Sequence[AuditOutcome]:
     """Audit all evaluators on one suite, with a progress bar, print the audits, and return the outcomes."""
     from equipoise.audit import report, run
 
@@ -105,9 +103,9 @@ def _audit(plan: AuditPlan, settings: Settings, folder: Path, *, is_fresh: bool)
         outcomes, totals = run.run_audit(
             plan, settings, folder, is_fresh=is_fresh, on_done=lambda: bar.update(1), tell=print_notice
         )
-    done = {item.evaluator: (item.audit, item.path) for item in outcomes if item.audit and item.path}
-    for name in report.rank_evaluators({name: audit["checks"] for name, (audit, _) in done.items()}):
-        audit, path = done[name]
+    audits = {item.evaluator: (item.audit, item.path) for item in outcomes if item.audit and item.path}
+    for name in report.rank_evaluators({name: audit["checks"] for name, (audit, _) in audits.items()}):
+        audit, path = audits[name]
         print_wrapped([*report.lines(name, audit, width()), f"audit: {shown(path)}", ""])
     for item in outcomes:
         if item.missing:

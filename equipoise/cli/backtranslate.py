@@ -17,7 +17,7 @@ from equipoise.suites.resources import nearest
 
 
 @click.command()
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("path", metavar="RESULTS", type=click.Path(path_type=Path))
 @click.option(
     "--to",
     "targets",
@@ -50,7 +50,7 @@ from equipoise.suites.resources import nearest
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the sample.")
 @call_options
 def backtranslate(
-    results: Path,
+    path: Path,
     targets: tuple[str, ...],
     translator: str,
     evaluators: tuple[str, ...],
@@ -72,24 +72,24 @@ def backtranslate(
     from equipoise.studies import backtranslate
 
     settings = call_settings({**options, "model": translator}, evaluators)
-    side = load(results)
-    sections.refuse_other_version(results, side.data)
-    rubric = side.suite.rubric(rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd()))
-    if isinstance(rubric, VerdictRubric) and "about" in side.metadata:
-        rubric = rubric.on(About(**side.metadata["about"]))
-    chosen = backtranslate.draw_sample(side, targets, sample, seed)
+    results = load(path)
+    sections.refuse_other_version(path, results.data)
+    rubric = results.suite.rubric(rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd()))
+    if isinstance(rubric, VerdictRubric) and "about" in results.metadata:
+        rubric = rubric.on(About(**results.metadata["about"]))
+    texts = backtranslate.draw_sample(results, targets, sample, seed)
     prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
     print_line(
-        f"{chosen.replies} replies to {chosen.questions} questions in {', '.join(chosen.languages)}: "
-        f"{chosen.translations} translations, and {len(chosen.texts)} verdicts of each evaluator",
+        f"{texts.replies} replies to {texts.questions} questions in {', '.join(texts.languages)}: "
+        f"{texts.translations} translations, and {len(texts.texts)} verdicts of each evaluator",
         err=True,
     )
-    with click.progressbar(length=len(chosen.texts), label="judging", file=sys.stderr) as bar:
+    with click.progressbar(length=len(texts.texts), label="judging", file=sys.stderr) as bar:
         section, totals = backtranslate.backtranslate(
-            side,
             results,
-            chosen,
+            path,
+            texts,
             rubric,
             prompts,
             settings,
@@ -100,4 +100,4 @@ def backtranslate(
     print_wrapped(added.backtranslation_lines(section))
     price = "unknown" if section["cost_usd"] is None else f"{section['cost_usd']:.4f} USD"
     print_line(f"{usage_line(totals)}; cost {price}")
-    print_line(f"added to {shown(results)}; texts: {shown(backtranslate.journal_of(results))}")
+    print_line(f"added to {shown(path)}; texts: {shown(backtranslate.journal_of(path))}")

@@ -58,26 +58,28 @@ def cancel(paths: Sequence[Path]) -> None:
 @batch.command()
 @click.argument("path", type=_PATH)
 @click.argument("intent")
-@click.option("--batch", "name", metavar="ID", help="The batch that the endpoint has for it.")
+@click.option("--batch", "batch_id", metavar="ID", help="The batch that the endpoint has for it.")
 @click.option("--none", "is_none", is_flag=True, help="There is none, or its results are lost: send again.")
-def settle(path: Path, intent: str, name: str | None, is_none: bool) -> None:
+def settle(path: Path, intent: str, batch_id: str | None, is_none: bool) -> None:
     """Resolve INTENT, a batch that may or may not have been created at the endpoint.
 
     A session that cannot find that out stops and prints INTENT.
     """
     from equipoise.runner import ask_batches
 
-    if is_none == (name is not None):
+    if is_none == (batch_id is not None):
         raise UserError("give --batch ID, or --none if there is no batch, or none that can be read")
-    settled = ask_batches.settle(path, intent, name)
-    what = f"batch {name}" if name else "none: the same command sends its calls again"
-    print_wrapped([f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {what}"])
+    settled = ask_batches.settle(path, intent, batch_id)
+    outcome = f"batch {batch_id}" if batch_id else "none: the same command sends its calls again"
+    print_wrapped(
+        [f"{len(settled.line.calls):,} calls of {settled.line.role} {settled.line.model}: {outcome}"]
+    )
 
 
-_PASS_THROUGH = {"ignore_unknown_options": True}
+_PASS_UNKNOWN_OPTIONS = {"ignore_unknown_options": True}
 
 
-@batch.command(options_metavar="", context_settings=_PASS_THROUGH)
+@batch.command(options_metavar="", context_settings=_PASS_UNKNOWN_OPTIONS)
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option("-o", "--output", metavar="FILE", type=_PATH, required=True, help="Where to write the calls.")
@@ -89,10 +91,10 @@ def write(ctx: click.Context, suite: str, arguments: Sequence[str], output: Path
     `equipoise run`, as in `equipoise batch write SUITE --model M -o calls.jsonl`. If there are several
     models, each has a file of its own.
     """
-    _run(ctx, suite, (*arguments, f"--batch-write={output}"))
+    _run_with_batch(ctx, suite, (*arguments, f"--batch-write={output}"))
 
 
-@batch.command(options_metavar="", context_settings=_PASS_THROUGH)
+@batch.command(options_metavar="", context_settings=_PASS_UNKNOWN_OPTIONS)
 @click.argument("answers", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.argument("suite")
 @click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
@@ -108,10 +110,11 @@ def read(
     PYTEST ARGUMENTS must be the same as for `write`. --batch-read=FILE names further files of answers.
     """
     write_option = () if output is None else (f"--batch-write={output}",)
-    _run(ctx, suite, (*arguments, f"--batch-read={answers}", *write_option))
+    _run_with_batch(ctx, suite, (*arguments, f"--batch-read={answers}", *write_option))
 
 
-def _run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
+def _run_with_batch(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
+    """Run the suite with these arguments, and with --batch if it is not one of them."""
     from equipoise.cli.run import run
 
     has_batch_option = any(word.partition("=")[0] == "--batch" for word in arguments)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from equipoise.cli.gate_options import GateOptions, decide, gate_options, publish, write_json
+from equipoise.cli.gate_options import GateOptions, decide_gates, gate_options, publish, write_json
 from equipoise.cli.output import print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.runner import exit_status
@@ -48,17 +48,18 @@ def compare(
     from equipoise.report import comparison
     from equipoise.results.schema import reading
 
-    earlier, candidates = (baselines, files) if baselines else (files[:1], files[1:])
-    if not candidates:
+    if not baselines:
+        baselines, files = files[:1], files[1:]
+    if not files:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
-    with reading(*earlier, *candidates):
-        comparisons = compare_files(earlier, candidates, gating.rules, allows_mismatch=gating.allow_mismatch)
+    with reading(*baselines, *files):
+        comparisons = compare_files(baselines, files, gating.rules, allows_mismatch=gating.allow_mismatch)
     print_wrapped(comparison.report_lines(comparisons, width()))
-    for part in comparisons:
-        publish({part["comparison"]["candidate"]["subject_model"]: part})
+    for sections in comparisons:
+        publish({sections["comparison"]["candidate"]["subject_model"]: sections})
     if output:
         write_json(output, comparisons)
-    gates = [part["gate"] for part in comparisons if "gate" in part]
+    gates = [sections["gate"] for sections in comparisons if "gate" in sections]
     ctx.exit(exit_status.of_gates(gates, gating.inconclusive))
 
 
@@ -96,11 +97,11 @@ def gate(
     """
     if not gating.rules:
         raise UserError("--gate: name a file of rules, such as gates.toml, or a rule, such as overall:-2pp")
-    files = [path for each in results for path in _results_in(each)]
-    ctx.exit(decide(files, baseline, gating, output=output, junitxml=junitxml))
+    files = [file for path in results for file in _results_at(path)]
+    ctx.exit(decide_gates(files, baseline, gating, output=output, junitxml=junitxml))
 
 
-def _results_in(path: Path) -> list[Path]:
+def _results_at(path: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
     from equipoise.comparison.load import find_results_file
@@ -123,6 +124,6 @@ def robustness(results: tuple[Path, ...]) -> None:
 
     with reading(*results):
         sides = panels.load(results)
-        rankings = panels.scores_by_panel(sides)
-        correlations, within = panels.rank_correlations(rankings), panels.evaluator_agreement(sides)
-    print_wrapped(comparison.ranking_lines(rankings, correlations, within, width()))
+        scores = panels.scores_by_panel(sides)
+        correlations, agreement = panels.rank_correlations(scores), panels.evaluator_agreement(sides)
+    print_wrapped(comparison.ranking_lines(scores, correlations, agreement, width()))

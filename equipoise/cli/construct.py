@@ -37,21 +37,21 @@ class _SuiteCommands(click.Group):
 def _suite_commands() -> dict[str, click.Command]:
     from equipoise import suites
 
-    tables = {
+    table_commands = {
         name: _table_command(name, module.construct) for name, module in suites.modules("construct").items()
     }
-    questions = {
+    question_commands = {
         module.COMMAND: _question_command(module) for module in suites.modules("from_documents").values()
     }
-    return {**tables, **questions}
+    return {**table_commands, **question_commands}
 
 
-def _table_command(suite: str, build: Construct) -> click.Command:
-    @click.command(suite, help=build.__doc__)
+def _table_command(suite: str, build_tables: Construct) -> click.Command:
+    @click.command(suite, help=build_tables.__doc__)
     @click.option("--check", is_flag=True, help="Write nothing; fail if a file would change.")
     @click.option("--folder", type=_PATH, help="The folder of its tables.")
     def command(check: bool, folder: Path | None) -> None:
-        print_line(build(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
+        print_line(build_tables(folder or nearest("topics", Path.cwd()) / suite, is_check=check))
 
     return command
 
@@ -61,8 +61,8 @@ def construct() -> None:
     """Build data: tables of names, or questions from documents."""
 
 
-def _question_command(build: FromDocuments) -> click.Command:
-    @click.command(build.COMMAND, help=build.__doc__)
+def _question_command(builder: FromDocuments) -> click.Command:
+    @click.command(builder.COMMAND, help=builder.__doc__)
     @click.option("--documents", type=_PATH, required=True, help="JSON Lines with id, text, title, subtopic.")
     @click.option("--folder", type=_PATH, required=True, help="The folder for the files of all stages.")
     @click.option(
@@ -83,19 +83,25 @@ def _question_command(build: FromDocuments) -> click.Command:
         "--retriever", metavar="M:F", help="Your own function that finds passages, module:function."
     )
     @click.option(
-        "--least", default=100, show_default=True, help="Minimum length of a document, in characters."
+        "--least",
+        "min_length",
+        default=100,
+        show_default=True,
+        help="Minimum length of a document, in characters.",
     )
-    @click.option("--most", default=20_000, show_default=True, help="Maximum length, in characters.")
+    @click.option(
+        "--most", "max_length", default=20_000, show_default=True, help="Maximum length, in characters."
+    )
     @click.option("--no-annotators", is_flag=True, help="Leave out the sheets for people.")
     @model_and_call_options
     def command(**options: Any) -> None:
-        _build_questions(build, **options)
+        _build_questions(builder, **options)
 
     return command
 
 
 def _build_questions(
-    build: FromDocuments,
+    builder: FromDocuments,
     *,
     documents: Path,
     folder: Path,
@@ -103,8 +109,8 @@ def _build_questions(
     solvers: tuple[str, ...],
     corpus: Path | None,
     retriever: str | None,
-    least: int,
-    most: int,
+    min_length: int,
+    max_length: int,
     no_annotators: bool,
     fresh: bool,
     **options: Any,
@@ -118,47 +124,50 @@ def _build_questions(
     model = call_settings(options).model
     if model is None:
         raise UserError("--model: name the model to call, or local")
-    checkers = tuple(dict.fromkeys((critic or model, *solvers)))
+    # The critic, and then the solvers: stages get their indices.
+    evaluators = tuple(dict.fromkeys((critic or model, *solvers)))
     rows = list(construct.read(documents, ("id", "text")))
-    first, last = build.stages(
+    before_sheets, after_sheets = builder.stages(
         Path.cwd(),
-        least=least,
-        most=most,
+        least=min_length,
+        most=max_length,
         corpus=corpus or documents,
         retriever=retriever,
         critic=0,
-        solvers=[checkers.index(name) for name in solvers],
+        solvers=[evaluators.index(name) for name in solvers],
     )
+    settings = call_settings(options, evaluators)
+    secrets = Secrets(settings.secrets)
+    warn_of_keys(settings)
 
-    def annotated(candidates: Sequence[Draft]) -> Sequence[StageResult]:
-        shown = list(map(hidden.mask_values, candidates))
+    def annotate(candidates: Sequence[Draft]) -> Sequence[StageResult]:
+        masked = list(map(secrets.mask_values, candidates))
         try:
-            ended = build.annotate(shown, folder / "annotation")
-            return [replace(item, row=row) for item, row in zip(ended, candidates, strict=True)]
+            results = builder.annotate(masked, folder / "annotation")
         except UserError:
             # Sheets are still to be filled in, or are wrong.
-            _show_funnel(folder)
+            _print_funnel(folder)
             raise
+        # The next stage gets the rows without masks.
+        return [replace(result, row=row) for result, row in zip(results, candidates, strict=True)]
 
     sheets = Stage(
         name="annotation",
-        all_rows=annotated,
+        all_rows=annotate,
         skipped="--no-annotators" if no_annotators else None,
     )
-    settings = call_settings(options, checkers)
-    hidden = Secrets(settings.secrets)
-    warn_of_keys(settings)
     to_stderr = partial(print_line, err=True)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
-        remaining = construct.run([*first, sheets, *last], rows, folder, session, to_stderr, _bar)
-    questions = [hidden.mask_values(build.as_question(row)) for row in remaining]
+        stages = [*before_sheets, sheets, *after_sheets]
+        remaining = construct.run(stages, rows, folder, session, to_stderr, _progress_bar)
+    questions = [secrets.mask_values(builder.as_question(row)) for row in remaining]
     write_objects(folder / construct.QUESTIONS, questions)
-    _show_funnel(folder)
+    _print_funnel(folder)
     print_line(usage_line(session.totals))
     print_line(f"{folder / construct.QUESTIONS}: {len(remaining)} questions")
 
 
-def _show_funnel(folder: Path) -> None:
+def _print_funnel(folder: Path) -> None:
     from equipoise.datasets.construct import funnel_rows
     from equipoise.report.layout import align
 
@@ -167,6 +176,6 @@ def _show_funnel(folder: Path) -> None:
 
 
 @contextmanager
-def _bar(label: str, length: int) -> Iterator[Callable[[], None]]:
+def _progress_bar(label: str, length: int) -> Iterator[Callable[[], None]]:
     with click.progressbar(length=length, label=label, file=sys.stderr) as bar:
         yield lambda: bar.update(1)

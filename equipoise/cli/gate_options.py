@@ -28,12 +28,12 @@ baseline_option = click.option(
     type=click.Path(path_type=Path),
     help="Compare with these earlier results; in a folder, with <suite>.json or *.<suite>.json.",
 )
-"""The option of commands that write results."""
+"""The option `--baseline` of commands that write results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
-    """The values of a gate's options. `rules` includes those of files."""
+    """The values of a gate's options. `rules` includes the rules of files."""
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
@@ -47,10 +47,10 @@ class GateOptions:
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a gate to a command. It is called with their values as `gating`."""
+    """Add the options of a gate to a command, which gets their values as its argument `gating`."""
 
     @functools.wraps(command)
-    def gated(
+    def command_with_gate(
         *arguments: Any,
         rules: Sequence[Rule | GateFile],
         gate_inconclusive: Inconclusive | None,
@@ -82,19 +82,19 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="A rule, or a file of rules that ends in .toml, as in a session; repeatable.",
         ),
     ):
-        gated = option(gated)
-    return gated
+        command_with_gate = option(command_with_gate)
+    return command_with_gate
 
 
 def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
-    """On GitHub Actions, print annotations and append to the job summary."""
+    """On GitHub Actions, print annotations for these results' sections, and append to the job summary."""
     from equipoise.report import github
 
     for line in github.publish(suites, os.environ):
         click.echo(line)
 
 
-def decide(
+def decide_gates(
     files: Sequence[Path],
     baseline: Path | None,
     gating: GateOptions,
@@ -102,7 +102,10 @@ def decide(
     output: Path | None = None,
     junitxml: Path | None = None,
 ) -> int:
-    """Show and publish the verdict on these results, and return its exit status. Raises UserError."""
+    """Print, publish and write the verdict on each model in these files, and return the exit status.
+
+    Raises UserError.
+    """
     from equipoise.comparison.of_files import gate_files
     from equipoise.report import junit
     from equipoise.results.schema import reading
@@ -112,32 +115,33 @@ def decide(
             baseline, files, gating.rules, gating.inconclusive, allows_mismatch=gating.allow_mismatch
         )
     for model, suites in results.items():
-        _show_release(model if len(results) > 1 else "", suites)
+        _print_release(model if len(results) > 1 else "", suites)
     if output:
         write_json(output, results)
     if junitxml:
         junit.write(junitxml, results, gating.inconclusive)
-    gates = [parts["gate"] for suites in results.values() for parts in suites.values() if "gate" in parts]
+    all_sections = [sections for suites in results.values() for sections in suites.values()]
+    gates = [sections["gate"] for sections in all_sections if "gate" in sections]
     return exit_status.of_gates(gates, gating.inconclusive)
 
 
-def _show_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
-    """Show the verdict, then each suite's comparison, and publish them on GitHub Actions.
+def _print_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
+    """Print the verdict on a model's release, then each suite's comparison, and publish them.
 
     `model` is the heading, empty if there is only one model.
     """
     from equipoise.report import comparison, verdict
 
     print_wrapped([*([model] if model else ()), *verdict.lines(suites, width())])
-    for suite, parts in suites.items():
-        if "comparison" in parts:
+    for suite, sections in suites.items():
+        if "comparison" in sections:
             heading = [suite] if len(suites) > 1 else []
-            print_wrapped(["", *heading, *comparison.lines(parts["comparison"], width())])
-    publish({f"{model}: {suite}" if model else suite: parts for suite, parts in suites.items()})
+            print_wrapped(["", *heading, *comparison.lines(sections["comparison"], width())])
+    publish({f"{model}: {suite}" if model else suite: sections for suite, sections in suites.items()})
 
 
 def write_json(output: Path, data: JSON) -> None:
-    """Write JSON. Raises UserError."""
+    """Write the file of --output. Raises UserError."""
     from equipoise.results import store
 
     try:

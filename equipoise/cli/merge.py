@@ -54,38 +54,38 @@ def merge(
     from equipoise.runner import shards
     from equipoise.suites.resources import SHIPPED
 
-    shards_of = find(folders)
-    if len(shards_of) > 1 and (output or (baseline and not baseline.is_dir())):
-        names = ", ".join(f"{suite} ({model})" for suite, model in shards_of)
+    shards_by_result = find(folders)
+    if len(shards_by_result) > 1 and (output or (baseline and not baseline.is_dir())):
+        names = ", ".join(f"{suite} ({model})" for suite, model in shards_by_result)
         raise UserError(f"--{'output' if output else 'baseline'}: is for one result, but there are {names}")
-    releases = _releases(shards_of, baseline, gating)
+    releases = _releases(shards_by_result, baseline, gating)
     merged: dict[str, dict[str, Recovered]] = {}
-    for (suite, model), suite_shards in shards_of.items():
+    for (suite, model), suite_shards in shards_by_result.items():
         target = files(Path("results"), output, model, suite)
         result = shards.merge(suite_shards, target, releases[suite, model], roots=(Path.cwd(), SHIPPED))
         merged.setdefault(model, {})[suite] = result
     for model, results in merged.items():
-        _show_release(model if len(merged) > 1 else "", results)
+        _print_release(model if len(merged) > 1 else "", results)
     all_results = [result for results in merged.values() for result in results.values()]
-    ctx.exit(_status(all_results, gating.inconclusive))
+    ctx.exit(_exit_status(all_results, gating.inconclusive))
 
 
 def _releases(
     keys: Iterable[tuple[str, str]], baseline: Path | None, gating: GateOptions
 ) -> dict[tuple[str, str], Release]:
     """The release of each suite and model. All suites of a model form one release."""
-    models: dict[str, list[str]] = {}
+    suites_by_model: dict[str, list[str]] = {}
     for suite, model in keys:
-        models.setdefault(model, []).append(suite)
+        suites_by_model.setdefault(model, []).append(suite)
     return {
         (suite, model): release
-        for model, names in models.items()
-        for suite, release in gating.releases(names, baseline).items()
+        for model, suites in suites_by_model.items()
+        for suite, release in gating.releases(suites, baseline).items()
     }
 
 
-def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
-    """Show the verdict on a model's release, then each suite's table and comparison, and publish them.
+def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
+    """Print the verdict on a model's release, then each suite's table and comparison, and publish them.
 
     `model` is the heading, empty if there is only one model.
     """
@@ -96,8 +96,8 @@ def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
         suite: {name: item.data[name] for name in SECTIONS if name in item.data}
         for suite, item in merged.items()
     }
-    if ruled := list(verdict.lines(sections, width())):
-        print_wrapped([*([model] if model else ()), *ruled, ""])
+    if verdict_lines := list(verdict.lines(sections, width())):
+        print_wrapped([*([model] if model else ()), *verdict_lines, ""])
     for item in merged.values():
         print_wrapped(summary(item.rows, item.data, path=shown(item.path), width=width()))
         print_wrapped(f"warning:   {warning}" for warning in item.warnings)
@@ -106,7 +106,7 @@ def _show_release(model: str, merged: Mapping[str, Recovered]) -> None:
     publish(sections)
 
 
-def _status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
+def _exit_status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
     """The exit status for these results and their gates."""
     is_complete = all(item.data["metadata"]["status"] == "complete" for item in merged)
     verdicts = [item.data["gate"]["verdict"] for item in merged if "gate" in item.data]

@@ -60,19 +60,18 @@ def report(
     files, warnings = page.find(results)
     page.refuse_output("-o", output)
     marks = [item for path in reviews for item in load(path)]
-    why = "" if transcripts is False else None if transcripts or reviews else board_page.too_many(files)
-    if why is None:
-        if unmatched := page.write(output, files, marks).unmatched:
-            warnings = [*warnings, f"{unmatched} reviews are of no run of these results"]
-    else:
+    too_many = board_page.too_many(files) if transcripts is None and not reviews else None
+    if transcripts is False or too_many:
         with click.progressbar(
             files, label="reading", file=sys.stderr, hidden=not sys.stderr.isatty()
-        ) as reading:
-            board_page.write(output, reading)
+        ) as files_with_progress:
+            board_page.write(output, files_with_progress)
+    elif unmatched := page.write(output, files, marks).unmatched:
+        warnings = [*warnings, f"{unmatched} reviews are of no run of these results"]
     for warning in warnings:
         print_line(f"warning:   {warning}")
-    left_out = f", without transcripts ({why}; --transcripts adds them)" if why else ""
-    print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){left_out}")
+    note = f", without transcripts ({too_many}; --transcripts adds them)" if too_many else ""
+    print_line(f"page:      {shown(output)} ({output.stat().st_size / 1e6:.1f} MB){note}")
 
 
 @click.command()
@@ -94,16 +93,16 @@ def plot(results: tuple[Path, ...], output: Path) -> None:
     from equipoise.report.page import figures, page
 
     if audits := audit_plots.read(results):
-        named: Mapping[str, Plot] = audit_plots.plots(audits)
+        plots: Mapping[str, Plot] = audit_plots.plots(audits)
     else:
         files, _ = page.find(results)
-        named = page.plots_by_file_name([*page.read(files)])
+        plots = page.plots_by_file_name([*page.read(files)])
     try:
-        for name, figure in named.items():
+        for name, item in plots.items():
             with replacing(output / f"{name}.svg") as file:
-                file.write(figures.svg(figure, background=figures.PAPER).encode())
+                file.write(figures.svg(item, background=figures.PAPER).encode())
             with replacing(output / f"{name}.png") as file:
-                file.write(figures.png(figure))
+                file.write(figures.png(item))
     except OSError as error:
         raise UserError(f"-o: {output}: cannot be written to ({error.strerror})") from None
-    print_line(f"{len(named)} figures, each as SVG and PNG, in {shown(output)}")
+    print_line(f"{len(plots)} figures, each as SVG and PNG, in {shown(output)}")

@@ -23,13 +23,13 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 @click.command()
-@click.argument("results", type=_PATH)
+@click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option(
     "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
 )
 @click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
 @click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
-def show(results: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
+def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.comparison.load import ONLY_COMPARED, load
     from equipoise.report import comparison, transcripts, verdict
@@ -37,23 +37,23 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
 
-    side = load(results)
-    with reading(results, otherwise=ONLY_COMPARED):
+    results = load(path)
+    with reading(path, otherwise=ONLY_COMPARED):
         if text is None and lowest is None and outcome is None:
-            rows = side.suite.table(side.data["summary"])
-            print_wrapped(summary(rows, side.data, path=shown(results), width=width()))
-            if "gate" in side.data:
-                print_wrapped(["", *verdict.lines({side.suite.name: side.data}, width())])
-            if "comparison" in side.data:
-                print_wrapped(["", *comparison.lines(side.data["comparison"], width())])
+            rows = results.suite.table(results.data["summary"])
+            print_wrapped(summary(rows, results.data, path=shown(path), width=width()))
+            if "gate" in results.data:
+                print_wrapped(["", *verdict.lines({results.suite.name: results.data}, width())])
+            if "comparison" in results.data:
+                print_wrapped(["", *comparison.lines(results.data["comparison"], width())])
             return
-        headline = next(iter(side.metrics.values()))
-    with reading(results):
+        headline = next(iter(results.metrics.values()))
+    with reading(path):
         # Runs with an asker cue are not ranked.
-        runs = [*side.rows, *(side.cued_rows if lowest is None else ())]
+        runs = [*results.rows, *(results.cued_rows if lowest is None else ())]
         selected = transcripts.select(runs, text=text, outcome=outcome, lowest=lowest)
         for run in selected:
-            level = transcripts.describe_level(run, side.suite, side.scale)
+            level = transcripts.describe_level(run, results.suite, results.scale)
             for number, line in enumerate(transcripts.lines(run, headline.unit, level)):
                 for part in wrap_line(line, width()):
                     click.secho(printable(part), bold=number == 0)
@@ -71,7 +71,7 @@ def show(results: Path, text: str | None, lowest: int | None, outcome: str | Non
     help="every_eval_ever: the publisher's relationship to the model's developer.",
 )
 @click.option("--developer", metavar="NAME", type=NAME, help="every_eval_ever: whose model it is.")
-def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: str | None) -> None:
+def export(results: tuple[Path, ...], to: Format, output: Path | None, **publisher: str | None) -> None:
     """Write RESULTS, files or folders of them, in another format.
 
     csv, jsonl and parquet have one row for each run (default runs.csv ...). markdown is a table for a model
@@ -81,7 +81,7 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **about: 
     """
     from equipoise.report import export as formats
 
-    fields = {name: value for name, value in about.items() if value is not None}
+    fields = {name: value for name, value in publisher.items() if value is not None}
     if fields and to != "every_eval_ever":
         raise UserError(f"--{next(iter(fields))}: is for --to every_eval_ever")
     without_collection_at_exit()

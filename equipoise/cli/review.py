@@ -27,9 +27,15 @@ def review() -> None:
 
 
 @review.command()
-@click.argument("results", type=_PATH)
+@click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option(
-    "-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True, help="How many replies."
+    "-n",
+    "--sample",
+    "size",
+    type=click.IntRange(min=1),
+    default=60,
+    show_default=True,
+    help="How many replies.",
 )
 @click.option(
     "-o",
@@ -61,8 +67,8 @@ def review() -> None:
     help="What to ask of each reply, separated by commas: score, outcome (answered or refused), lean.",
 )
 def sample(
-    results: Path,
-    n: int,
+    path: Path,
+    size: int,
     output: Path,
     seed: int,
     people: tuple[str, ...],
@@ -78,16 +84,14 @@ def sample(
 
     if overlap is not None and len(people) < 2:
         raise UserError("--overlap: says what several people share; name them with --person")
-    candidate = load(results)
+    results = load(path)
     baseline = load(baseline_path) if baseline_path else None
-    if baseline and baseline.suite.name != candidate.suite.name:
-        raise UserError(
-            f"--pairs: {baseline_path}: is of {baseline.suite.name}, not of {candidate.suite.name}"
-        )
-    with reading(results, *([baseline_path] if baseline_path else [])):
-        drawn = draws.sample(candidate, n, seed, baseline)
-        names = form.field_names(ask, [candidate, *([baseline] if baseline else [])])
-        fields = [form.fields(candidate, _level_meanings(candidate))[name] for name in names]
+    if baseline and baseline.suite.name != results.suite.name:
+        raise UserError(f"--pairs: {baseline_path}: is of {baseline.suite.name}, not of {results.suite.name}")
+    with reading(path, *([baseline_path] if baseline_path else [])):
+        drawn = draws.sample(results, size, seed, baseline)
+        names = form.field_names(ask, [results, *([baseline] if baseline else [])])
+        fields = [form.fields(results, _level_meanings(results))[name] for name in names]
     all_rows = [row for rows in drawn for row in rows]
     sheet_rows = draws.deal(drawn, len(people), overlap, seed) if people else [all_rows]
     paths = _sheet_paths(output, people, is_page=page)
@@ -138,39 +142,39 @@ def _write_sheets(
             sheets.write(path, rows, [field.name for field in fields])
 
 
-def _level_meanings(side: Side) -> Mapping[int, str]:
+def _level_meanings(results: Side) -> Mapping[int, str]:
     """The meaning of each level of the rubric's scale."""
     from equipoise.suites import rubric_path
 
-    path = rubric_path(side.suite, side.metadata.get("dataset"), Path.cwd())
-    levels: Mapping[int, str] = side.suite.rubric(path).scale.levels
+    path = rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd())
+    levels: Mapping[int, str] = results.suite.rubric(path).scale.levels
     return levels
 
 
 @review.command()
-@click.argument("results", type=_PATH)
+@click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option("--within", metavar="POINTS", required=True, help="The half-width wanted, such as 4pp.")
 @click.option(
     "--agreement",
     type=click.FloatRange(min=0, max=1, max_open=True),
     help="Correlation of people's scores with the judge's; from a pilot in RESULTS, else 0.7.",
 )
-def plan(results: Path, within: str, agreement: float | None) -> None:
+def plan(path: Path, within: str, agreement: float | None) -> None:
     """Show how many labels narrow the headline interval of RESULTS to this half-width, and decide gates."""
     from equipoise.comparison.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
 
     half_width = planning.points(within)
-    side = load(results)
-    with reading(results):
-        print_wrapped(planning.lines(side, half_width, agreement))
+    results = load(path)
+    with reading(path):
+        print_wrapped(planning.lines(results, half_width, agreement))
 
 
 @review.command()
-@click.argument("results", type=_PATH)
+@click.argument("path", metavar="RESULTS", type=_PATH)
 @click.argument("sheet", nargs=-1, required=True, type=_PATH)
-def agree(results: Path, sheet: tuple[Path, ...]) -> None:
+def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     """Show how far people agree with each other and with each evaluator of RESULTS, and correct figures.
 
     SHEET is a filled-in sheet, named after the person, or a file saved from the page of a sheet. It may also
@@ -183,14 +187,14 @@ def agree(results: Path, sheet: tuple[Path, ...]) -> None:
     from equipoise.results.schema import reading
     from equipoise.studies.people import agreement
 
-    side = load(results)
-    sections.refuse_other_version(results, side.data)
-    with sections.adding(results), reading(results):
-        section, warnings = agreement.agree(side, sheet)
-        sections.add(results, "people", section)
+    results = load(path)
+    sections.refuse_other_version(path, results.data)
+    with sections.adding(path), reading(path):
+        section, warnings = agreement.agree(results, sheet)
+        sections.add(path, "people", section)
     for line in warnings[:_MOST_WARNINGS]:
         print_line(f"warning:   {line}")
     if len(warnings) > _MOST_WARNINGS:
         print_line(f"warning:   and {len(warnings) - _MOST_WARNINGS:,} more rows that cannot be used")
     print_wrapped(added.people_lines(section))
-    print_line(f"added to {shown(results)}")
+    print_line(f"added to {shown(path)}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from equipoise.cli.gate_options import GateOptions, baseline_option, decide, gate_options
+from equipoise.cli.gate_options import GateOptions, baseline_option, decide_gates, gate_options
 from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from equipoise.runner.sweep import Overview
 
 _PATH = click.Path(path_type=Path)
-PAGE = "report.html"
+_PAGE = "report.html"
 """The file name of the page of all results, in the sweep's folder."""
 
 
@@ -68,22 +68,22 @@ def sweep(
     planned = cells.load(table, root)
     if address is None:
         _refuse_gpus(planned)
-    for release in _by_release(planned.cells).values():
-        names = [cell.suite for cell in release]
+    for release_cells in _cells_by_release(planned.cells).values():
+        names = [cell.suite for cell in release_cells]
         check_releases(gating.releases(names, baseline))
     expected = forecast.of_cells(planned, root, SessionAudits(root))
     print_wrapped(forecast.lines(expected, width()))
     if dry_run:
         return
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
-    is_interrupted = _run(overview, root, processes, address)
-    _report(planned, overview.ended)
-    gate_status = _gate(planned, baseline, gating) if gating.rules else 0
+    is_interrupted = _run_cells(overview, root, processes, address)
+    _report_cells(planned, overview.ended)
+    gate_status = _decide_gates(planned, baseline, gating) if gating.rules else 0
     status = exit_status.first([gate_status, *(end.status for end in overview.ended.values())])
     ctx.exit(2 if is_interrupted else status)
 
 
-def _by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
+def _cells_by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
     """The cells of each release, by its name."""
     releases: dict[str, list[SweepCell]] = {}
     for cell in cells:
@@ -91,13 +91,13 @@ def _by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:
     return releases
 
 
-def _gate(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
-    """Show the verdict on each release that has results, and return the exit status for all of them."""
+def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> int:
+    """Print the verdict on each release that has results, and return the exit status for all of them."""
     statuses = []
-    for name, cells in _by_release(sweep.cells).items():
+    for name, cells in _cells_by_release(sweep.cells).items():
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             print_wrapped(["", name])
-            statuses.append(decide(paths, baseline, gating))
+            statuses.append(decide_gates(paths, baseline, gating))
     return exit_status.first(statuses)
 
 
@@ -107,7 +107,7 @@ def _refuse_gpus(sweep: Sweep) -> None:
             raise UserError(f"{cell.name}: gpus are dealt out by Ray: add --ray local, or leave gpus out")
 
 
-def _run(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:
+def _run_cells(overview: Overview, root: Path, processes: int | None, address: str | None) -> bool:
     """Run the cells, and return whether they were interrupted."""
     from equipoise.report.status_line import Output, supports_live_line
     from equipoise.runner import sweep
@@ -117,20 +117,20 @@ def _run(overview: Overview, root: Path, processes: int | None, address: str | N
     with sweep.ray_at(address) if address else nullcontext():
         pool: sweep.Pool
         if address:
-            pool = sweep.Tasks(overview.cells, root, _variables(overview.cells))
+            pool = sweep.Tasks(overview.cells, root, _variables_of_workers(overview.cells))
         else:
             pool = sweep.Processes(overview.cells, root, os.environ, processes or os.cpu_count() or 1)
         return sweep.run(pool, overview, output)
 
 
-def _variables(cells: Sequence[SweepCell]) -> dict[str, str]:
-    """The environment variables that cells on other machines need: options and keys."""
+def _variables_of_workers(cells: Sequence[SweepCell]) -> dict[str, str]:
+    """The environment variables that Ray's workers need, which may be on other machines: options and keys."""
     keys = {name for cell in cells for name in cell.keys.values()}
     prefixes = ("EQUIPOISE_", "OPENAI_")
     return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
-def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
+def _report_cells(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.quantities import duration
     from equipoise.report.page import board_page, page
@@ -143,11 +143,15 @@ def _report(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
         print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
     results = [cell.files.results for cell in sweep.cells if cell.files.results.exists()]
     if results:
-        path = sweep.folder / PAGE
-        why = board_page.too_many(results)
-        if why is None:
+        path = sweep.folder / _PAGE
+        too_many = board_page.too_many(results)
+        if too_many is None:
             page.write(path, results)
         else:
             board_page.write(path, results)
-        note = f", without transcripts ({why}; equipoise report --transcripts adds them)" if why else ""
+        note = (
+            f", without transcripts ({too_many}; equipoise report --transcripts adds them)"
+            if too_many
+            else ""
+        )
         print_line(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")

@@ -87,6 +87,17 @@ def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[st
     assert "sk-nobody-may-see" not in "".join(path.read_text() for path in Path("results").rglob("*.json*"))
 
 
+def test_the_evaluators_limit_of_tokens_is_that_of_sessions(
+    loopback: Loopback, kinds: dict[str, Anchor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without --max-tokens an audit takes the evaluator's limit from the environment, not the subject's."""
+    loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
+    monkeypatch.setenv("EQUIPOISE_EVALUATOR_MAX_TOKENS", "321")
+    monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
+    assert run(loopback, "neutrality", "--limit", "1").exit_code == 0
+    assert {body["max_tokens"] for body in loopback.requests} == {321}
+
+
 def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
     """No score is made up: its checks are empty, and every verdict counts as invalid."""
     loopback.script = lambda body, number: "I would rather not."
