@@ -73,7 +73,7 @@ def test_small_values_are_small() -> None:
 
 # While a session runs.
 
-NODE = "tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]"
+NODE = "tests_benchmark/test_attribution.py::test_attribution[aa-run1]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class FakeProgress:
 
     def cases(self) -> list[ReportedCase]:
         """The cases of the gates."""
-        return [case for gate in self.gates for case in gate_cases("neutrality", gate, None)]
+        return [case for gate in self.gates for case in gate_cases("attribution", gate, None)]
 
     @property
     def gates(self) -> list[dict[str, JSON]]:
@@ -123,7 +123,7 @@ class FakeProgress:
 
     def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """One suite with two lines."""
-        yield "neutrality", ["one", "two"]
+        yield "attribution", ["one", "two"]
 
 
 class FakeTerminal:
@@ -168,7 +168,7 @@ def test_only_the_calls_of_runs_are_counted(progress: FakeProgress) -> None:
         Report(nodeid="tests/test_x.py::test_y"),
     ):
         shown.pytest_runtest_logreport(report)
-    assert progress.noted == [("neutrality", "aa-run1")]
+    assert progress.noted == [("attribution", "aa-run1")]
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_the_summary_has_a_section_for_each_suite(progress: FakeProgress) -> Non
     """A title and the lines under it."""
     terminal = FakeTerminal()
     display(progress).pytest_terminal_summary(terminal)
-    assert terminal.shown == ["= neutrality", "one", "two"]
+    assert terminal.shown == ["= attribution", "one", "two"]
 
 
 def test_the_last_line_is_green_only_where_all_is_well(
@@ -261,7 +261,7 @@ def test_the_last_line_is_green_only_where_all_is_well(
         (["inconclusive"], [], [], {"gate INCONCLUSIVE"}),
         (["fail", "inconclusive"], [], [], {"gate FAIL", "gate INCONCLUSIVE", "failed"}),
         ([], [Report()], [], {"unscored", "failed"}),
-        ([], [], ["neutrality"], {"not saved", "failed"}),
+        ([], [], ["attribution"], {"not saved", "failed"}),
     ):
         with subtests.test(verdicts=verdicts, unscored=len(unscored), unsaved=unsaved):
             progress.verdicts, progress.is_complete = [*verdicts], not unsaved
@@ -285,17 +285,17 @@ def test_a_run_without_a_score_is_no_failure_to_be_explained(progress: FakeProgr
 def test_node_ids() -> None:
     """Only tests_benchmark/test_<suite>.py holds runs of a suite."""
     for nodeid, found in {
-        "tests_benchmark/test_neutrality.py::test_neutrality[aa-run1]": ("neutrality", "aa-run1"),
-        "x/tests_benchmark/test_neutrality.py::test_neutrality[a[b]-run1]": ("neutrality", "a[b]-run1"),
-        "tests/suites/test_neutrality.py::test_score[aa-run1]": None,
+        "tests_benchmark/test_attribution.py::test_attribution[aa-run1]": ("attribution", "aa-run1"),
+        "x/tests_benchmark/test_attribution.py::test_attribution[a[b]-run1]": ("attribution", "a[b]-run1"),
+        "tests/suites/test_attribution.py::test_score[aa-run1]": None,
         "tests_benchmark/test_unknown.py::test_unknown[aa-run1]": None,
-        "tests_benchmark/test_neutrality.py::test_plain": None,
+        "tests_benchmark/test_attribution.py::test_plain": None,
     }.items():
         assert suite_and_run(nodeid) == found, nodeid
 
 
 def test_suites_of_a_command_line(tmp_path: Path) -> None:
     """A suite is asked for by its file or by any folder above it."""
-    asks = {"tests_benchmark/test_neutrality.py", "tests_benchmark", "."}
+    asks = {"tests_benchmark/test_attribution.py", "tests_benchmark", "."}
     for path in (*asks, "tests", "tests_benchmark/other.py"):
-        assert ("neutrality" in suites_in(tmp_path, [tmp_path / path])) is (path in asks), path
+        assert ("attribution" in suites_in(tmp_path, [tmp_path / path])) is (path in asks), path

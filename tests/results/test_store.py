@@ -44,7 +44,7 @@ def test_any_other_name_becomes_one_short_plain_component() -> None:
 def test_results_stay_inside_the_folder_and_can_be_written(tmp_path: Path) -> None:
     """No name of a model leads a file out of the results folder, or is such as no file system takes."""
     for model in ODD:
-        found = files(tmp_path, None, model, "neutrality")
+        found = files(tmp_path, None, model, "attribution")
         assert found.results.resolve().parent == found.journal.resolve().parent == tmp_path.resolve(), model
         write_json(found.results, {"model": model})
     assert len([*tmp_path.iterdir()]) == len(ODD)
@@ -69,17 +69,17 @@ def test_no_file_has_the_name_of_a_device(tmp_path: Path) -> None:
 
 def test_files_are_named_by_model_and_suite_or_by_the_output(tmp_path: Path) -> None:
     """Results and journal lie side by side, dots in the model's name notwithstanding."""
-    assert files(tmp_path, None, "gpt-4.1", "neutrality") == Files(
-        results=tmp_path / "gpt-4.1.neutrality.json", journal=tmp_path / "gpt-4.1.neutrality.jsonl"
+    assert files(tmp_path, None, "gpt-4.1", "attribution") == Files(
+        results=tmp_path / "gpt-4.1.attribution.json", journal=tmp_path / "gpt-4.1.attribution.jsonl"
     )
-    named = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "neutrality")
+    named = files(Path("elsewhere"), tmp_path / "mine.json", "gpt-x", "attribution")
     assert named == Files(results=tmp_path / "mine.json", journal=tmp_path / "mine.jsonl")
 
 
 def test_no_journal_is_shared(tmp_path: Path) -> None:
     """Whatever the suffix of an output, its journal is another file, and no other output's."""
     names = ["x.json", "y.json", "x.txt", "x.jsonl", "gpt-4.1", "gpt-4.2"]
-    found = [files(tmp_path, tmp_path / name, "gpt-x", "neutrality") for name in names]
+    found = [files(tmp_path, tmp_path / name, "gpt-x", "attribution") for name in names]
     assert [item.results.name for item in found] == names
     assert [item.results for item in found if item.journal == item.results] == []
     assert len({item.journal for item in found}) == len(names)
@@ -124,9 +124,9 @@ def test_a_writing_that_fails_leaves_what_was_there_and_no_temporary_file(tmp_pa
 # The archive.
 
 
-def earlier(folder: Path, content: str, name: str = "m.neutrality") -> Files:
+def earlier(folder: Path, content: str, name: str = "m.attribution") -> Files:
     """The two files of an earlier session."""
-    found = files(folder, folder / f"{name}.json", "m", "neutrality")
+    found = files(folder, folder / f"{name}.json", "m", "attribution")
     found.results.write_text(content)
     found.journal.write_text(f"journal of {content}")
     return found
@@ -141,10 +141,10 @@ def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
     """Results and journal are moved, and the results' new path is told."""
     found = earlier(tmp_path, "one")
     kept = found.archive(STAMP)
-    assert kept == tmp_path / "archive" / f"m.neutrality.{STAMP}.json"
+    assert kept == tmp_path / "archive" / f"m.attribution.{STAMP}.json"
     assert archived(tmp_path) == {
-        f"m.neutrality.{STAMP}.json": "one",
-        f"m.neutrality.{STAMP}.jsonl": "journal of one",
+        f"m.attribution.{STAMP}.json": "one",
+        f"m.attribution.{STAMP}.jsonl": "journal of one",
     }
     assert not found.results.exists()
     assert not found.journal.exists()
@@ -152,7 +152,7 @@ def test_the_archive_takes_both_files_under_the_stamp(tmp_path: Path) -> None:
 
 def test_the_archive_never_overwrites(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Sessions archived under one stamp all stay, whatever their name."""
-    for number, name in enumerate(("m.neutrality", "res[1]", "what?", "a*")):
+    for number, name in enumerate(("m.attribution", "res[1]", "what?", "a*")):
         with subtests.test(name=name):
             folder = tmp_path / str(number)
             folder.mkdir()

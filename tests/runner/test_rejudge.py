@@ -19,7 +19,7 @@ from equipoise.results.journal import FORMAT, Journal
 from equipoise.runner import rejudge
 
 METADATA: dict[str, JSON] = {
-    "suite": "neutrality",
+    "suite": "attribution",
     "subject_model": "org/m-1",
     "subject_sampling": {"temperature": 0.7, "top_k": 40},
     "subject_system_prompt": "Be brief.",
@@ -50,8 +50,8 @@ def save(path: Path, **changes: JSON) -> Path:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Earlier results, with a journal beside them."""
-    write(tmp_path / "m.neutrality.jsonl", record("a"), plan=["a-run1"])
-    return save(tmp_path / "m.neutrality.json")
+    write(tmp_path / "m.attribution.jsonl", record("a"), plan=["a-run1"])
+    return save(tmp_path / "m.attribution.json")
 
 
 def adopted(path: Path | None, **given: Any) -> Settings:
@@ -60,7 +60,7 @@ def adopted(path: Path | None, **given: Any) -> Settings:
     return rejudge.adopt(resolved(texts, {}, {}), texts)
 
 
-def complaint(path: Path, *, suite: str = "neutrality", data_hash: str = "d0") -> str:
+def complaint(path: Path, *, suite: str = "attribution", data_hash: str = "d0") -> str:
     """The one line with which results are refused."""
     message = refusal(rejudge.check, path, suite, data_hash)
     assert message.isprintable()
@@ -109,7 +109,7 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
     for option in REFUSED:
         one = str(path) if option.metavar == "FILE" else "1"
         said[option.flag] = refusal(adopted, path, **{option.name: ["aa"] if option.many else one})
-    words = "--rejudge takes that from m.neutrality.json; leave it out"
+    words = "--rejudge takes that from m.attribution.json; leave it out"
     assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
     assert len(said) == 10
 
@@ -120,11 +120,11 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
 def test_the_new_results_have_a_name_of_their_own_beside_the_old(tmp_path: Path) -> None:
     """The earlier results stay where they are."""
     names = {
-        "m.neutrality.json": "m.rejudged.neutrality.json",
-        "mine.json": "mine.rejudged.neutrality.json",
-        "m-1.5.neutrality.json": "m-1.5.rejudged.neutrality.json",
-        "m.rejudged.neutrality.json": "m.rejudged.rejudged.neutrality.json",
-        "results": "results.rejudged.neutrality.json",
+        "m.attribution.json": "m.rejudged.attribution.json",
+        "mine.json": "mine.rejudged.attribution.json",
+        "m-1.5.attribution.json": "m-1.5.rejudged.attribution.json",
+        "m.rejudged.attribution.json": "m.rejudged.rejudged.attribution.json",
+        "results": "results.rejudged.attribution.json",
     }
     assert {name: adopted(save(tmp_path / name)).output for name in names} == {
         name: tmp_path / expected for name, expected in names.items()
@@ -153,7 +153,7 @@ BROKEN: list[tuple[str, Any, dict[str, str], str]] = [
     *(("no results", content, {}, "not an Equipoise results file") for content in NO_RESULTS),
     *((name, {name: ...}, {}, f"its {name} is missing or invalid") for name in (*NAMES, "data_hash")),
     ("without", {"suite": ...}, {}, "its suite is missing or invalid"),
-    ("suite", {}, {"suite": "factuality"}, "belongs to the suite neutrality, not factuality"),
+    ("suite", {}, {"suite": "factuality"}, "belongs to the suite attribution, not factuality"),
     (
         "questions",
         {},
@@ -169,7 +169,7 @@ def test_what_cannot_be_judged_again_is_named(
     path: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     """In one line, by checking and by adopting, as the user would type it; whole results pass."""
-    rejudge.check(path, "neutrality", "d0")
+    rejudge.check(path, "attribution", "d0")
     for name, content, about, message in BROKEN:
         with subtests.test(name, content=content):
             file = path.with_name(f"{name}.json")
@@ -196,7 +196,7 @@ def test_what_cannot_be_judged_again_is_named(
 def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
     """And with when it was begun, who judged, and by which rubric."""
     assert rejudge.source(path) == {
-        "results": "m.neutrality.json",
+        "results": "m.attribution.json",
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "started": "2026-01-02T03:04:05+00:00",
         "evaluator_models": ["e1"],
@@ -217,7 +217,7 @@ def test_a_source_may_leave_out_what_is_only_told(tmp_path: Path) -> None:
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
     """The journal of a session that is to judge anew and has just begun."""
-    path = tmp_path / "m.rejudged.neutrality.jsonl"
+    path = tmp_path / "m.rejudged.attribution.jsonl"
     begin(path, ["a-run1", "b-run1"], session="s2").close()
     return path
 

@@ -37,13 +37,13 @@ SETTINGS: dict[str, Any] = {"runs": 5, "subject_temperature": 1.0, "languages_as
 def files(tmp_path: Path) -> Files:
     """Where results and journal of the test are; the folder is not there yet."""
     folder = tmp_path / "results"
-    return Files(results=folder / "m.neutrality.json", journal=folder / "m.neutrality.jsonl")
+    return Files(results=folder / "m.attribution.json", journal=folder / "m.attribution.jsonl")
 
 
 def start(files: Files, plan: Sequence[str] = PLAN, *, fresh: bool = False, **changes: Any) -> str:
     """Begin a session with the usual settings but for the changes."""
     past = History(files.journal) if fresh else load(files.journal)
-    about = {"suite": "neutrality", "selection": {"keyword": None, "mark": None, "deselected": 0}}
+    about = {"suite": "attribution", "selection": {"keyword": None, "mark": None, "deselected": 0}}
     return begin(files, past, dict.fromkeys(plan, "aa"), SETTINGS | changes, about, fresh=fresh)
 
 
@@ -65,7 +65,7 @@ def test_a_first_session_writes_down_how_it_began(files: Files) -> None:
     assert start(files) == ""
     (first,) = entries(files.journal)
     assert first["kind"] == "session"
-    assert (list(first["plan"]), first["settings"], first["suite"]) == (PLAN, SETTINGS, "neutrality")
+    assert (list(first["plan"]), first["settings"], first["suite"]) == (PLAN, SETTINGS, "attribution")
     assert first["format"] == journal.FORMAT
     assert len(first["nonce"]) >= 32
 
@@ -188,7 +188,7 @@ def test_results_without_a_journal_are_archived_by_fresh_alone(files: Files) -> 
     """Results that are there alone, from elsewhere or an older version, are moved and not lost."""
     files.results.parent.mkdir()
     files.results.write_text('{"old": true}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=r"m\.neutrality\.jsonl of these results is missing, .* --fresh"):
+    with pytest.raises(UserError, match=r"m\.attribution\.jsonl of these results is missing, .* --fresh"):
         start(files)
     assert not files.journal.exists()
     decision = start(files, fresh=True)
