@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from builders import SUITE
 from journals import entries
 
-from conftest import SMALL_DATASET, resolved
+from conftest import EXAMPLE, SMALL_DATASET, resolved
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.core.records import Record
@@ -22,9 +24,16 @@ from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
 from loopback import question_of, score_of, verdict
 
-SUITE = "neutrality"
 ALL = 2 * 2 * 5
 """Languages, questions, runs of the small dataset."""
+QUESTIONS = """\
+language,id,area,question
+aa,q01_one,first_area,What is one?
+aa,q02_two,second_area,What is two?
+bb,q01_one,first_area,O que é um?
+bb,q02_two,second_area,O que é dois?
+"""
+"""The small dataset, as the example suite has it."""
 USAGE = Usage(input=100, output=20)
 Answer = Reply | BaseException | str
 Script = Callable[[Call], Answer]
@@ -112,25 +121,38 @@ class Ran:
 
 
 class Project:
-    """A folder with a small dataset (2 languages, 2 questions) and a client that all its sessions get."""
+    """A folder with a small dataset (2 languages, 2 questions) and a client that all its sessions get.
+
+    The sessions are of the example suite, or of neutrality from `write_topics` on.
+    """
 
     def __init__(self, root: Path, client: FakeClient) -> None:
         self.root = root
         self.client = client
-        self.write_topics(SMALL_DATASET)
+        self.write_questions(QUESTIONS)
 
-    def write_topics(self, files: dict[str, str]) -> None:
-        """The dataset."""
-        dataset = self.root / "topics" / SUITE
-        dataset.mkdir(parents=True, exist_ok=True)
-        for old in dataset.iterdir():
-            old.unlink()
+    def write_questions(self, questions: str) -> None:
+        """The dataset of the example suite."""
+        lengths = "language,length,instruction\n"
+        self._write(SUITE, {"questions.csv": questions, "lengths.csv": lengths})
+        (self.root / "rubric").mkdir(exist_ok=True)
+        shutil.copy(EXAMPLE / "rubric" / f"{SUITE}.toml", self.root / "rubric")
+
+    def write_topics(self, files: Mapping[str, str] = SMALL_DATASET) -> None:
+        """The dataset of neutrality."""
+        self._write("neutrality", files)
+
+    def _write(self, suite: str, files: Mapping[str, str]) -> None:
+        self.suite, dataset = suite, self.root / "topics" / suite
+        shutil.rmtree(dataset, ignore_errors=True)
+        dataset.mkdir(parents=True)
         for name, content in files.items():
             (dataset / name).write_text(content, encoding="utf-8")
 
     def session(self, **options: Any) -> Session:
         """A session with these options that has not begun."""
-        given = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", **options}
+        usual = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1", "runs": "5"}
+        given = {**usual, **options}
         return Session(resolved(given), self.root, SessionAudits(self.root))
 
     @contextmanager
@@ -140,9 +162,9 @@ class Project:
         """A session that is open for its runs, in their order; closed at the end."""
         session = self.session(**options)
         try:
-            session.check([SUITE])
-            runs = [run for run in session.plan.runs(SUITE) if wanted(run)]
-            session.begin({SUITE: [run.id for run in runs]}, {"keyword": None, "mark": None})
+            session.check([self.suite])
+            runs = [run for run in session.plan.runs(self.suite) if wanted(run)]
+            session.begin({self.suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
             yield session, runs
         finally:
             session.close()
@@ -155,7 +177,7 @@ class Project:
     @property
     def results_path(self) -> Path:
         """Where results are by default."""
-        return self.root / "results" / f"subject.{SUITE}.json"
+        return self.root / "results" / f"subject.{self.suite}.json"
 
     @property
     def journal_path(self) -> Path:
@@ -169,7 +191,8 @@ class Project:
 
 def finish(session: Session, runs: Sequence[Run]) -> Ran:
     """Wait for all these runs, then save."""
-    ran = Ran(session.start_messages[SUITE])
+    (suite,) = {run.suite for run in runs}
+    ran = Ran(session.start_messages[suite])
     progress = Progress(session, None)
     for run in runs:
         try:
@@ -182,7 +205,7 @@ def finish(session: Session, runs: Sequence[Run]) -> Ran:
             continue
         except SessionStopped:
             break
-        progress.note(SUITE, run.id)
+        progress.note(suite, run.id)
     else:
         session.await_extra()
     ran.stop_reason = session.stop_reason

@@ -13,6 +13,7 @@ from typing import Any
 
 import published
 import pytest
+from builders import SUITE
 from fake_client import ALL, Project, plain
 
 import equipoise
@@ -55,14 +56,14 @@ def test_no_module_has_the_name_of_a_function() -> None:
 
 def test_a_suite_is_run_without_pytest(project: Project) -> None:
     """On the same engine: results, journal, and a second call that asks nothing."""
-    results = equipoise.run("neutrality", **OPTIONS)
-    assert (results.suite, results.model, results.status) == ("neutrality", "subject", "complete")
+    results = equipoise.run(SUITE, **OPTIONS)
+    assert (results.suite, results.model, results.status) == (SUITE, "subject", "complete")
     assert (results.path, project.journal_path.is_file()) == (project.results_path, True)
     asked = len(project.client.calls)
     assert asked == 2 * ALL * 2 // 5
-    assert equipoise.run("neutrality", **OPTIONS).metrics == results.metrics
+    assert equipoise.run(SUITE, **OPTIONS).metrics == results.metrics
     assert len(project.client.calls) == asked
-    assert len(list(equipoise.run("neutrality", **{**OPTIONS, "runs": 3}).runs())) == 12
+    assert len(list(equipoise.run(SUITE, **{**OPTIONS, "runs": 3}).runs())) == 12
     assert len(project.client.calls) == asked * 3 / 2
 
 
@@ -70,7 +71,7 @@ def test_a_suite_is_run_where_a_loop_runs(project: Project) -> None:
     """As in a notebook."""
 
     async def cell() -> str:
-        return equipoise.run("neutrality", **OPTIONS, limit=1, language="aa").status
+        return equipoise.run(SUITE, **OPTIONS, limit=1, language="aa").status
 
     assert asyncio.run(cell()) == "complete"
     assert project.client.count("subject") == 2
@@ -93,7 +94,7 @@ def test_a_run_without_a_score_is_data(project: Project) -> None:
         return failed if call.role == "subject" and "one" in str(call.messages) else plain(call)
 
     project.client.script = script
-    results = equipoise.run("neutrality", **OPTIONS)
+    results = equipoise.run(SUITE, **OPTIONS)
     assert (results.status, len(results.errors)) == ("complete_with_unscored", 2)
     assert [run.error for run in results.runs() if run.score is None] == ["HTTP 400: Too long."] * 2
 
@@ -101,10 +102,10 @@ def test_a_run_without_a_score_is_data(project: Project) -> None:
 def test_a_session_that_stops_says_how_far_it_is(project: Project) -> None:
     """What is done is saved, and the same call resumes it."""
     with pytest.raises(SessionStopped, match=r"finished work is saved.* \(\d of 8 runs\)$"):
-        equipoise.run("neutrality", **OPTIONS, max_calls=3)
+        equipoise.run(SUITE, **OPTIONS, max_calls=3)
     assert equipoise.load(project.results_path).status == "no_scores"
     asked = len(project.client.calls)
-    assert equipoise.run("neutrality", **OPTIONS).status == "complete"
+    assert equipoise.run(SUITE, **OPTIONS).status == "complete"
     assert len(project.client.calls) < asked + 2 * ALL * 2 // 5
 
 
@@ -113,7 +114,7 @@ def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("EQUIPOISE_RUNS=1\n")
     (tmp_path / "session.toml").write_text('runs = 4\nlanguage = "aa"\n')
     options = {name: value for name, value in OPTIONS.items() if name != "runs"}
-    about = equipoise.run("neutrality", **options, config="session.toml").metadata
+    about = equipoise.run(SUITE, **options, config="session.toml").metadata
     assert (about["runs_expected"], about["languages"]) == (2, ["aa"])
     assert "EQUIPOISE_RUNS" not in os.environ
 
@@ -121,12 +122,12 @@ def test_files_of_options_are_read(project: Project, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("suite", "options", "said"),
     [
-        ("neutralty", OPTIONS, "there is no suite 'neutralty'; did you mean 'neutrality'? "),
-        ("neutrality", {}, "which model? Name it with model="),
-        ("neutrality", {**OPTIONS, "limits": 1}, "there is no option 'limits' here; did you mean 'limit'?"),
-        ("neutrality", {**OPTIONS, "estimate": True}, "there is no option 'estimate' here; "),
-        ("neutrality", {**OPTIONS, "limit": "a"}, "--limit: 'a' is not "),
-        ("neutrality", {**OPTIONS, "pair_order": "original"}, "--pair-order: neutrality does not take it"),
+        ("atribution", OPTIONS, "there is no suite 'atribution'; did you mean 'attribution'? "),
+        (SUITE, {}, "which model? Name it with model="),
+        (SUITE, {**OPTIONS, "limits": 1}, "there is no option 'limits' here; did you mean 'limit'?"),
+        (SUITE, {**OPTIONS, "estimate": True}, "there is no option 'estimate' here; "),
+        (SUITE, {**OPTIONS, "limit": "a"}, "--limit: 'a' is not "),
+        (SUITE, {**OPTIONS, "pair_order": "original"}, "--pair-order: attribution does not take it"),
         ("neutrality", {**OPTIONS, "dataset": "mars"}, "--dataset mars: neutrality has no such dataset; "),
     ],
 )
@@ -143,7 +144,7 @@ def test_what_cannot_be_run_is_refused(
 
 def test_a_panel_is_run(project: Project) -> None:
     """Its agreement is in the summary, by evaluator, and follows the schema as all that is written does."""
-    results = equipoise.run("neutrality", **{**OPTIONS, "evaluator_model": ["judge", "other"]})
+    results = equipoise.run(SUITE, **{**OPTIONS, "evaluator_model": ["judge", "other"]})
     assert results.summary["panel"]["without"].keys() == {"judge", "other"}
     assert [item.name for item in next(results.runs()).evaluators] == ["judge", "other"]
     assert schema.problems(json.loads(results.path.read_bytes())) == []
@@ -155,11 +156,13 @@ def test_a_panel_is_run(project: Project) -> None:
 @pytest.fixture
 def results(project: Project) -> Any:
     """The results of a session."""
-    return equipoise.run("neutrality", **OPTIONS)
+    return equipoise.run(SUITE, **OPTIONS)
 
 
-def test_results_have_types(results: Any) -> None:
-    """Figures with intervals by name, runs with their conversations, a table of themselves."""
+def test_results_have_types(project: Project) -> None:
+    """Figures with intervals by name, rates too, runs with their conversations, a table of themselves."""
+    project.write_topics()
+    results = equipoise.run("neutrality", **OPTIONS)
     overall = results.metrics["overall"]
     assert next(iter(results.metrics)) == "overall"
     assert (overall.unit, overall.n, overall.confidence, len(overall.by_run)) == ("%", 2, 0.95, 2)
@@ -241,7 +244,7 @@ def test_results_are_compared(results: Any) -> None:
         comparison = equipoise.compare(*sources)
         assert comparison.changes["overall"].difference.value == 0.0
         assert comparison.mismatches == []
-        assert repr(comparison) == "<Comparison of 'subject' with 'subject' on neutrality: 21 metrics>"
+        assert repr(comparison) == "<Comparison of 'subject' with 'subject' on attribution: 3 metrics>"
 
 
 def test_results_are_gated(results: Any) -> None:

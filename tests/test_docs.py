@@ -112,6 +112,7 @@ def test_the_pages_name_every_other_key() -> None:
 
 def test_examples_run(project: Project) -> None:
     """One after the other, in a project."""
+    project.write_topics()
     for place, example in enumerate(examples()):
         exec(compile(example, f"example {place}", "exec"), {})  # noqa: S102 - our own
     written = {path.name for path in (project.root / "results").glob("*.json")}

@@ -26,7 +26,8 @@ BOTH = {"evaluator_model": ["judge", "judge-2"]}
 
 @pytest.fixture
 def project(project: Project) -> Project:
-    """With anchors of its own, and a sound evaluator."""
+    """Of neutrality, with anchors of its own and a sound evaluator."""
+    project.write_topics()
     small_anchors.write(project.root)
     project.client.script = judging()
     return project

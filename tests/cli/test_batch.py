@@ -50,13 +50,13 @@ def test_status_until_they_are_over(project: Project, server: BatchServer) -> No
     """Exit status 8 while one is not, then 0: the session's command fetches them."""
     run(project, server)
     done = batch("status")
-    where = f"results/subject.neutrality.batches: subject subject at {server.url}"
+    where = f"results/subject.attribution.batches: subject subject at {server.url}"
     assert (done.exit_code, " ".join(done.stdout.split())) == (
         8,
         f"{where}: batch_1: in_progress, 0 of {ALL} done",
     )
     server.finish()
-    assert batch("status", "results/subject.neutrality.json").exit_code == 0
+    assert batch("status", "results/subject.attribution.json").exit_code == 0
     run(project, server)
     assert batch("status").stdout == "no batches wait\n"
 
@@ -97,13 +97,13 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     server.faults.lists = False
     stopped = str(run(project, server).stop_reason)
     (intent,) = intents.load(project.journal_path.with_suffix(".batches")).waiting
-    assert f"equipoise batch settle results/subject.neutrality.batches {intent.id} --batch ID" in stopped
+    assert f"equipoise batch settle results/subject.attribution.batches {intent.id} --batch ID" in stopped
     answer = ("--batch", "batch_1") if is_there else ("--none",)
-    assert batch("settle", "results/subject.neutrality.json", "x", *answer).exit_code == 4
-    assert batch("settle", "results/subject.neutrality.json", intent.id).exit_code == 4
+    assert batch("settle", "results/subject.attribution.json", "x", *answer).exit_code == 4
+    assert batch("settle", "results/subject.attribution.json", intent.id).exit_code == 4
     both = ("--batch", "batch_1", "--none")
-    assert batch("settle", "results/subject.neutrality.json", intent.id, *both).exit_code == 4
-    assert batch("settle", "results/subject.neutrality.json", intent.id, *answer).exit_code == 0
+    assert batch("settle", "results/subject.attribution.json", intent.id, *both).exit_code == 4
+    assert batch("settle", "results/subject.attribution.json", intent.id, *answer).exit_code == 0
     server.finish()
     assert run(project, server).is_complete
     assert set(server.sent.values()) == {1}

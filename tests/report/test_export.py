@@ -50,6 +50,13 @@ def script(call: Call) -> Any:
 
 
 @pytest.fixture
+def project(project: Project) -> Project:
+    """Of neutrality, which has rates and datasets."""
+    project.write_topics()
+    return project
+
+
+@pytest.fixture
 def results(project: Project) -> Path:
     """The results of a session in which 2 of 8 runs have no score."""
     project.client.script = script

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from fake_client import ALL, Project, any_answer, question
 from journals import rewrite
 
-from conftest import SHIPPED
+from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.audit.session import SessionAudits
 from equipoise.comparison.verify import why_unlike_calls
@@ -34,8 +35,9 @@ def changed(path: Path, suite: str = "neutrality") -> list[str]:
 
 @pytest.fixture(autouse=True)
 def rubrics(project: Project) -> None:
-    """Those of the checkout, beside the project's own topics."""
-    (project.root / "rubric").symlink_to(Path(suites.__file__).parents[2] / "rubric")
+    """Those of the checkout, beside the project's own topics of neutrality."""
+    project.write_topics()
+    shutil.copytree(ROOT / "rubric", project.root / "rubric", dirs_exist_ok=True)
 
 
 def every_end(call: Call) -> Reply | BaseException | str:

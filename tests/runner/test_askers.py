@@ -137,6 +137,7 @@ def test_runs_with_a_cue_are_verified_from_the_journal(project: Project) -> None
 
 def test_a_suite_without_askers_says_so(project: Project) -> None:
     """In a line, before anything is asked; so does one whose cases have no cues."""
+    project.write_topics()
     with pytest.raises(UserError, match=r"--asker: .*askers\.csv is missing"):
         project.run(**MIRROR)
     project.write_topics({**DATASET, "askers.csv": CUES.replace("\naa", "\ncc").replace("\nbb", "\ndd")})

@@ -146,7 +146,7 @@ def test_each_model_of_a_panel_has_a_file(bed: Bed) -> None:
     ("options", "why"),
     [
         ({"answers": ["nowhere.jsonl"]}, "--batch-read: nowhere.jsonl: cannot be read"),
-        ({"answers": ["topics/neutrality/aa.txt"]}, "has no line with a custom_id and a response"),
+        ({"answers": ["topics/attribution/questions.csv"]}, "has no line with a custom_id and a response"),
         ({"write": "nowhere/calls.jsonl"}, "there is no such folder"),
         ({"batch": "no"}, "are for calls in batches; add --batch"),
     ],

@@ -317,7 +317,7 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
         ran = bed.run()
         assert ran.stop_reason is not None
         assert "may have been created" in ran.stop_reason
-        assert "equipoise batch settle results/subject.neutrality.batches" in ran.stop_reason
+        assert "equipoise batch settle results/subject.attribution.batches" in ran.stop_reason
     assert len(bed.server.batches) == 1
     (intent,) = bed.intents().waiting
     found = bed.intents()
@@ -442,6 +442,7 @@ def test_batches_cost_half(bed: Bed) -> None:
 
 def test_a_cost_limit_holds_across_restarts(bed: Bed) -> None:
     """What earlier sessions have spent, and what waits, counts; a batch is cut to what is left."""
+    bed.project.write_topics()
     bed.server.looks = 2
     limit = 1.5 * ALL * (100 * 1 + 20 * 10) / 1e6 / 2
     options = {**PRICE, "max_cost": f"{limit:.6f}", "subject_max_tokens": "20", "evaluator_max_tokens": "20"}

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import SUITE
 from click.testing import CliRunner
-from fake_client import ALL, SUITE, Answer, Project, Script, finish, plain, question
+from fake_client import ALL, Answer, Project, Script, finish, plain, question
 
 from equipoise.cli import main
 from equipoise.comparison.compare import compare
@@ -169,6 +170,7 @@ def test_a_panel_scores_by_the_mean_of_its_valid_verdicts(project: Project) -> N
 )
 def test_outcome_of_a_reply(project: Project, reply: Answer, outcome: str, score: int, judged: int) -> None:
     """What came back decides how the run ended; a blocked reply is a 1 without asking the evaluator."""
+    project.write_topics()
     project.client.script = lambda call: verdict(4) if call.role == "evaluator" else reply
     ran = project.run(runs="1")
     assert {(record.outcome, record.score) for record in ran.records} == {(outcome, score)}
@@ -278,7 +280,7 @@ def test_a_journal_that_cannot_be_written_ends_the_session(
 
     monkeypatch.setattr(Journal, "append_call", full)
     ran = project.run(concurrency="1")
-    assert ran.stop_reason == "subject.neutrality.jsonl: cannot be written (File too large)"
+    assert ran.stop_reason == "subject.attribution.jsonl: cannot be written (File too large)"
     # One more may have been let in before the reply could not be kept.
     assert len(project.client.calls) in (5, 6)
     assert len(project.lines("call")) == 4
@@ -348,7 +350,7 @@ def test_what_was_done_with_other_settings_is_not_gone_on_from(project: Project)
     before = project.journal_path.read_bytes()
     with pytest.raises(UserError, match=r": --subject-temperature was 1\.0, now 0\.3\. Give the same "):
         project.run(runs="1", subject_temperature="0.3")
-    path = next((project.root / "topics" / "neutrality").glob("*.txt"))
+    path = project.root / "topics" / "attribution" / "questions.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("?", " now?", 1), encoding="utf-8")
     with pytest.raises(
         UserError, match=rf"other options: --topics: {path.name} has changed\. Give the same "
@@ -536,7 +538,7 @@ def test_results_that_cannot_be_written_are_told(project: Project) -> None:
         project.results_path.mkdir()
         ran = finish(session, runs)
     assert not ran.is_complete
-    assert any("equipoise recover results/subject.neutrality.jsonl" in line for line in ran.summary)
+    assert any("equipoise recover results/subject.attribution.jsonl" in line for line in ran.summary)
     project.results_path.rmdir()
     assert project.run(runs="1").is_complete
     assert len(project.client.calls) == 8

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import small_anchors
 from click.testing import CliRunner, Result
-from fake_client import SUITE, Project, plain
+from fake_client import Project, plain
 
 import equipoise
 from conftest import ROOT, SHIPPED, Bench, resolved
@@ -28,6 +28,7 @@ from equipoise.core.types import Call
 from equipoise.runner.plan import Plan
 from loopback import Answer, Loopback, score_of, verdict
 
+SUITE = "neutrality"
 LANGUAGES = ("aa.txt", "bb.txt")
 QUESTIONS = 6
 SHARDS = 3
@@ -212,6 +213,7 @@ def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
 
 def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
     """Anchors are judged in one shard, and merged results have the audit that one session had."""
+    project.write_topics()
     small_anchors.write(project.root)
     project.client.script = lambda call: (
         small_anchors.sound(call.messages, lambda: str(plain(call)))

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from fake_client import Project, question
 
+from conftest import SMALL_DATASET
 from equipoise.cli import main
 from equipoise.core.types import Call
 from loopback import verdict
@@ -36,7 +37,7 @@ def leaning(call: Call) -> str:
 @pytest.fixture
 def leant(project: Project) -> Project:
     """A session with a panel of two whose folder says what its questions are about."""
-    (project.root / "topics" / "neutrality" / "about.toml").write_text(ABOUT, encoding="utf-8")
+    project.write_topics({**SMALL_DATASET, "about.toml": ABOUT})
     project.client.script = leaning
     project.run(runs="2", evaluator_model=["judge", "other"])
     return project
