@@ -35,10 +35,10 @@ from equipoise.models.connections import (
     BodyTooLarge,
     Connections,
     Content,
+    DownloadRefused,
     ProxyRefused,
     RedirectedElsewhere,
     Response,
-    Unsuccessful,
 )
 from equipoise.models.failures import Failure, describe_body, provider_headers
 from equipoise.models.parameter_changes import (
@@ -233,7 +233,7 @@ class Client:
             async with aclosing(self._http.lines(address, self._timeout)) as lines:
                 async for line in lines:
                     yield line
-        except Unsuccessful as error:
+        except DownloadRefused as error:
             yield _status_failure(error.response)
         except _TRANSPORT_ERRORS as error:
             yield self._failure(error)
@@ -486,7 +486,7 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         return Failure(message="the body of the answer is nested too deeply")
     if isinstance(reply, Failure):
         return reply
-    if retries.doubts(hash(response.content), response.repeats):
+    if retries.doubts(hash(response.content), response.repeat_distance):
         return POSSIBLE_COPY
     if _is_echo(call) and not _has_echoed(call, reply):
         return NO_ECHO

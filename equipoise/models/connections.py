@@ -2,8 +2,8 @@
 
 If an endpoint or proxy answers one call twice, the second response is left on a connection that goes back to
 the pool. HTTP/1.1 has no request ids, so the next call would take it for its own. Therefore a connection
-rests before it is reused, and is closed if anything arrives on it that was not requested. A response tells
-whether the same body came before on its connection; the call can then be sent again on a new connection.
+rests before it is reused, and is closed if anything arrives on it that was not requested. A response says
+whether its connection has had the same body before; the call can then be sent again on a new one.
 
 Redirects to another host are not followed, and the size of a body is limited, compressed or not. Calls go to
 aiohttp directly, with the settings of the SDK's client: through that client they would take twice the CPU.
@@ -30,9 +30,9 @@ from equipoise.models.open_files import most_resting
 REST_SECONDS = 0.25
 """How long a connection rests after a response: a duplicate response follows immediately."""
 MOST_BODIES = 16
-"""How many bodies are remembered for each connection: with rests between them, those of 4 s at least."""
+"""How many bodies a connection remembers. As it rests after each, these are the bodies of at least 4 s."""
 CONNECT_SECONDS = 6.0
-"""The connect timeout: an answer may take minutes, a connection never does."""
+"""The connect timeout: an answer may take minutes, connecting never does."""
 MAX_BODY = 32 * 2**20
 """The default limit on the bytes of a body."""
 ENCODINGS: Mapping[str, Callable[[], Any]] = {
@@ -41,20 +41,21 @@ ENCODINGS: Mapping[str, Callable[[], Any]] = {
 }
 """Accepted content encodings: those that can be decompressed incrementally."""
 MOST_REDIRECTS = 20
-_REDIRECTS = {301, 302, 303, 307, 308}
-"""Statuses of redirects. The request is sent again with its method and content, whatever the status."""
+_REDIRECT_STATUSES = {301, 302, 303, 307, 308}
+"""Whichever of these it is, the request is sent again with its method and content."""
 _HTTP_PORTS = {"http": 80, "https": 443}
 Content = bytes | None | Callable[[], aiohttp.FormData]
-"""The content of a request: bytes, none, or a function that makes a form, as a form can be sent only once."""
+"""The content of a request: bytes, none, or a function that makes a form, which can be sent only once."""
+_EARLY = "a response came before the request was sent"
 
 
 class RedirectedElsewhere(Exception):  # noqa: N818 - it names what the endpoint did
     """The endpoint redirects the call to another host."""
 
-    def __init__(self, status: int, here: str, there: str) -> None:
+    def __init__(self, status: int, source: str, target: str) -> None:
         super().__init__(
-            f"the endpoint at {here} redirects to {there}, which was not followed: keys and headers are for "
-            f"{here}; if {there} is meant, name it with --api-base-url"
+            f"the endpoint at {source} redirects to {target}, which was not followed: keys and headers "
+            f"are for {source}; if {target} is meant, name it with --api-base-url"
         )
         self.status = status
 
@@ -67,7 +68,7 @@ class ProxyRefused(Exception):  # noqa: N818 - it names what the proxy did
         self.status = status
 
 
-class Unsuccessful(Exception):  # noqa: N818 - it names what the endpoint did
+class DownloadRefused(Exception):  # noqa: N818 - it names what the endpoint did
     """The endpoint answers a request for a file with an unsuccessful status."""
 
     def __init__(self, response: Response) -> None:
@@ -78,21 +79,21 @@ class Unsuccessful(Exception):  # noqa: N818 - it names what the endpoint did
 class BodyTooLarge(Exception):  # noqa: N818 - it names what the endpoint did
     """A body exceeds its size limit."""
 
-    def __init__(self, most: int) -> None:
-        super().__init__(f"the body of the answer has more than {most:,} bytes (--max-response-size)")
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"the body of the answer has more than {max_bytes:,} bytes (--max-response-size)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
     """A complete response, its body decompressed and the names of its headers in lower case.
 
-    `repeats` is how many bodies ago the same one came on this connection, 1 for the last; 0 if it is new.
+    `repeat_distance` is how many bodies ago the connection had the same body, 1 for the last; 0 if it is new.
     """
 
     status: int
     headers: Mapping[str, str]
     content: bytes
-    repeats: int = 0
+    repeat_distance: int = 0
 
     @property
     def is_success(self) -> bool:
@@ -104,12 +105,12 @@ class Response:
 class Address:
     """The URL of requests, the session that sends them, and the headers that they share.
 
-    `fresh` is a session that makes a new connection for every request.
+    `fresh_session` makes a new connection for every request.
     """
 
     url: str
     session: aiohttp.ClientSession
-    fresh: aiohttp.ClientSession
+    fresh_session: aiohttp.ClientSession
     headers: Mapping[str, str]
 
 
@@ -128,30 +129,29 @@ class Connections:
 
     def address(self, url: str, headers: Mapping[str, str]) -> Address:
         """The address for requests with these headers."""
-        # There is no public API for this: only the client knows which proxy a URL needs.
+        # Only the SDK's client knows which proxy a URL needs, and it has no public API for that.
         transport = self._sdk._transport_for_url(httpx2.URL(url))
         if transport not in self._sessions:
             self._sessions[transport] = _session(transport), _session(transport, force_close=True)
-        session, fresh = self._sessions[transport]
-        return Address(url=url, session=session, fresh=fresh, headers=headers)
+        session, fresh_session = self._sessions[transport]
+        return Address(url=url, session=session, fresh_session=fresh_session, headers=headers)
 
     async def send(
         self, address: Address, content: Content, *, method: str = "POST", is_fresh: bool = False
     ) -> Response:
         """Send a request with this content and read the complete response.
 
-        With `is_fresh` it is sent over a new connection. Only connecting has a time limit. Raises
-        RedirectedElsewhere for a redirect to another host, ProxyRefused, BodyTooLarge, aiohttp.ClientError,
-        OSError or ValueError.
+        With `is_fresh`, it is sent over a new connection. Only connecting has a time limit. Raises
+        RedirectedElsewhere, ProxyRefused, BodyTooLarge, aiohttp.ClientError, OSError or ValueError.
         """
         for _ in range(MOST_REDIRECTS):
-            session = address.fresh if is_fresh else address.session
+            session = address.fresh_session if is_fresh else address.session
             response = await self._send(method, session, address, content)
             location = response.headers.get("location")
-            if response.status not in _REDIRECTS or location is None:
+            if response.status not in _REDIRECT_STATUSES or location is None:
                 return response
-            there = _target(response.status, httpx2.URL(address.url), location)
-            address = self.address(there, address.headers)
+            url = _redirect_target(response.status, httpx2.URL(address.url), location)
+            address = self.address(url, address.headers)
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
     async def _send(
@@ -162,47 +162,46 @@ class Connections:
             async with session.request(
                 method, address.url, data=data, headers=address.headers, allow_redirects=False
             ) as response:
-                data = await _body(response, self._max_body)
-                return Response(
-                    status=response.status,
-                    headers=_combined(response.headers),
-                    content=data,
-                    repeats=response.repeats(data) if isinstance(response, _Response) else 0,
-                )
+                return await self._read(response)
         except aiohttp.ClientHttpProxyError as error:
-            # Its own text would contain the password of the proxy.
+            # The error's own text contains the password of the proxy.
             raise ProxyRefused(error.status, error.message) from None
 
     async def lines(self, address: Address, seconds: float) -> AsyncGenerator[bytes]:
         """The lines of a file as they arrive; at most `seconds` may pass between two reads.
 
         A redirect to another host, where some endpoints have their files, is followed without our headers.
-        Each line has at most `max_body` bytes. Raises Unsuccessful, and otherwise as `send` does.
+        Each line has at most `max_body` bytes. Raises DownloadRefused, or the errors of `send`.
         """
         timeout = aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS, sock_read=seconds)
         headers: Mapping[str, str] | None = {**address.headers, "accept-encoding": "identity"}
         url = httpx2.URL(address.url)
         for _ in range(MOST_REDIRECTS):
-            here = self.address(str(url), {})
-            async with here.fresh.get(
-                here.url, headers=headers, allow_redirects=False, timeout=timeout
+            session = self.address(str(url), {}).fresh_session
+            async with session.get(
+                str(url), headers=headers, allow_redirects=False, timeout=timeout
             ) as response:
                 location = response.headers.get("location")
-                if response.status in _REDIRECTS and location is not None:
-                    there = url.join(location)
-                    headers = headers if _origin(there) == _origin(url) else None
-                    url = there
+                if response.status in _REDIRECT_STATUSES and location is not None:
+                    target = url.join(location)
+                    headers = headers if _origin(target) == _origin(url) else None
+                    url = target
                     continue
                 if not response.ok:
-                    raise Unsuccessful(await self._read(response))
-                async for line in _lines(response, self._max_body):
+                    raise DownloadRefused(await self._read(response))
+                async for line in _read_lines(response, self._max_body):
                     yield line
                 return
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
     async def _read(self, response: aiohttp.ClientResponse) -> Response:
-        content = await _body(response, self._max_body)
-        return Response(status=response.status, headers=_combined(response.headers), content=content)
+        content = await _read_body(response, self._max_body)
+        return Response(
+            status=response.status,
+            headers=_combine(response.headers),
+            content=content,
+            repeat_distance=response.note_body(content) if isinstance(response, _Response) else 0,
+        )
 
     async def close(self) -> None:
         """Close all connections."""
@@ -220,6 +219,7 @@ def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSess
     connector = _Connector(
         force_close=force_close,
         keepalive_timeout=None if force_close else limits.keepalive_expiry,
+        # Resting connections count, too. For aiohttp, 0 is no limit.
         limit=(limits.max_connections or 0) and limits.max_connections + most_resting(),
         ssl=transport.ssl_context,
     )
@@ -229,67 +229,71 @@ def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSess
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
         timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
-        proxy=_with_password(transport.proxy),
+        proxy=_proxy_url(transport.proxy),
     )
 
 
-def _with_password(proxy: httpx2.Proxy | None) -> str | None:
+def _proxy_url(proxy: httpx2.Proxy | None) -> str | None:
+    """The URL of a proxy with its user name and password."""
     if proxy is None:
         return None
     name, password = proxy.auth or (None, None)
     return str(proxy.url if name is None else proxy.url.copy_with(username=name, password=password))
 
 
-def _combined(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers, with the values of a repeated one as a list (RFC 9110, section 5.3)."""
+def _combine(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers by lower-case name; values of a repeated one become a list (RFC 9110, section 5.3)."""
     combined: dict[str, str] = {}
     for name, value in headers.items():
-        before = combined.get(name.lower())
-        combined[name.lower()] = value if before is None else f"{before}, {value}"
+        earlier = combined.get(name.lower())
+        combined[name.lower()] = value if earlier is None else f"{earlier}, {value}"
     return combined
 
 
-async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
+async def _read_body(response: aiohttp.ClientResponse, max_bytes: int) -> bytes:
     """The body, decompressed as it is read. Raises BodyTooLarge, or ClientPayloadError for invalid data."""
     decompress = _decompressor(response.headers.get("content-encoding", "identity").strip().lower())
     body, received = bytearray(), 0
-    async for piece in response.content.iter_any():
-        received += len(piece)
-        # One byte more than the limit shows that the body is too large.
-        body += decompress(piece, most + 1 - len(body))
-        if max(received, len(body)) > most:
-            raise BodyTooLarge(most)
+    async for chunk in response.content.iter_any():
+        received += len(chunk)
+        # One byte over the limit is enough to show that the body is too large.
+        body += decompress(chunk, max_bytes + 1 - len(body))
+        if max(received, len(body)) > max_bytes:
+            raise BodyTooLarge(max_bytes)
     return bytes(body)
 
 
-async def _lines(response: aiohttp.ClientResponse, most: int) -> AsyncGenerator[bytes]:
-    """The lines of a body without their line breaks. Raises BodyTooLarge, or ClientPayloadError."""
+async def _read_lines(response: aiohttp.ClientResponse, max_bytes: int) -> AsyncGenerator[bytes]:
+    """The lines of a body without their line breaks.
+
+    Raises BodyTooLarge if a line has more than `max_bytes`, or ClientPayloadError.
+    """
     if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise aiohttp.ClientPayloadError("it is compressed, which was not asked for")
-    rest = bytearray()
-    async for piece in response.content.iter_any():
-        *whole, last = piece.split(b"\n")
-        for part in whole:
-            yield bytes(rest + part)
-            rest.clear()
-        rest += last
-        if len(rest) > most:
-            raise BodyTooLarge(most)
-    if rest:
-        yield bytes(rest)
+    unfinished = bytearray()
+    async for chunk in response.content.iter_any():
+        *line_ends, beginning = chunk.split(b"\n")
+        for line_end in line_ends:
+            yield bytes(unfinished + line_end)
+            unfinished.clear()
+        unfinished += beginning
+        if len(unfinished) > max_bytes:
+            raise BodyTooLarge(max_bytes)
+    if unfinished:
+        yield bytes(unfinished)
 
 
 def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
-    """A function that decompresses the next piece of a body, into at most a number of bytes."""
+    """A function that decompresses the next chunk of a body, into at most a number of bytes."""
     if encoding == "identity":
-        return lambda piece, most: piece
+        return lambda chunk, max_bytes: chunk
     if encoding not in ENCODINGS:
         raise aiohttp.ClientPayloadError(f"it is compressed with {encoding!r}, which was not asked for")
     decompressor = ENCODINGS[encoding]()
 
-    def decompress(piece: bytes, most: int) -> bytes:
+    def decompress(chunk: bytes, max_bytes: int) -> bytes:
         try:
-            data: bytes = decompressor.decompress(piece, most)
+            data: bytes = decompressor.decompress(chunk, max_bytes)
         except zlib.error as error:
             raise aiohttp.ClientPayloadError(f"it is not compressed with {encoding}: {error}") from None
         return data
@@ -297,35 +301,35 @@ def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
     return decompress
 
 
-def _target(status: int, here: httpx2.URL, location: str) -> str:
-    """The target of a redirect. Raises RedirectedElsewhere, or ClientPayloadError if the URL is invalid."""
+def _redirect_target(status: int, url: httpx2.URL, location: str) -> str:
+    """The URL that `url` redirects to. Raises RedirectedElsewhere, or ClientPayloadError if it is invalid."""
     try:
-        there = here.join(location)
+        target = url.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
         why = f"the endpoint redirects to an address that cannot be read: {error}"
         raise aiohttp.ClientPayloadError(why) from None
-    if _origin(here) != _origin(there) and not _is_upgrade(here, there):
-        raise RedirectedElsewhere(status, here.netloc.decode(), there.netloc.decode())
-    return str(there)
+    if _origin(url) != _origin(target) and not _is_upgrade(url, target):
+        raise RedirectedElsewhere(status, url.netloc.decode(), target.netloc.decode())
+    return str(target)
 
 
 class _Protocol(ResponseHandler):
     """A connection that closes if data arrives that was not requested, and remembers the bodies it received.
 
-    `is_asked`: a request waits for its response. `is_early`: data arrived although no request was waiting, or
-    before it was written completely.
+    `awaits_response` is true while a request waits for its response. `is_early` says that data arrived when
+    none was waiting, or before the request was written completely. `bodies` holds hashes, the latest first.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop)
-        self.is_asked, self.is_early = True, False
+        self.awaits_response, self.is_early = True, False
         self.bodies: deque[int] = deque(maxlen=MOST_BODIES)
 
     def data_received(self, data: bytes) -> None:
         """Check whether the data was requested, and read it."""
         is_written = self.transport is None or not self.transport.get_write_buffer_size()
         # aiohttp itself calls this with empty data, to have its buffer read.
-        if data and not (self.is_asked and is_written):
+        if data and not (self.awaits_response and is_written):
             self.is_early = True
             self.force_close()
         super().data_received(data)
@@ -354,18 +358,18 @@ class _Connector(aiohttp.TCPConnector):
             super()._release(key, protocol, should_close=True)
             return
         if isinstance(protocol, _Protocol):
-            protocol.is_asked = False
+            protocol.awaits_response = False
         self._resting += 1
         self._loop.call_later(REST_SECONDS, partial(self._end_rest, key, protocol))
 
     def _end_rest(self, key: Any, protocol: ResponseHandler) -> None:
         self._resting -= 1
-        # Closes it if data has arrived in the meantime.
+        # This closes the connection if data has arrived in the meantime.
         super()._release(key, protocol)
 
 
 def _has_unread(connection: aiohttp.connector.Connection) -> bool:
-    """Whether data has arrived, in the protocol's buffer or on the socket."""
+    """Whether unrequested data has arrived on a connection, or it is closed."""
     protocol, transport = connection.protocol, connection.transport
     if protocol is None or transport is None or protocol.should_close:
         return True
@@ -375,18 +379,21 @@ def _has_unread(connection: aiohttp.connector.Connection) -> bool:
 
 
 class _Response(aiohttp.ClientResponse):
-    """A response that fails to start if it came before its request was written, unless it is a rejection."""
+    """A response that fails to start if it came before its request was written.
 
-    _source: _Protocol | None = None
+    A rejection may come early: an endpoint may send it before it has read the whole request.
+    """
+
+    _protocol_used: _Protocol | None = None
 
     async def start(self, connection: aiohttp.connector.Connection) -> aiohttp.ClientResponse:
-        """Read the head. Raises ClientConnectionError if it arrived too early to belong to this call."""
+        """Read the head. Raises ClientConnectionError if it came too early to belong to this request."""
         protocol = connection.protocol
         if not isinstance(protocol, _Protocol) or protocol.should_close:
             connection.close()
             raise aiohttp.ClientConnectionError(_EARLY)
-        self._source = protocol
-        protocol.is_asked = True
+        self._protocol_used = protocol
+        protocol.awaits_response = True
         response = await super().start(connection)
         # A small response is complete by now, and its connection back in the pool.
         if protocol.is_early and self.ok:
@@ -394,28 +401,25 @@ class _Response(aiohttp.ClientResponse):
             raise aiohttp.ClientConnectionError(_EARLY)
         return response
 
-    def repeats(self, body: bytes) -> int:
-        """How many bodies ago the same one came on this connection, which is then closed; 0 if it is new.
+    def note_body(self, body: bytes) -> int:
+        """Remember a body, close the connection if it had the same one before, and return `repeat_distance`.
 
-        0 also for an error: endpoints reject calls in the same words.
+        Bodies of errors are not remembered: endpoints reject calls in the same words.
         """
-        if self._source is None or not self.ok:
+        if self._protocol_used is None or not self.ok:
             return 0
-        digest, before = hash(body), self._source.bodies
-        distance = before.index(digest) + 1 if digest in before else 0
-        before.appendleft(digest)
+        digest, earlier_bodies = hash(body), self._protocol_used.bodies
+        distance = earlier_bodies.index(digest) + 1 if digest in earlier_bodies else 0
+        earlier_bodies.appendleft(digest)
         if distance:
-            self._source.force_close()
+            self._protocol_used.force_close()
         return distance
-
-
-_EARLY = "a response came before the request was sent"
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port or _HTTP_PORTS.get(url.scheme)
 
 
-def _is_upgrade(here: httpx2.URL, there: httpx2.URL) -> bool:
-    """Whether the redirect only upgrades to HTTPS on the same host."""
-    return _origin(here) == ("http", here.host, 80) and _origin(there) == ("https", here.host, 443)
+def _is_upgrade(url: httpx2.URL, target: httpx2.URL) -> bool:
+    """Whether a redirect only upgrades to HTTPS on the same host."""
+    return _origin(url) == ("http", url.host, 80) and _origin(target) == ("https", url.host, 443)

@@ -132,17 +132,16 @@ class Retries:
         """Whether an answer may have been a copy: from then on the call is sent on new connections."""
         return self._doubted_digest is not None
 
-    def doubts(self, digest: int, repeats: int) -> bool:
+    def doubts(self, digest: int, repeat_distance: int) -> bool:
         """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
 
-        `digest` is that of the body. `repeats` is how many answers ago the same body came on its connection,
-        0 if it is new. True at most once per call. If an endpoint is known to give equal answers, only a
-        repetition of the connection's last body is doubted.
+        `digest` is that of the body, `repeat_distance` as in `Response`. True at most once per call. If an
+        endpoint is known to give equal answers, only a repetition of the connection's last body is doubted.
         """
         if self._doubted_digest is not None:
             self._health.has_repeated |= digest == self._doubted_digest
             return False
-        if not repeats or (repeats > 1 and self._health.has_repeated):
+        if not repeat_distance or (repeat_distance > 1 and self._health.has_repeated):
             return False
         self._doubted_digest = digest
         return True
