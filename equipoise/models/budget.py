@@ -38,15 +38,15 @@ class Budget:
     ) -> None:
         self._counters = counters
         self._stop = stop
-        self._most_calls = calls
-        self._most = None if dollars is None else int(dollars * NANO)
-        self._reserving = asyncio.Lock()
-        self._settled = asyncio.Event()
+        self._max_calls = calls
+        self._max_cost = None if dollars is None else int(dollars * NANO)
+        self._reservation_lock = asyncio.Lock()
+        self._has_settled = asyncio.Event()
 
     @property
     def is_limited(self) -> bool:
         """Whether either limit is set."""
-        return self._most_calls is not None or self._most is not None
+        return self._max_calls is not None or self._max_cost is not None
 
     async def reserve(self, call: Call, model: int, cost: Cost) -> int:
         """Wait until one more request fits. Returns the reserved nano-dollars. Raises SessionStopped.
@@ -54,16 +54,16 @@ class Budget:
         The request counts from here on, and must be followed by `settle`.
         """
         # One at a time: otherwise short requests would keep overtaking a long one that waits.
-        async with self._reserving:
-            while (amount := self._enter(call, model, cost)) is None:
-                self._settled.clear()
-                await self._settled.wait()
+        async with self._reservation_lock:
+            while (amount := self._try_to_reserve(call, model, cost)) is None:
+                self._has_settled.clear()
+                await self._has_settled.wait()
             return amount
 
-    def _enter(self, call: Call, model: int, cost: Cost) -> int | None:
+    def _try_to_reserve(self, call: Call, model: int, cost: Cost) -> int | None:
         if self._counters.is_stopped:
             raise SessionStopped(self._counters.stop_reason)
-        amount = self._try(call, model, cost)
+        amount = self._reservation(call, model, cost)
         if amount is not None:
             self._counters.reserve(amount)
             self._counters.enter()
@@ -72,62 +72,63 @@ class Budget:
     def settle(self, reserved: int, spent: int) -> None:
         """Replace the reservation of a finished request with its actual cost."""
         self._counters.settle(reserved, spent)
-        self._settled.set()
+        self._has_settled.set()
 
     def commit(self, amount: int) -> None:
         """Count the nano-dollars that a batch may cost as spent. A negative amount corrects that."""
         self._counters.settle(0, amount)
-        self._settled.set()
+        self._has_settled.set()
 
-    def room(self) -> tuple[int | None, int | None]:
+    def remaining(self) -> tuple[int | None, int | None]:
         """The calls and the nano-dollars that are left, each None without a limit."""
         now = self._counters.totals()
-        calls = None if self._most_calls is None else max(0, self._most_calls - now.sent)
-        return calls, None if self._most is None else max(0, self._most - now.spent - now.reserved)
+        calls = None if self._max_calls is None else max(0, self._max_calls - now.sent)
+        return calls, None if self._max_cost is None else max(0, self._max_cost - now.spent - now.reserved)
 
-    def use_up(self) -> None:
+    def stop_for_batch(self) -> None:
         """End the session because a batch does not fit into the remaining budget."""
         now = self._counters.totals()
-        if self._most_calls is not None and now.sent >= self._most_calls:
-            self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
-        elif self._most is not None:
-            spent, cap = now.spent / NANO, self._most / NANO
-            self._used_up(f"--max-cost {cap:g} USD is used up: {spent:.4f} USD were spent or are reserved")
+        if self._max_calls is not None and now.sent >= self._max_calls:
+            self._stop_session(f"--max-calls {self._max_calls} is used up: requests sent: {now.sent}")
+        elif self._max_cost is not None:
+            spent, cap = now.spent / NANO, self._max_cost / NANO
+            spending = f"{spent:.4f} USD were spent or are reserved"
+            self._stop_session(f"--max-cost {cap:g} USD is used up: {spending}")
 
-    def _try(self, call: Call, model: int, cost: Cost) -> int | None:
+    def _reservation(self, call: Call, model: int, cost: Cost) -> int | None:
         """The amount to reserve; None if the request may fit once others have finished."""
         now = self._counters.totals()
-        if self._most_calls is not None and now.sent >= self._most_calls:
-            raise self._used_up(f"--max-calls {self._most_calls} is used up: requests sent: {now.sent}")
-        if self._most is None:
+        if self._max_calls is not None and now.sent >= self._max_calls:
+            raise self._stop_session(f"--max-calls {self._max_calls} is used up: requests sent: {now.sent}")
+        if self._max_cost is None:
             return 0
-        left = self._most - now.spent
-        wanted = self.most_of(call, model, cost)
-        # A model that has not answered yet needs at least what the other models would cost.
-        least = wanted
+        left = self._max_cost - now.spent
+        most = least = self.most_cost(call, model, cost)
         if least is None:
-            least = cost(Usage(input=prompt_tokens(call), output=self._longest()))
+            # The model has not answered yet: replies as long as the other models' must fit at least.
+            least = cost(Usage(input=prompt_tokens(call), output=self._longest_reply()))
         if (now.reserved == 0 and least > left) or left <= 0:
-            spent, cap = now.spent / NANO, self._most / NANO
-            raise self._used_up(f"--max-cost {cap:g} USD is used up: {spent:.4f} USD were spent")
-        if wanted is None:
+            spent, cap = now.spent / NANO, self._max_cost / NANO
+            raise self._stop_session(f"--max-cost {cap:g} USD is used up: {spent:.4f} USD were spent")
+        if most is None:
             return left if now.reserved == 0 else None
-        return wanted if now.reserved + wanted <= left else None
+        return most if now.reserved + most <= left else None
 
-    def most_of(self, call: Call, model: int, cost: Cost) -> int | None:
+    def most_cost(self, call: Call, model: int, cost: Cost) -> int | None:
         """The highest possible cost of a request; None if the length of the reply has no known bound."""
         output = call.parameters.get("max_tokens")
         if not output and self._counters.largest_output(model):
-            output = self._longest()
+            output = self._longest_reply()
         return cost(Usage(input=most_prompt_tokens(call), output=output)) if output else None
 
-    def _longest(self) -> int:
-        """The longest reply to expect, from the replies of all models so far; 0 if there are none."""
+    def _longest_reply(self) -> int:
+        """The tokens of the longest reply to expect, from all models' replies so far; 0 if there are none."""
         now = self._counters.totals()
         margin = MARGIN + EARLY_MARGIN / max(1, now.made + now.replayed)
         return int(margin * max(map(self._counters.largest_output, range(len(now.tokens)))))
 
-    def _used_up(self, reason: str) -> SessionStopped:
+    def _stop_session(self, reason: str) -> SessionStopped:
+        """End the session, and return the error to raise."""
         self._stop(f"{reason}{RESUMES}")
         return SessionStopped(reason)
 
@@ -139,12 +140,12 @@ def usage_of(call: Call, reply: Reply) -> Usage:
     # An echoed prompt was not written by the model.
     prefix = call.messages[-1]["content"] if CONTINUES in call.parameters else ""
     text = reply.text.removeprefix(prefix) + (reply.reasoning or "")
-    return Usage(input=prompt_tokens(call), output=-(-_bytes(text) // BYTES_PER_TOKEN))
+    return Usage(input=prompt_tokens(call), output=-(-_byte_count(text) // BYTES_PER_TOKEN))
 
 
 def prompt_tokens(call: Call) -> int:
     """A high estimate of the tokens in the messages of a call, from their length."""
-    return _size(call) // BYTES_PER_TOKEN + FRAME_TOKENS
+    return _message_bytes(call) // BYTES_PER_TOKEN + FRAME_TOKENS
 
 
 def most_prompt_tokens(call: Call) -> int:
@@ -152,13 +153,14 @@ def most_prompt_tokens(call: Call) -> int:
 
     Endpoints write the schema of the answer into the prompt, and mark the start and end of each message.
     """
-    return _size(call) + len(json_io.dumps(dict(call.parameters))) + FRAME_TOKENS * (1 + len(call.messages))
+    size = _message_bytes(call) + len(json_io.dumps(dict(call.parameters)))
+    return size + FRAME_TOKENS * (1 + len(call.messages))
 
 
-def _size(call: Call) -> int:
-    """The size of all messages in bytes."""
-    return sum(_bytes(message["content"]) for message in call.messages)
+def _message_bytes(call: Call) -> int:
+    """The bytes of all messages."""
+    return sum(_byte_count(message["content"]) for message in call.messages)
 
 
-def _bytes(text: str) -> int:
+def _byte_count(text: str) -> int:
     return len(text.encode("utf-8", "replace"))

@@ -42,9 +42,10 @@ class CounterSnapshot:
 class Counters:
     """The counters of a session with this number of `models`, and at most as many endpoints.
 
-    `stop_reason` is the first reason given to `stop`. `round` is the last round whose runs may begin, 0
-    before the first; `is_enough` is true once no later round will be opened. `last_error` is the reason for
-    the last retry, and is cleared when a call is answered. `in_batches` counts the calls waiting in batches.
+    Methods take models and endpoints by index. `stop_reason` is the first reason given to `stop`. `round` is
+    the last round whose runs may begin, 0 before the first; `is_enough` is true once no later round will be
+    opened. `last_error` is the reason for the last retry, and is cleared when a call is answered.
+    `in_batches` counts the calls waiting in batches.
     """
 
     def __init__(self, models: int) -> None:
@@ -64,7 +65,7 @@ class Counters:
     def stop(self, reason: str) -> None:
         """Prevent further calls. The first reason is kept, cut to MAX_REASON_LENGTH characters."""
         if not self.is_stopped:
-            # It may quote an endpoint, and is shown on terminals and sent to workers.
+            # A reason may quote an endpoint, and is shown on terminals.
             self.stop_reason = printable(reason)[:MAX_REASON_LENGTH]
             self.is_stopped = True
 
@@ -129,7 +130,10 @@ class Counters:
         repeats: int = 0,
         is_batched: bool = False,
     ) -> None:
-        """Count a reply of the model with that index, from the journal if `replayed`, else an endpoint."""
+        """Count a reply of the model with this index. `repeats` is as in Reply.
+
+        A `replayed` reply comes from the journal, and counts as no retries.
+        """
         if is_batched:
             self._batched[model][0] += input_tokens
             self._batched[model][1] += output_tokens
@@ -144,7 +148,7 @@ class Counters:
         self._largest[model] = max(self._largest[model], output_tokens)
 
     def largest_output(self, model: int) -> int:
-        """The most output tokens in a reply of this model so far; 0 if none is known."""
+        """The most output tokens in a reply of this model so far; 0 before its first reply."""
         return self._largest[model]
 
     def reserve(self, amount: int) -> None:

@@ -1,9 +1,9 @@
 """Adaptive concurrency limit per endpoint, with a priority queue for its slots.
 
 Additive increase, multiplicative decrease (AIMD) with a memory: a rate-limited call halves the limit, which
-then grows back quickly to what the endpoint has sustained, stays there for a while and probes for more. Bound
-to one event loop, not thread-safe. A "cut" is a halving of the limit; a "refusal" is a call that the endpoint
-rejects because of load or rate.
+then grows back quickly to what the endpoint has sustained, stays there for a while and probes for more. A
+"cut" is a halving of the limit, a "refusal" a call that the endpoint rejects because of load or rate. Bound
+to one event loop, not thread-safe.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ RANDOM_CUTS = 4
 BURST, CALM = 5, 8
 """BURST different requests with server errors are not chance; CALM answers cancel out one of them."""
 OUTAGE = 3
-"""Number of calls failing in a row, with no other call in flight, that make an outage."""
+"""This many calls that fail in a row, each with no other call in flight, make an outage."""
 FIRST_PATIENCE, MOST_PATIENCE = 16, 32
-"""Number of answers per slot for which the limit stays at the sustained level before it probes for more. It
-starts at FIRST_PATIENCE, and doubles after each failed probe up to MOST_PATIENCE."""
+"""Answers per slot before the limit leaves the sustained level to probe for more: FIRST_PATIENCE at first,
+twice as many after each failed probe, and MOST_PATIENCE at most."""
 
 Priority = tuple[int, int]
 """Lowest first: minus the number of finished calls of the case, then the position of the case."""
@@ -58,7 +58,7 @@ class AdaptiveLimit:
     `lowest`, `highest`, `cuts` and `refused` report what happened so far.
 
     A server error may be due to chance, its request or an outage, and then fewer calls do not help. It is due
-    to load if different requests fail in a burst (a CUSUM test) while others are answered. From then on
+    to load if different requests fail in a burst (a CUSUM test) while others are answered. From then on,
     server errors count as refusals while the limit is at least `sustained`. OUTAGE failures in a row of calls
     that were alone in flight cannot be due to load: they reset the limit.
     """
@@ -73,7 +73,7 @@ class AdaptiveLimit:
         self._patience = FIRST_PATIENCE
         self._failing: set[int] = set()
         self._burst = 0.0
-        self._unanswered = 0
+        self._failures_in_row = 0
         self._fails_under_load = False
 
     @property
@@ -95,7 +95,7 @@ class AdaptiveLimit:
         self.end()
         self._failing.discard(request)
         self._burst = max(0.0, self._burst - 1 / CALM)
-        self._unanswered = 0
+        self._failures_in_row = 0
         self._credit = min(MOST_CREDIT, self._credit + 1)
         if is_full:
             self._grow()
@@ -116,7 +116,7 @@ class AdaptiveLimit:
             cut = self._halve()
         elif cuts == self.cuts - 1:
             self._refused_since_cut += 1
-            self._learn()
+            self._update_sustained()
         self.lowest = min(self.lowest, self.limit)
         self.end()
         return cut
@@ -129,8 +129,8 @@ class AdaptiveLimit:
         is_new = request not in self._failing
         self._failing.add(request)
         self._burst += is_new
-        self._unanswered += 1
-        if self.in_flight == 1 and self._unanswered >= OUTAGE:
+        self._failures_in_row += 1
+        if self.in_flight == 1 and self._failures_in_row >= OUTAGE:
             self._restart()
         elif self._is_refusal(cuts, is_new=is_new):
             return self.refuse(cuts)
@@ -140,8 +140,9 @@ class AdaptiveLimit:
     def _is_refusal(self, cuts: int, *, is_new: bool) -> bool:
         """Whether a server error is due to too many calls at once."""
         if cuts < self.cuts:
+            # The call began before the last cut: if its error is due to load, it belongs to that cut.
             return self._fails_under_load
-        if self._unanswered > self.limit:
+        if self._failures_in_row > self.limit:
             # Nothing is answered: an outage.
             return False
         is_burst = self._burst >= BURST
@@ -162,14 +163,14 @@ class AdaptiveLimit:
         self.cuts += 1
         self._in_flight_at_cut, self._refused_since_cut = self.in_flight, 1
         self.limit = max(1, min(before, self.in_flight) // 2)
-        self._learn()
+        self._update_sustained()
         return Cut(before=before, after=self.limit, sustained=self.sustained)
 
-    def _learn(self) -> None:
+    def _update_sustained(self) -> None:
         """Set `sustained` to the calls in flight minus those refused, unless the refusals may be random."""
         self._credit -= REFUSAL_COST
         if self.sustained and self._credit >= 0:
-            # Chance alone causes no more refusals than a limit that is too high by one: lower it rarely.
+            # A limit that is too high by one causes no more refusals than chance does: lower it, but rarely.
             is_lowered = self._refused_since_cut == 1 and self.cuts % RANDOM_CUTS == 0
             self.sustained = max(1, self.sustained - is_lowered)
             return
@@ -204,7 +205,8 @@ class AdaptiveLimit:
 class EndpointQueue:
     """The calls waiting for one endpoint, by priority; none leaves the queue before `paused_until`.
 
-    `paused_until` is in seconds of `time.monotonic`.
+    `paused_until` is in seconds of `time.monotonic`. `waiting` is a heap of priorities, arrival numbers, and
+    futures that a granted slot resolves.
     """
 
     concurrency: AdaptiveLimit
@@ -212,7 +214,8 @@ class EndpointQueue:
     waiting: list[tuple[Priority, int, asyncio.Future[int]]] = field(default_factory=list)
 
     def next_rank(self) -> tuple[Priority, int] | None:
-        """The rank of the next call, priority before arrival; None if no call may start."""
+        """The priority and arrival number of the next call; None if no call may start."""
+        # The calls that are done were cancelled.
         while self.waiting and self.waiting[0][2].done():
             heapq.heappop(self.waiting)
         return self.waiting[0][:2] if self.is_ready and time.monotonic() >= self.paused_until() else None
@@ -246,36 +249,36 @@ class Limiter:
         return self._queues[-1]
 
     async def acquire(self, queue: EndpointQueue, priority: Priority) -> int:
-        """Wait for a slot. Returns what the limit's `begin` returned. Raises SessionStopped."""
-        self.refuse_if_stopped()
-        turn: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        """Wait for a slot. Returns what AdaptiveLimit.begin returned. Raises SessionStopped."""
+        self.raise_if_stopped()
+        grant: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._arrivals += 1
-        heapq.heappush(queue.waiting, (priority, self._arrivals, turn))
+        heapq.heappush(queue.waiting, (priority, self._arrivals, grant))
         self.admit()
         try:
-            await turn
+            await grant
         except asyncio.CancelledError:
             # Cancelled after the slot was granted: give it back.
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
+            if grant.done() and not grant.cancelled() and grant.exception() is None:
                 queue.concurrency.end()
                 self.release()
             raise
-        return turn.result()
+        return grant.result()
 
     def release(self) -> None:
-        """Free a slot after its outcome was reported to the queue's limit, and admit the next call."""
+        """Free a slot whose outcome was reported to the endpoint's AdaptiveLimit, and admit the next call."""
         self.in_flight -= 1
         self.admit()
 
     def admit(self) -> None:
         """Admit as many calls as possible, and schedule another attempt for the end of a pause."""
         while self.in_flight < self.ceiling and (queue := self._next_queue()) is not None:
-            turn = heapq.heappop(queue.waiting)[2]
+            grant = heapq.heappop(queue.waiting)[2]
             if self._is_stopped():
-                turn.set_exception(SessionStopped("the session is ending"))
+                grant.set_exception(SessionStopped("the session is ending"))
             else:
                 self.in_flight += 1
-                turn.set_result(queue.concurrency.begin())
+                grant.set_result(queue.concurrency.begin())
         if self.in_flight < self.ceiling:
             self._admit_after_pause()
 
@@ -287,12 +290,12 @@ class Limiter:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        ends = [queue.paused_until() for queue in self._queues if queue.is_ready]
-        if ends:
-            seconds = max(0.0, min(ends) - time.monotonic())
+        pause_ends = [queue.paused_until() for queue in self._queues if queue.is_ready]
+        if pause_ends:
+            seconds = max(0.0, min(pause_ends) - time.monotonic())
             self._timer = asyncio.get_running_loop().call_later(seconds, self.admit)
 
-    def refuse_if_stopped(self) -> None:
+    def raise_if_stopped(self) -> None:
         """Raise SessionStopped if no further call may start."""
         if self._is_stopped():
             raise SessionStopped("the session is ending")
@@ -301,9 +304,9 @@ class Limiter:
         """Reject all waiting calls; `is_stopped` must already return true."""
         for queue in self._queues:
             while queue.waiting:
-                turn = heapq.heappop(queue.waiting)[2]
-                if not turn.done():
-                    turn.set_exception(SessionStopped("the session is ending"))
+                grant = heapq.heappop(queue.waiting)[2]
+                if not grant.done():
+                    grant.set_exception(SessionStopped("the session is ending"))
 
 
 class Slot:
@@ -314,7 +317,7 @@ class Slot:
     limit.
     """
 
-    __slots__ = ("_cuts", "_is_counted", "_limiter", "_priority", "_queue", "_request")
+    __slots__ = ("_cuts", "_is_unreported", "_limiter", "_priority", "_queue", "_request")
 
     def __init__(
         self, limiter: Limiter, queue: EndpointQueue, priority: Callable[[], Priority], request: int = 0
@@ -324,25 +327,25 @@ class Slot:
         self._priority = priority
         self._request = request
         self._cuts = 0
-        self._is_counted = False
+        self._is_unreported = False
 
     async def __aenter__(self) -> None:
         self._cuts = await self._limiter.acquire(self._queue, self._priority())
-        self._is_counted = True
+        self._is_unreported = True
 
     def answered(self) -> None:
         """Report that the endpoint answered."""
-        self._is_counted = False
+        self._is_unreported = False
         self._queue.concurrency.succeed(self._request)
 
     def refused(self) -> Cut | None:
         """Report that the endpoint rate-limited the call. Returns the cut, if this caused one."""
-        self._is_counted = False
+        self._is_unreported = False
         return self._queue.concurrency.refuse(self._cuts)
 
     def failed(self) -> Cut | None:
         """Report that the endpoint had a server error. Returns the cut, if this caused one."""
-        self._is_counted = False
+        self._is_unreported = False
         return self._queue.concurrency.fail(self._cuts, self._request)
 
     async def __aexit__(
@@ -351,10 +354,11 @@ class Slot:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._leave()
+        self._give_back()
 
-    def _leave(self) -> None:
-        if self._is_counted:
-            self._is_counted = False
+    def _give_back(self) -> None:
+        """Free the slot, and end an attempt that reported nothing."""
+        if self._is_unreported:
+            self._is_unreported = False
             self._queue.concurrency.end()
         self._limiter.release()

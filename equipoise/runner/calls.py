@@ -126,11 +126,11 @@ class CallSlot(Slot):
             self._reserved = await context.budget.reserve(self._call, model, self._route.cost)
             # What counts as spent if the attempt ends without a report: the most that it may cost, or the
             # prompt if the length of the reply has no bound.
-            bound = context.budget.most_of(self._call, model, self._route.cost)
+            bound = context.budget.most_cost(self._call, model, self._route.cost)
             prompt_cost = self._route.cost(Usage(input=prompt_tokens(self._call)))
             self._spent = prompt_cost if bound is None else min(bound, self._reserved)
         except BaseException:
-            self._leave()
+            self._give_back()
             raise
 
     def succeed(self, reply: Reply) -> None:
@@ -197,7 +197,7 @@ class CallSlot(Slot):
             self._reserved = self._spent = 0
         if isinstance(error, CallFailed) and not error.is_declined:
             context.on_failure(error)
-        self._leave()
+        self._give_back()
 
 
 class RunCalls:

@@ -314,7 +314,7 @@ class Engine:
 
     async def _run(self, pending: PendingRun) -> Any:
         """Do the work of a run, and return its result."""
-        self._limiter.refuse_if_stopped()
+        self._limiter.raise_if_stopped()
         _, run_id = pending.key
         journal, deadline = self._journals[pending.history], Deadline(self.settings.case_timeout)
         calls = RunCalls(self._context, run_id, pending.position, journal, pending.history, deadline)

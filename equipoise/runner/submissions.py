@@ -187,7 +187,7 @@ class Submissions:
                 if together:
                     is_any |= await self._send(group, together)
         if groups and not is_any and not self._open_intents() and not self._stopping.is_set():
-            self._budget.use_up()
+            self._budget.stop_for_batch()
             self._end(None)
         return is_any
 
@@ -211,12 +211,12 @@ class Submissions:
 
     def _has_bound(self, group: Group, pending: WaitingCall) -> bool:
         """Whether the session has no limit on cost, or the most that the call may cost is known."""
-        _, dollars = self._budget.room()
+        _, dollars = self._budget.remaining()
         return dollars is None or self._most_cost(group, pending) is not None
 
     def _most_cost(self, group: Group, pending: WaitingCall) -> int | None:
         """The most that a call may cost in a batch, in nano-dollars; None if there is no bound."""
-        return self._budget.most_of(
+        return self._budget.most_cost(
             pending.call,
             self._model_index(group.role, group.model),
             lambda usage: self._cost(group.role, group.model, usage),
@@ -238,7 +238,7 @@ class Submissions:
 
     def _affordable(self, group: Group, items: Sequence[WaitingCall]) -> list[WaitingCall]:
         """The first of these calls that the budget allows."""
-        calls, dollars = self._budget.room()
+        calls, dollars = self._budget.remaining()
         fitting: list[WaitingCall] = []
         for pending in items[:calls]:
             if dollars is not None:
