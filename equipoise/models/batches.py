@@ -1,14 +1,13 @@
-"""Batches of calls at an OpenAI-compatible endpoint: its files, its batches, and the lines of both.
+"""Requests about files and batches to an OpenAI-compatible endpoint, and the lines of a batch's files.
 
-The paths and fields are those that OpenAI documents (/files, /batches, /files/{id}/content) and other
-providers share.
+OpenAI documents the paths (/files, /batches, /files/{id}/content) and fields; other providers share them.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -24,19 +23,20 @@ if TYPE_CHECKING:
     import aiohttp
 
     from equipoise.models.client import Client
-    from equipoise.models.connections import Response
+    from equipoise.models.connections import Content, Response
 
 WINDOW = "24h"
-"""The only completion window that every endpoint has."""
-LABEL = "equipoise"
-"""The key in a batch's metadata that holds the id of its intent, the journal's line written before it."""
-OVER = frozenset({"completed", "failed", "expired", "cancelled"})
+"""The only completion window that every endpoint offers."""
+LABEL_KEY = "equipoise"
+"""The key in a batch's metadata for its label: the id of its intent, which is on disk before the batch."""
+FINAL_STATES = frozenset({"completed", "failed", "expired", "cancelled"})
 """States of a batch that will not change any more."""
-UNSUPPORTED = frozenset({404, 405, 501})
-"""Statuses of endpoints without batches."""
-_TOO_LARGE = ("too large", "too many", "exceed", "maximum", "limit")
+UNSUPPORTED_STATUSES = frozenset({404, 405, 501})
+"""HTTP statuses of endpoints without batches."""
+_TOO_LARGE_WORDS = ("too large", "too many", "exceed", "maximum", "limit")
 MOST_PAGES = 100
-"""How many pages of an endpoint's list are read, of 100 batches each."""
+"""The most pages of an endpoint's list that are read, each of PAGE_SIZE batches."""
+PAGE_SIZE = 100
 
 
 class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
@@ -51,13 +51,14 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
     def is_in_doubt(self) -> bool:
         """Whether the endpoint may have carried out the request all the same."""
         status = self.failure.status
+        # After a timeout (408) or a conflict (409), the request may have been carried out.
         is_refusal = status is not None and 300 <= status < 500 and status not in (408, 409)
         return not (is_refusal or self.failure.is_unsent or self.failure.is_of_proxy)
 
     @property
     def is_unsupported(self) -> bool:
         """Whether the endpoint has no batches."""
-        return self.failure.status in UNSUPPORTED and not self.is_missing_file
+        return self.failure.status in UNSUPPORTED_STATUSES and not self.is_missing_file
 
     @property
     def is_missing_file(self) -> bool:
@@ -68,14 +69,15 @@ class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
     def is_too_large(self) -> bool:
         """Whether the endpoint refused the file for its size or its number of lines."""
         status, text = self.failure.status, self.failure.message.lower()
-        return status == 413 or (status in (400, 422) and any(words in text for words in _TOO_LARGE))
+        return status == 413 or (status in (400, 422) and any(words in text for words in _TOO_LARGE_WORDS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """A batch as its endpoint describes it. Files are given by id, `expires` is Unix time.
 
-    `done`, `failed` and `total` count its calls; `problem` and `code` say why it failed as a whole.
+    `done`, `failed` and `total` count its calls. If it failed as a whole, `problem` says why in words, and
+    `code` is the endpoint's code for that.
     """
 
     id: str
@@ -93,8 +95,8 @@ class Batch:
 
     @property
     def is_over(self) -> bool:
-        """Whether its state will not change any more."""
-        return self.status in OVER
+        """Whether the state of the batch will not change any more."""
+        return self.status in FINAL_STATES
 
 
 def read_batch(data: JSON) -> Batch | None:
@@ -108,7 +110,7 @@ def read_batch(data: JSON) -> Batch | None:
         id=data["id"],
         status=str(data.get("status", "")).lower().replace("canceled", "cancelled"),
         input_file=str(data.get("input_file_id", "")),
-        label=str(metadata.get(LABEL, "")),
+        label=str(metadata.get(LABEL_KEY, "")),
         output_file=_id(data.get("output_file_id")),
         error_file=_id(data.get("error_file_id")),
         done=_count(counts.get("completed")),
@@ -139,23 +141,23 @@ def _time(value: JSON) -> float | None:
 # Lines.
 
 
-def request_line(name: str, path: str, body: Mapping[str, JSON]) -> bytes:
-    """The line of a request; `name` is its custom_id."""
-    return json_io.dumps({"custom_id": name, "method": "POST", "url": f"/v1/{path}", "body": body})
+def request_line(custom_id: str, path: str, body: Mapping[str, JSON]) -> bytes:
+    """The line of a request in an input file."""
+    return json_io.dumps({"custom_id": custom_id, "method": "POST", "url": f"/v1/{path}", "body": body})
 
 
 class ResultLine(NamedTuple):
-    """A line of results: `name` is its custom_id, `status` and `body` are those of the response.
+    """A line of results: the custom_id of a call, and the status and body of the response to it.
 
-    If there was no response, as for a line that expired, the status is None and the body is the error.
+    If there was no response, as for a call that expired, the status is None and the body is the error.
     """
 
-    name: str
+    custom_id: str
     status: int | None
     body: JSON
 
 
-def read_line(data: bytes) -> ResultLine | None:
+def read_result_line(data: bytes) -> ResultLine | None:
     """A line of an output or error file; None if it is not one."""
     try:
         content = json_io.loads(data)
@@ -163,14 +165,14 @@ def read_line(data: bytes) -> ResultLine | None:
         return None
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
-    name, response = content["custom_id"], _dict(content.get("response"))
+    custom_id, response = content["custom_id"], _dict(content.get("response"))
     status = response.get("status_code")
     if isinstance(status, int) and "body" in response:
-        return ResultLine(name, status, response["body"])
+        return ResultLine(custom_id, status, response["body"])
     if "choices" in response:
         # Early versions of vLLM put the completion itself here.
-        return ResultLine(name, 200, response)
-    return ResultLine(name, None, content.get("error"))
+        return ResultLine(custom_id, 200, response)
+    return ResultLine(custom_id, None, content.get("error"))
 
 
 # The endpoint.
@@ -193,8 +195,7 @@ class BatchEndpoint:
 
         A retry may leave a second file at the endpoint, which costs nothing.
         """
-        form = partial(_form, path, name)
-        data = await self._retried(lambda: self._request("POST", "files", form))
+        data = await self._send("POST", "files", partial(_form, path, name))
         file = _id(_dict(data).get("id"))
         if file is None:
             raise BatchFailed(Failure(message="the answer to the upload names no file", status=200))
@@ -207,27 +208,27 @@ class BatchEndpoint:
                 "input_file_id": file,
                 "endpoint": f"/v1/{path}",
                 "completion_window": WINDOW,
-                "metadata": {LABEL: label},
+                "metadata": {LABEL_KEY: label},
             }
         )
-        return _batch(
-            await self._retried(lambda: self._request("POST", "batches", content), is_idempotent=False)
-        )
+        return _batch(await self._send("POST", "batches", content, is_idempotent=False))
 
     async def get(self, batch: str) -> Batch:
         """The state of a batch. Raises BatchFailed."""
-        return _batch(await self._retried(lambda: self._request("GET", f"batches/{batch}")))
+        return _batch(await self._send("GET", f"batches/{batch}"))
 
     async def cancel(self, batch: str) -> Batch:
         """Cancel a batch; its finished calls remain available. Raises BatchFailed."""
-        return _batch(await self._retried(lambda: self._request("POST", f"batches/{batch}/cancel", b"{}")))
+        return _batch(await self._send("POST", f"batches/{batch}/cancel", b"{}"))
 
     async def find(self, file: str, label: str) -> Batch | None:
-        """The listed batch with this input file or label; None if there is none. Raises BatchFailed."""
+        """The batch with this input file or label in the endpoint's list; None if there is none.
+
+        Raises BatchFailed, also if the list does not say which files its batches have.
+        """
         after = ""
         for _ in range(MOST_PAGES):
-            query = f"batches?limit=100{after}"
-            data = await self._retried(lambda query=query: self._request("GET", query))  # type: ignore[misc]
+            data = await self._send("GET", f"batches?limit={PAGE_SIZE}{after}")
             rows = data if isinstance(data, list) else _dict(data).get("data")
             if not isinstance(rows, list):
                 raise BatchFailed(Failure(message="the list of batches cannot be read", status=200))
@@ -244,32 +245,32 @@ class BatchEndpoint:
 
     async def lines(self, file: str) -> AsyncGenerator[bytes]:
         """The lines of a file, each once, however often the connection breaks. Raises BatchFailed."""
-        retries, number = self._retries(), 0
+        retries, yielded = self._new_retries(), 0
         while True:
             failure: Failure | None = None
-            # After a break, the lines that were already yielded are skipped.
-            left = number
+            # After a break, the file is read again from the beginning.
+            to_skip = yielded
             async with aclosing(self._download(f"files/{file}/content")) as stream:
                 async for line in stream:
                     if isinstance(line, Failure):
                         failure = line
                         break
-                    if left:
-                        left -= 1
+                    if to_skip:
+                        to_skip -= 1
                         continue
-                    number += 1
+                    yielded += 1
                     yield line
             if failure is None:
                 return
-            await self._rest(retries, failure)
+            await self._wait_to_retry(retries, failure)
 
-    async def _retried(
-        self, send: Callable[[], Awaitable[Response | Failure]], *, is_idempotent: bool = True
+    async def _send(
+        self, method: str, path: str, content: Content = None, *, is_idempotent: bool = True
     ) -> JSON:
-        """The parsed body of the response, after retries. Raises BatchFailed."""
-        retries = self._retries()
+        """Send a request with retries, and return the parsed body of the response. Raises BatchFailed."""
+        retries = self._new_retries()
         while True:
-            answer = await send()
+            answer: Response | Failure = await self._request(method, path, content)
             if not isinstance(answer, Failure):
                 try:
                     return json_io.loads(answer.content)
@@ -277,18 +278,20 @@ class BatchEndpoint:
                     answer = Failure(message="the answer cannot be read", status=200)
             if not is_idempotent and BatchFailed(answer).is_in_doubt:
                 raise BatchFailed(answer)
-            await self._rest(retries, answer)
+            await self._wait_to_retry(retries, answer)
 
-    def _retries(self) -> Retries:
+    def _new_retries(self) -> Retries:
+        # An endpoint that counts as having answered has no time limit for its first answer.
         return Retries(self._max_retries, Health(answered=1))
 
-    async def _rest(self, retries: Retries, failure: Failure) -> None:
+    async def _wait_to_retry(self, retries: Retries, failure: Failure) -> None:
         """Wait until the next attempt. Raises BatchFailed if there is none."""
         delay = retries.delay_after(failure)
         retry_after = failure.retry_after or 0.0
         if delay is None or retry_after > self._max_wait:
             raise BatchFailed(failure)
         begun = time.monotonic()
+        # This leaves out the pause that the endpoint requests.
         await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 

@@ -15,7 +15,7 @@ from equipoise.core.errors import CallFailed, UserError, printable
 from equipoise.core.files import opened, replacing, shown
 from equipoise.core.settings import Settings
 from equipoise.core.types import Reply
-from equipoise.models.batches import ResultLine, read_line, request_line
+from equipoise.models.batches import ResultLine, read_result_line, request_line
 from equipoise.models.failures import Failure
 from equipoise.results.store import file_name
 from equipoise.runner.waiting_calls import UNANSWERED, WaitingCall
@@ -46,11 +46,11 @@ class Answers:
         start = answers = 0
         with opened(path) as file:
             for data in file:
-                line = read_line(data)
+                line = read_result_line(data)
                 if line is not None:
                     answers += 1
-                    self.doubled += line.name in self._offsets
-                    self._offsets.setdefault(line.name, (path, start))
+                    self.doubled += line.custom_id in self._offsets
+                    self._offsets.setdefault(line.custom_id, (path, start))
                 else:
                     self.unreadable += bool(data.strip())
                 start += len(data)
@@ -65,7 +65,7 @@ class Answers:
         path, start = self._offsets[custom_id]
         with opened(path) as file:
             file.seek(start)
-            return read_line(file.readline())
+            return read_result_line(file.readline())
 
     def count_unknown(self, call_ids: Collection[str]) -> int:
         """The number of answers to no call. `call_ids` are the custom_ids of all calls, earlier ones too."""

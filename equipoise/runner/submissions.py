@@ -22,7 +22,14 @@ from equipoise.core.errors import printable
 from equipoise.core.files import shown
 from equipoise.core.settings import Settings, is_local, public_url
 from equipoise.core.types import Call, Reply, Role, Usage
-from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, ResultLine, read_line, request_line
+from equipoise.models.batches import (
+    Batch,
+    BatchEndpoint,
+    BatchFailed,
+    ResultLine,
+    read_result_line,
+    request_line,
+)
 from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.failures import Failure
@@ -521,13 +528,13 @@ class Submissions:
         for file in filter(None, (batch.output_file, batch.error_file)):
             async with aclosing(self._endpoint(intent).lines(file)) as lines:
                 async for data in lines:
-                    line = read_line(data)
-                    if line is None or line.name not in batch_ids:
+                    line = read_result_line(data)
+                    if line is None or line.custom_id not in batch_ids:
                         result.unknown += bool(data.strip())
-                    elif line.name in read_ids:
+                    elif line.custom_id in read_ids:
                         result.doubled += 1
                     else:
-                        read_ids.add(line.name)
+                        read_ids.add(line.custom_id)
                         self._receive(intent, line, result)
         for custom_id in batch_ids - read_ids:
             if (pending := self._pending.get(custom_id)) is not None and pending.intent is intent:
@@ -542,7 +549,7 @@ class Submissions:
 
     def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
         """Answer the call of a line, unless its run has ended, or was not selected in this session."""
-        pending = self._pending.get(line.name)
+        pending = self._pending.get(line.custom_id)
         if pending is None or pending.intent is not intent or pending.future.done():
             return
         answer: Reply | Failure = UNANSWERED
@@ -556,7 +563,7 @@ class Submissions:
             pending.answer(answer)
             return
         result.failed += 1
-        result.unanswered.add(line.name)
+        result.unanswered.add(line.custom_id)
         result.is_out_of_balance |= answer.is_out_of_balance
         self._settle(intent, 0)
         # Without a status the call has expired, or was cancelled, which does not count as a failed try.
