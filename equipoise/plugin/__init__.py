@@ -74,10 +74,11 @@ SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORDS: pytest.StashKey[RecordSource] = pytest.StashKey()
 CLIENT: pytest.StashKey[RecordClient] = pytest.StashKey()
 """Only in a worker: its connection to the session in the controller."""
-ENV_FILE = pytest.StashKey[EnvFile]()
-FIRST = pytest.StashKey[pytest.Item]()
-"""The first case of a test file."""
+ENV_FILE: pytest.StashKey[EnvFile] = pytest.StashKey()
+FIRST_ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()
+"""The first test that was collected from a file, in the stash of the file."""
 PROJECT = "equipoise_project"
+"""The ini option for the project's folder."""
 TITLE = "Equipoise: asking and judging a language model"
 
 # Options.
@@ -109,11 +110,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             )
         flags = [option.flag, option.alias] if option.alias else [option.flag]
         help_text = _help(option, suite_options.get(option, ()))
-        group.addoption(*flags, dest=option.name, default=None, help=help_text, **_argument(option))
+        group.addoption(*flags, dest=option.name, default=None, help=help_text, **_argparse_options(option))
         parser.addini(option.ini, f"default of {option.flag}", default=None)
 
 
-def _argument(option: Option) -> dict[str, Any]:
+def _argparse_options(option: Option) -> dict[str, Any]:
     """The keyword arguments of argparse's `add_argument` that say which values an option takes."""
     if option.optional_words:
         return {"action": "store_const", "const": "yes"}
@@ -166,8 +167,8 @@ def pytest_configure(config: pytest.Config) -> None:
     command_line = {option.name: config.getoption(option.name) for option in options}
     ini = {option.name: config.getini(option.ini) for option in options}
     names = suites_asked_for(config)
-    variables = config.stash[ENV_FILE] = _variables(config) if names else EnvFile()
-    settings = _as_usage_error(settings_of, command_line, os.environ, ini, names, variables.origins)
+    loaded_file = config.stash[ENV_FILE] = _load_env_file(config) if names else EnvFile()
+    settings = _as_usage_error(settings_of, command_line, os.environ, ini, names, loaded_file.origins)
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
@@ -187,15 +188,15 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(config.stash[CLIENT].close)
 
 
-def _variables(config: pytest.Config) -> EnvFile:
+def _load_env_file(config: pytest.Config) -> EnvFile:
     """Load .env from the current folder; its variables are set until the session ends."""
-    variables = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
-    config.add_cleanup(lambda: variables.unset(os.environ))
-    return variables
+    loaded_file = _as_usage_error(env_file.load, config.invocation_params.dir, os.environ)
+    config.add_cleanup(lambda: loaded_file.unset(os.environ))
+    return loaded_file
 
 
 def _print_opening_line(config: pytest.Config, settings: Settings) -> None:
-    """Print the opening line, except with -qq."""
+    """Print the opening line, unless no runs will be made or -qq is set. Workers print none."""
     names = suites_asked_for(config)
     is_silent = is_worker(config) or runs_no_tests(config) or config.get_verbosity() < -1
     if settings.model and names and not is_silent:
@@ -231,7 +232,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if config.option.collectonly or config.option.setupplan:
             _check_plan(config, names)
         return
-    _refuse_without_model(config)
+    _require_model(config)
     if bench_session.settings.estimate:
         _check_plan(config, names)
         _warn_of_rubrics(config, names)
@@ -252,7 +253,7 @@ def _check_plan(config: pytest.Config, names: Sequence[str]) -> None:
 
 
 def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
-    """Warn about rubrics written for other questions: now, while pytest prints warnings only at the end."""
+    """Print warnings about rubrics written for other questions; pytest's own appear only at the end."""
     for name in names:
         if text := config.stash[SESSION].plan.load(name).rubric_warning():
             say(config, f"WARNING: {text}")
@@ -261,7 +262,9 @@ def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
 def _serve_workers(config: pytest.Config) -> None:
     from equipoise.plugin.xdist import Distribution
 
-    distribution = Distribution(config.stash[SESSION], lambda nodes: _begin(config, nodes), workers(config))
+    distribution = Distribution(
+        config.stash[SESSION], lambda nodes: _begin_session(config, nodes), workers(config)
+    )
     config.add_cleanup(distribution.server.close)
     config.pluginmanager.register(distribution, "equipoise-distribution")
 
@@ -279,7 +282,7 @@ def pytest_collection(session: pytest.Session) -> None:
         bench_session.engine.warm_up()
 
 
-def _refuse_without_model(config: pytest.Config) -> None:
+def _require_model(config: pytest.Config) -> None:
     if config.stash[SESSION].settings.model is None:
         raise pytest.UsageError(f"which model? Name it with --model:\n{examples(config.getini(COMMAND))}")
 
@@ -335,7 +338,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def _location(item: pytest.Item) -> tuple[str, int | None, str]:
     """The same location that pytest would determine, without a file system access for each case."""
     assert item.parent is not None
-    file, line, _ = item.parent.stash.setdefault(FIRST, item).location
+    file, line, _ = item.parent.stash.setdefault(FIRST_ITEM, item).location
     return file, line, item.name
 
 
@@ -355,7 +358,7 @@ def _run_of(item: pytest.Item) -> Run | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Without xdist, open the journals after deselection. With --estimate, print it and run no tests."""
+    """Begin the session after deselection, unless xdist does. With --estimate, only print the estimate."""
     config = session.config
     if config.stash[SESSION].settings.estimate:
         _show_estimate(config, selected_runs([item.nodeid for item in session.items]))
@@ -363,8 +366,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     uses_xdist = is_worker(config) or is_distributing(config)
     runs_tests = not session.testsfailed or config.option.continue_on_collection_errors
     if not uses_xdist and runs_tests and not runs_no_tests(config):
-        skipped = _skipped(session.items)
-        _begin(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
+        skipped = _skipped_nodes(session.items)
+        _begin_session(config, [item.nodeid for item in session.items if item.nodeid not in skipped])
     return None
 
 
@@ -372,10 +375,10 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """In a worker, report the tests that will be skipped: the controller has only node ids, not marks."""
     if CLIENT in session.config.stash:
-        session.config.stash[CLIENT].skip(_skipped(session.items))
+        session.config.stash[CLIENT].skip(_skipped_nodes(session.items))
 
 
-def _skipped(items: Sequence[pytest.Item]) -> set[str]:
+def _skipped_nodes(items: Sequence[pytest.Item]) -> set[str]:
     """The node ids of items that are skipped by a mark. pytest has no public API for this."""
     return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
 
@@ -393,16 +396,16 @@ def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]])
         show_lines(config, f"all {len(estimates)} suites", estimate.together(estimates.values()).total())
 
 
-def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
+def _begin_session(config: pytest.Config, nodes: Sequence[str]) -> None:
     """Open the journals of all suites for the selected runs, and start to show progress."""
-    from equipoise.plugin.terminal import LEGEND, Display, output
+    from equipoise.plugin.terminal import LEGEND, Display, progress_output
     from equipoise.runner.progress import Progress
     from equipoise.runner.resume import ALREADY_COMPLETE
 
     selected = selected_runs(nodes)
     if not selected:
         return
-    _refuse_without_model(config)
+    _require_model(config)
     bench_session = config.stash[SESSION]
     _as_usage_error(bench_session.await_servers)
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
@@ -410,7 +413,7 @@ def _begin(config: pytest.Config, nodes: Sequence[str]) -> None:
     for name in selected:
         if bench_session.start_messages[name] != ALREADY_COMPLETE:
             say(config, bench_session.start_messages[name])
-    progress = Progress(bench_session, output(config))
+    progress = Progress(bench_session, progress_output(config))
     if config.get_verbosity() in (0, -1) and bench_session.planned:
         say(config, LEGEND)
     reporter = config.pluginmanager.getplugin("terminalreporter")
@@ -426,10 +429,10 @@ def record(request: pytest.FixtureRequest) -> Record:
     records = request.config.stash[RECORDS]
     try:
         result = records.record(request.param)
-    except (NotNeeded, BatchWaiting) as why:
-        pytest.skip(str(why))
-    except SessionStopped as stopped:
-        request.session.shouldstop = reason = records.stop_reason or str(stopped)
+    except (NotNeeded, BatchWaiting) as error:
+        pytest.skip(str(error))
+    except SessionStopped as error:
+        request.session.shouldstop = reason = records.stop_reason or str(error)
         pytest.skip(reason)
     request.node.user_properties.extend(report_properties(result))
     if records.stop_reason:
@@ -449,7 +452,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_json_runtest_metadata(item: pytest.Item) -> dict[str, Any] | None:
-    """The values of `user_properties` as metadata of pytest-json-report."""
+    """The `user_properties` of a run's test as metadata of pytest-json-report."""
     return dict(item.user_properties) if _run_of(item) else None
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 COMMAND = "equipoise_command"
 """The ini option for the command that started the session."""
 PYTEST = "pytest"
+"""The value of COMMAND, unless another command such as `equipoise run` has started the session."""
 
 
 def suites_asked_for(config: pytest.Config) -> list[str]:
@@ -60,6 +61,7 @@ def refuse_unsupported(config: pytest.Config) -> None:
     """Raise UserError for unsupported ways to run tests: --looponfail, and remote workers."""
     if getattr(config.option, "looponfail", False):
         raise UserError("--looponfail: would make calls after every change of a file; leave it out")
+    # [N*]popen starts workers on this machine; xdist's other specifications name remote ones.
     specs = getattr(config.option, "tx", None) or []
     remote = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
     if remote is not None:
@@ -102,5 +104,5 @@ def examples(command: str) -> str:
 
 def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
     """The error message for an unknown flag: the nearest known one, otherwise the hint."""
-    near = get_close_matches(flag, known, n=1, cutoff=0.7)
-    return f"{flag}: there is no such option; {f'did you mean {near[0]}?' if near else hint}"
+    nearest = get_close_matches(flag, known, n=1, cutoff=0.7)
+    return f"{flag}: there is no such option; {f'did you mean {nearest[0]}?' if nearest else hint}"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from equipoise.runner.progress import Progress
     from equipoise.runner.session import Session
 
-_SILENT = ("session", "terminalreporter", "terminalprogress-plugin", "lfplugin", "stepwiseplugin")
-"""pytest's own plugins that print tests, count them, or store which ones to run again."""
+_EXCLUDED_PLUGINS = ("session", "terminalreporter", "terminalprogress-plugin", "lfplugin", "stepwiseplugin")
+"""pytest's own plugins that get no reports of gates: they print, count or select tests."""
 
 
 def conclude(session: pytest.Session, bench_session: Session) -> None:
@@ -31,6 +31,7 @@ def conclude(session: pytest.Session, bench_session: Session) -> None:
     In the controller, also write the results, set the exit status, and report gates as tests.
     """
     config = session.config
+    # Only the process in which the session has begun has a display; a worker, for example, has none.
     display = config.pluginmanager.getplugin("equipoise-display")
     if display is not None:
         # From now on interruptions are only counted: they must not abort the writing of results.
@@ -39,10 +40,10 @@ def conclude(session: pytest.Session, bench_session: Session) -> None:
         stop_collecting_garbage()
     try:
         if display is not None and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            _await_extra(session, bench_session)
+            _await_extra_jobs(session, bench_session)
         bench_session.close_engine()
     except CannotKeep as error:
-        _stop_late(session, str(error))
+        _mark_interrupted(session, str(error))
     finally:
         if display is not None:
             display.progress.finish()
@@ -51,7 +52,7 @@ def conclude(session: pytest.Session, bench_session: Session) -> None:
             for command in display.progress.publish(os.environ):
                 write(config, command)
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not is_worker(config):
-            _list_selectable(config, bench_session)
+            _print_selectable(config, bench_session)
         is_idle = display is None or display.progress.is_idle
         if is_idle and bench_session.interruptions.count:
             say(config, "interrupted before the first call; run the same command again")
@@ -59,10 +60,10 @@ def conclude(session: pytest.Session, bench_session: Session) -> None:
 
 
 def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
-    """Report each case as a test, to plugins that write reports only (JUnit XML, pytest-json-report, ...)."""
+    """Report each case as a test to the plugins that write reports (JUnit XML, pytest-json-report, ...)."""
     plugins = config.pluginmanager
-    silent = [*map(plugins.getplugin, _SILENT), plugins.getplugin("equipoise-display")]
-    log = plugins.subset_hook_caller("pytest_runtest_logreport", [*filter(None, silent)])
+    excluded = [*map(plugins.getplugin, _EXCLUDED_PLUGINS), plugins.getplugin("equipoise-display")]
+    log = plugins.subset_hook_caller("pytest_runtest_logreport", [*filter(None, excluded)])
     for case in cases:
         for report in _reports(case):
             log(report=report)
@@ -89,30 +90,32 @@ def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
     yield pytest.TestReport(**test, when="teardown", outcome="passed", longrepr=None)
 
 
-def _list_selectable(config: pytest.Config, bench_session: Session) -> None:
+def _print_selectable(config: pytest.Config, bench_session: Session) -> None:
     """Print the areas and languages that -k and -m could have selected."""
-    for name in suites_asked_for(config):
-        cases = [run.case for run in bench_session.plan.runs(name)]
-        areas, languages = ({getattr(case, part): None for case in cases} for part in ("area", "language"))
+    for suite in suites_asked_for(config):
+        cases = [run.case for run in bench_session.plan.runs(suite)]
+        # As dicts, which unlike sets keep the order.
+        areas = dict.fromkeys(case.area for case in cases)
+        languages = dict.fromkeys(case.language for case in cases)
         line = (
-            f"{name}: nothing was selected; there are the areas {', '.join(areas)} "
+            f"{suite}: nothing was selected; there are the areas {', '.join(areas)} "
             f"and the languages {', '.join(languages)}; "
             f"{config.getini(COMMAND)} --collect-only -q lists the names of all tests"
         )
         say_wrapped(config, line)
 
 
-def _await_extra(session: pytest.Session, bench_session: Session) -> None:
+def _await_extra_jobs(session: pytest.Session, bench_session: Session) -> None:
     """Wait for the extra jobs of the session, which no test waits for."""
     if bench_session.counters.is_stopped:
         return
     if reason := bench_session.await_extra():
         from equipoise.runner.signals import stopped
 
-        _stop_late(session, f"\n{stopped(reason)}")
+        _mark_interrupted(session, f"\n{stopped(reason)}")
 
 
-def _stop_late(session: pytest.Session, reason: str) -> None:
+def _mark_interrupted(session: pytest.Session, reason: str) -> None:
     """Mark the session as interrupted and print the reason, unless it has ended with another status."""
     if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         session.exitstatus = pytest.ExitCode.INTERRUPTED
@@ -120,7 +123,7 @@ def _stop_late(session: pytest.Session, reason: str) -> None:
 
 
 def _set_exit_status(session: pytest.Session, progress: Progress, inconclusive: Inconclusive | None) -> None:
-    """Set the exit status: of those of tests, batches and gates, the one that takes precedence."""
+    """Set the exit status that takes precedence among those of the tests, batches and gates."""
     if session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return
     statuses = [int(session.exitstatus)]

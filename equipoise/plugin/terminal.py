@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 UNSCORED = "unscored"
 """The category of runs without a score in pytest's last line."""
+MOST_ERROR_CHARACTERS = 300
+"""The length to which a report cuts the error of a run; the journal has all of it."""
 _LETTERS = {"blocked": "b", "truncated": "t", "empty": "e", "unscored": "u", "error": "E"}
 LEGEND = ", ".join(
     (
@@ -32,7 +34,7 @@ LEGEND = ", ".join(
         *(f"{letter} {outcome}" for outcome, letter in _LETTERS.items()),
     )
 )
-"""The legend of the letters of runs."""
+"""The explanation of the letters that stand for runs."""
 
 
 def say(config: Any, text: str) -> None:
@@ -76,34 +78,38 @@ class Badge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _GateReport:
-    """An entry in the terminal reporter's stats: a gate that did not pass, or results that were not saved."""
+class _CountedReport:
+    """A report that pytest's last line counts: of a gate that did not pass, or of results not saved.
+
+    Other plugins may read these attributes, which all of pytest's reports have.
+    """
 
     outcome: str
-    nodeid: str = "gate"
+    nodeid: str
     when: str = "summary"
 
 
 def badge(properties: Mapping[str, Any]) -> Badge | None:
-    """The badge for a report's properties; None if it is not an Equipoise report."""
+    """The badge of a run, from its report's properties; None if the report is of another test."""
     outcome = properties.get("outcome")
     if outcome is None:
         return None
     score, percent = properties.get("score"), properties.get("percent")
-    letter = _LETTERS.get(outcome) or _digit(score, percent)
+    letter = _LETTERS.get(outcome) or _score_letter(score, percent)
     name = "score" if outcome == "scored" else outcome
     figures = "" if score is None else f" {score:g}" + ("" if percent is None else f" ({percent:g}%)")
     return Badge(letter=letter, words=f"{name.upper()}{figures}", colour=_colour(outcome, score, percent))
 
 
-def _digit(score: float | None, percent: float | None) -> str:
-    """The score rounded to a digit if its scale has few levels, otherwise a dot."""
-    is_level = score is not None and (percent is not None or float(score).is_integer())
-    return f"{int(score + 0.5)}" if is_level and score is not None and 0 <= score < 9.5 else "."
+def _score_letter(score: float | None, percent: float | None) -> str:
+    """A score from 0 to 9 as a rounded digit; a dot for others, and for fractions without a percentage."""
+    if score is None or not 0 <= score < 9.5 or (percent is None and not float(score).is_integer()):
+        return "."
+    return f"{int(score + 0.5)}"
 
 
 def _colour(outcome: str, score: float | None, percent: float | None) -> str:
-    """Red for low or missing scores, yellow for medium ones and other outcomes, green for the rest."""
+    """Red for a missing or low score, yellow for a medium one or an incomplete reply, otherwise green."""
     if score is None:
         return "red"
     if outcome not in ("scored", "refused"):
@@ -121,20 +127,20 @@ def report_properties(record: Record) -> list[tuple[str, str | float]]:
         "outcome": record.outcome,
         "score": record.score,
         "percent": record.percent,
-        "error": None if record.error is None else printable(record.error)[:300],
+        "error": None if record.error is None else printable(record.error)[:MOST_ERROR_CHARACTERS],
         "call_latency": record.latency,
         "queue_time": record.queued,
     }
-    return [_pair(name, value) for name, value in values.items() if value is not None]
+    return [_shared_property(name, value) for name, value in values.items() if value is not None]
 
 
 @lru_cache(maxsize=1000, typed=True)
-def _pair(name: str, value: str | float) -> tuple[str, str | float]:
-    # pytest holds three reports of every test in memory until the end, so equal pairs are shared.
+def _shared_property(name: str, value: str | float) -> tuple[str, str | float]:
+    """The same tuple for equal values: pytest holds three reports of every test in memory until the end."""
     return (name, value)
 
 
-def output(config: Any) -> Output | None:
+def progress_output(config: Any) -> Output | None:
     """The output that progress is shown on; None with --quiet or without a terminal reporter."""
     from equipoise.report import status_line
 
@@ -156,11 +162,11 @@ def _write_between_rows(reporter: Any, text: str) -> None:
 
     Writes once, as the main thread may print a letter at the same time.
     """
-    is_open = reporter.config.get_terminal_writer().width_of_current_line > 0
+    has_open_row = reporter.config.get_terminal_writer().width_of_current_line > 0
     if reporter.showlongtestinfo:
         # With -v, the row holds the name of the running test: let pytest print the name again.
         reporter.currentfspath = None
-    newline = "\n" if is_open else ""
+    newline = "\n" if has_open_row else ""
     reporter.write(f"{newline}{text}\n", flush=True)
 
 
@@ -170,14 +176,14 @@ def suite_and_run(nodeid: str) -> tuple[str, str] | None:
     None for any other test.
     """
     path, _, test = nodeid.partition("::")
-    suite = _suite_in(path)
+    suite = _suite_of_file(path)
     # Interned: the run's own id, which is in memory until the end, is the same object.
     run = sys.intern(test.partition("[")[2].removesuffix("]"))
     return (suite, run) if run and suite else None
 
 
-@lru_cache
-def _suite_in(path: str) -> str | None:
+@cache
+def _suite_of_file(path: str) -> str | None:
     # Cached: called for every test, of which a file has thousands.
     file = PurePosixPath(path)
     suite = file.stem.removeprefix("test_")
@@ -205,7 +211,7 @@ class Display:
         self._failures = 0
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Count a finished run; with -x, stop all workers, not only the one with the failure."""
+        """Count a finished run. With -x, also prevent further calls for the tests of other workers."""
         if report.when == "call" and (run := suite_and_run(report.nodeid)):
             self.progress.note(*run, has_failed=report.failed)
         self._failures += report.failed
@@ -216,7 +222,8 @@ class Display:
         """Remove the reports of a run's setup and teardown; in a long session there are thousands."""
         if self._reports is None or not suite_and_run(nodeid):
             return
-        # pytest shows this category only if a test has printed something, which is in `sections`.
+        # The category "" has those reports. pytest shows one only if the test has printed something, which
+        # is in `sections`.
         reports = self._reports.get("", [])
         while reports and reports[-1].nodeid == nodeid and not reports[-1].sections:
             reports.pop()
@@ -226,12 +233,12 @@ class Display:
         if getattr(report, "when", None) != "call":
             return None
         properties = dict(report.user_properties)
-        shown = badge(properties)
-        if shown is None:
+        run_badge = badge(properties)
+        if run_badge is None:
             return None
         # pytest would list each "failed" test with its location; the summary has a line for each.
         category = UNSCORED if report.failed and "score" not in properties else report.outcome
-        return (category, shown.letter, (shown.words, {shown.colour: True}))
+        return (category, run_badge.letter, (run_badge.words, {run_badge.colour: True}))
 
     def pytest_keyboard_interrupt(self) -> None:
         """Prevent further calls, and say how many are in flight."""
@@ -247,23 +254,23 @@ class Display:
         """Print the table of scores, the cost, missing runs, and the path of the results."""
         from equipoise.report.layout import style_lines
 
-        self._colour_last_line(terminalreporter)
+        self._complete_last_line(terminalreporter)
         width = shutil.get_terminal_size().columns
         for name, lines in self.progress.summary(width):
             terminalreporter.section(name)
             for line, markup in style_lines(lines, width):
                 terminalreporter.write_line(line, **markup)
 
-    def _colour_last_line(self, reporter: Any) -> None:
-        """Count gates that did not pass in pytest's last line, and make it red if anything failed."""
-        verdicts = [verdict for gate in self.progress.gates if (verdict := gate["verdict"]) != "pass"]
+    def _complete_last_line(self, reporter: Any) -> None:
+        """Count gates and unsaved results in pytest's last line, which is red if anything failed."""
         from equipoise.report.verdict import VERDICTS
 
+        verdicts = [verdict for gate in self.progress.gates if (verdict := gate["verdict"]) != "pass"]
         # pytest has no public API for further categories, or for the colour.
         for verdict in verdicts:
-            reporter._add_stats(f"gate {VERDICTS[verdict]}", [_GateReport(outcome=verdict)])
-        for _ in self.progress.unsaved:
-            reporter._add_stats("not saved", [_GateReport(outcome="failed")])
+            reporter._add_stats(f"gate {VERDICTS[verdict]}", [_CountedReport(outcome=verdict, nodeid="gate")])
+        for name in self.progress.unsaved:
+            reporter._add_stats("not saved", [_CountedReport(outcome="failed", nodeid=name)])
         has_failed = any(case.outcome == "failed" for case in self.progress.cases())
         is_incomplete = not (self.progress.is_complete or self.progress.is_waiting)
         if has_failed or UNSCORED in reporter.stats or is_incomplete:

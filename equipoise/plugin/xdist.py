@@ -61,7 +61,7 @@ class WorkerServer:
         """Close all connections."""
         self._listener.close()
         for connection in self._connections:
-            _hang_up(connection)
+            _shut_down(connection)
         self._folder.cleanup()
 
     def _accept(self) -> None:
@@ -83,7 +83,7 @@ class WorkerServer:
             while True:
                 request = json_io.loads(connection.recv_bytes())
                 answer = self._answer(request)
-                # Read last, as the session may be stopped while the worker waits.
+                # The stop reason is read last, as the session may be stopped while the worker waits.
                 response = {"id": request["id"], "stop": self._session.stop_reason, **answer}
                 connection.send_bytes(json_io.dumps(response))
 
@@ -103,7 +103,7 @@ class WorkerServer:
             return {"defect": f"{type(error).__name__}: {error}"}
 
 
-def _hang_up(connection: Connection[Any, Any]) -> None:
+def _shut_down(connection: Connection[Any, Any]) -> None:
     """Shut down a connection that another thread may be reading; that thread closes it."""
     with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as duplicate:
         duplicate.shutdown(socket.SHUT_RDWR)
@@ -120,7 +120,7 @@ class RecordClient:
         self._address = address
         self._key = bytes.fromhex(key)
         self._connection: Connection[Any, Any] | None = None
-        self._numbers = itertools.count(1)
+        self._request_numbers = itertools.count(1)
 
     def record(self, run: Run) -> Record:
         """Wait for a run's record. Raises SessionStopped, NotNeeded, or BatchWaiting.
@@ -148,7 +148,7 @@ class RecordClient:
     def _request(self, request: dict[str, JSON]) -> dict[str, JSON]:
         if self._connection is None:
             self._connection = Client(self._address, "AF_UNIX", self._key)
-        number = next(self._numbers)
+        number = next(self._request_numbers)
         self._connection.send_bytes(json_io.dumps({"id": number, **request}))
         answer: dict[str, JSON] = json_io.loads(self._connection.recv_bytes())
         if answer["id"] != number:
@@ -183,7 +183,7 @@ def _read(answer: dict[str, JSON]) -> Record:
 
 
 class Distribution:
-    """The xdist hooks of the controller. `begin` begins the session with the node ids to run.
+    """The xdist hooks of the controller. `begin` begins the session, given the node ids of the tests to run.
 
     `workers` is the number of workers.
     """
@@ -191,7 +191,7 @@ class Distribution:
     def __init__(self, session: Session, begin: Callable[[Sequence[str]], None], workers: int) -> None:
         self._begin = begin
         self._workers = workers
-        self._ready: list[Any] = []
+        self._collected_nodes: list[Any] = []
         self.server = WorkerServer(session)
 
     def pytest_configure_node(self, node: Any) -> None:
@@ -200,12 +200,12 @@ class Distribution:
 
     def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:
         """Begin the session once all workers have collected, before any test is distributed."""
-        self._ready.append(node)
-        if len(self._ready) == self._workers:
+        self._collected_nodes.append(node)
+        if len(self._collected_nodes) == self._workers:
             try:
                 self._begin([nodeid for nodeid in ids if nodeid not in self.server.skipped])
             except BaseException:
                 # Otherwise the workers would wait for tests, until they are killed.
-                for worker in self._ready:
+                for worker in self._collected_nodes:
                     worker.shutdown()
                 raise

@@ -27,6 +27,8 @@ LONGEST_PAUSE = 3600.0
 """The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
 NOTICE_SECONDS = 10.0
 """The shortest pause, in seconds, that the user is notified of."""
+DATE_SECONDS = 12 * 3600.0
+"""The wait, in seconds, above which the user needs the date of its end, and not only the time."""
 
 
 class Deadline:
@@ -37,7 +39,7 @@ class Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._left = seconds
-        self._running = 0
+        self._active_calls = 0
         self._timeout = asyncio.timeout(None)
         self._is_open = False
 
@@ -66,16 +68,16 @@ class Deadline:
 
     def resume(self) -> None:
         """Start the clock."""
-        self._running += 1
-        if self._running == 1 and self._can_reschedule:
+        self._active_calls += 1
+        if self._active_calls == 1 and self._can_reschedule:
             self._timeout.reschedule(asyncio.get_running_loop().time() + self._left)
 
     def pause(self) -> None:
         """Stop the clock."""
-        self._running -= 1
-        when = self._timeout.when()
-        if self._running == 0 and when is not None and self._can_reschedule:
-            self._left = when - asyncio.get_running_loop().time()
+        self._active_calls -= 1
+        end = self._timeout.when()
+        if self._active_calls == 0 and end is not None and self._can_reschedule:
+            self._left = end - asyncio.get_running_loop().time()
             self._timeout.reschedule(None)
 
 
@@ -135,26 +137,28 @@ class CallSlot(Slot):
 
     def succeed(self, reply: Reply) -> None:
         """Report a reply; the concurrency limit may grow."""
-        super().answered()
+        self.answered()
         if self._reserved:
+            cost = self._route.cost(usage_of(self._call, reply))
             # Without usage in the response, hidden reasoning may have used all tokens up to the limit.
-            has_bound = not reply.is_metered and self._call.parameters.get("max_tokens")
-            self._spent = max(self._spent if has_bound else 0, self._route.cost(usage_of(self._call, reply)))
+            may_be_more = not reply.is_metered and self._call.parameters.get("max_tokens")
+            self._spent = max(self._spent, cost) if may_be_more else cost
 
     def fail(self, failure: Failure) -> None:
         """Report a failed attempt; what may have been charged for it counts as spent."""
         if self._reserved and failure.usage is not None:
             self._spent = self._route.cost(failure.usage)
         elif failure.status not in (None, 200):
+            # Rejected requests are free; after a timeout or a broken response, the model may have answered.
             self._spent = 0
         if failure.is_overload:
-            self._slow_down(failure, super().refused(), failure.retry_after)
+            self._slow_down(failure, self.refused(), failure.retry_after)
         elif failure.may_be_overload:
-            self._slow_down(failure, super().failed(), None)
+            self._slow_down(failure, self.failed(), None)
 
     def _slow_down(self, failure: Failure, cut: Cut | None, wait: float | None) -> None:
         """Pause the endpoint for the `wait` that it requests, and journal a cut of its concurrency limit."""
-        pause = 0.0 if wait is None else min(wait, LONGEST_PAUSE)
+        pause = min(wait or 0.0, LONGEST_PAUSE)
         if wait:
             self._pause(wait, time.monotonic() + pause)
         if cut is not None:
@@ -170,19 +174,21 @@ class CallSlot(Slot):
                 sustained=cut.sustained,
             )
 
-    def _pause(self, wait: float, until: float) -> None:
-        """Pause all calls to the endpoint, and notify the user of a long wait.
+    def _pause(self, wait: float, end: float) -> None:
+        """Pause all calls to the endpoint until the monotonic time `end`, and notify the user of a long wait.
 
         Ends the session if the wait is longer than --max-wait.
         """
         context, endpoint = self._context, self._route.endpoint
-        is_longer = until > context.counters.paused_until(endpoint) + NOTICE_SECONDS
-        context.counters.pause(endpoint, until)
-        asks = f"{self._call.role} {self._call.model!r}: the endpoint asks to wait {_until(wait)}"
+        is_news = end > context.counters.paused_until(endpoint) + NOTICE_SECONDS
+        context.counters.pause(endpoint, end)
+        notice = (
+            f"{self._call.role} {self._call.model!r}: the endpoint asks to wait {_duration_and_end(wait)}"
+        )
         if wait > context.max_wait:
-            context.stop(f"{asks}, longer than --max-wait allows; resume with the same command after that")
-        elif wait >= NOTICE_SECONDS and is_longer:
-            context.counters.notify(asks)
+            context.stop(f"{notice}, longer than --max-wait allows; resume with the same command after that")
+        elif wait >= NOTICE_SECONDS and is_news:
+            context.counters.notify(notice)
 
     async def __aexit__(
         self,
@@ -233,18 +239,16 @@ class RunCalls:
         """The reply to a call. Raises CallFailed or SessionStopped."""
         masked = self._log.secrets.masked_call(call)
         digest = journal.request_hash(masked)
-        exchange = known = self._history.take(self._run, call.role, digest)
-        batch = None
-        if known:
-            reply = known.reply
-        elif (batched := await self._ask_in_batch(call, digest)) is not None:
-            reply, batch = batched
-        else:
-            reply = await self._send(call)
+        exchange = self._history.take(self._run, call.role, digest)
+        is_replayed = exchange is not None
         if exchange is None:
-            exchange = self._log.append_call(self._run, masked, digest, reply, batch)
+            batched = await self._ask_in_batch(call, digest)
+            reply, custom_id = batched or (await self._send(call), None)
+            exchange = self._log.append_call(self._run, masked, digest, reply, custom_id)
+        else:
+            reply = exchange.reply
         self.exchanges.append(exchange)
-        self._count(exchange, replayed=known is not None)
+        self._count(exchange, replayed=is_replayed)
         return reply
 
     async def _ask_in_batch(self, call: Call, digest: str) -> tuple[Reply, str] | None:
@@ -261,6 +265,7 @@ class RunCalls:
             return await self._send_in_slot(call)
 
     async def _send_in_slot(self, call: Call) -> Reply:
+        """The reply to a call. Journals a failure, unless the endpoint only lacks an optional feature."""
         slot = CallSlot(self._context, call, self._priority, self.deadline, self._log)
         self.deadline.resume()
         try:
@@ -304,7 +309,7 @@ class RunCalls:
         )
 
 
-def _until(wait: float) -> str:
-    """This many seconds as a duration, and the local time when it ends."""
+def _duration_and_end(wait: float) -> str:
+    """A wait in seconds as text: how long it takes, and the local time at which it ends."""
     end = datetime.now().astimezone() + timedelta(seconds=wait)
-    return f"{duration(wait)}, until {end:%H:%M}" + (f" on {end:%Y-%m-%d}" if wait > 43_200 else "")
+    return f"{duration(wait)}, until {end:%H:%M}" + (f" on {end:%Y-%m-%d}" if wait > DATE_SECONDS else "")

@@ -109,7 +109,7 @@ def test_an_answer_to_another_request_is_refused(
     """It carries the number of its request."""
     worker = RecordClient(**server.link)
     worker.record(run("a"))
-    monkeypatch.setattr(worker, "_numbers", iter([7, 9]))
+    monkeypatch.setattr(worker, "_request_numbers", iter([7, 9]))
     read = json_io.loads
 
     def renumbered(data: bytes) -> JSON:
