@@ -50,6 +50,7 @@ def cell(url: str, folder: Path, *, is_task: bool) -> float:
         folder=folder,
         suite="neutrality",
         model="subject",
+        release="subject",
         options={**OPTIONS, "api_base_url": url},
     )
     started = time.monotonic()
@@ -57,7 +58,7 @@ def cell(url: str, folder: Path, *, is_task: bool) -> float:
         pool = Tasks([one], ROOT, environment())
         ended = None
         while ended is None:
-            ended = next((how for _, how in pool.ended()), None)
+            ended = next((end for _, end in pool.ended_cells()), None)
     else:
         ended = processes.run(one, ROOT, environment(), threading.Event())
     assert ended.status == 0, ended

@@ -19,7 +19,7 @@ from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
     from equipoise.runner.cells import Sweep, SweepCell
-    from equipoise.runner.processes import Ended
+    from equipoise.runner.processes import CellEnd
     from equipoise.runner.sweep import Overview
 
 _PATH = click.Path(path_type=Path)
@@ -77,9 +77,9 @@ def sweep(
         return
     overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run_cells(overview, root, processes, address)
-    _report_cells(planned, overview.ended)
+    _report_cells(planned, overview.ends)
     gate_status = _decide_gates(planned, baseline, gating) if gating.rules else 0
-    status = exit_status.first([gate_status, *(end.status for end in overview.ended.values())])
+    status = exit_status.first([gate_status, *(end.status for end in overview.ends.values())])
     ctx.exit(2 if is_interrupted else status)
 
 
@@ -130,7 +130,7 @@ def _variables_of_workers(cells: Sequence[SweepCell]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
-def _report_cells(sweep: Sweep, ended: Mapping[str, Ended]) -> None:
+def _report_cells(sweep: Sweep, ended: Mapping[str, CellEnd]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.quantities import duration
     from equipoise.report.page import board_page, page

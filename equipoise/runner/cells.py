@@ -27,10 +27,11 @@ from equipoise.runner.settings import settings_of
 
 _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "name"}
 """The tables of rows, each with the key that holds a row's name."""
-_TOP = {"folder", "options", "exclude", *_AXES}
+_TABLES = {"folder", "options", "exclude", *_AXES}
+"""The keys at the top of the file."""
 _MODEL_KEYS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
 """The keys of a row of `models` that are not options of a session."""
-_REFUSED: Mapping[str, str] = {
+_REFUSED_OPTIONS: Mapping[str, str] = {
     "api_key": "a key does not belong in a file: name its variable with api-key-env",
     "evaluator_api_key": "a key does not belong in a file: name its variable with evaluator-api-key-env",
     "output": "each cell has a file of its own in the sweep's folder",
@@ -43,6 +44,7 @@ _REFUSED: Mapping[str, str] = {
     "batch_read": "a cell has no files of batches",
     "shard": "the cells of a sweep are whole suites",
 }
+"""The options of a session that a sweep does not have, with what the error message says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,23 +81,23 @@ class SweepCell:
 
     @property
     def files(self) -> Files:
-        """Its results and its journal."""
+        """The paths of the results and the journal."""
         path = self.folder / self.name
         return Files(results=Path(f"{path}.json"), journal=Path(f"{path}.jsonl"))
 
     @property
     def log(self) -> Path:
-        """The output of its session."""
+        """The path of the session's output."""
         return self.folder / f"{self.name}.log"
 
     @property
     def server_log(self) -> Path:
-        """The output of its server."""
+        """The path of the server's output."""
         return self.folder / f"{self.name}.server.log"
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings of its session. Raises UserError."""
+        """The settings of the session. Raises UserError."""
         texts = {**self.options, "model": self.model, "output": str(self.files.results)}
         try:
             return settings_of(texts, self.environment(os.environ), {}, [self.suite])
@@ -103,13 +105,13 @@ class SweepCell:
             raise UserError(f"{self.name}: {error}") from None
 
     def arguments(self) -> list[str]:
-        """The arguments of its session, after the suite."""
+        """The arguments of `equipoise run` that follow the suite."""
         texts = {**self.options, "model": self.model, "output": str(self.files.results)}
         options = {option.name: option for option in (*OPTIONS, *suites.options())}
         return [word for name, value in texts.items() for word in _words(options[name], value)]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Its session's environment: these variables and its API keys. Raises UserError if one is not set."""
+        """The session's environment: these variables and the API keys. Raises UserError if one is not set."""
         environment = dict(variables)
         for option, variable in self.keys.items():
             if not variables.get(variable):
@@ -125,7 +127,7 @@ def _words(option: Option, value: Any) -> Iterator[str]:
             yield option.flag
         return
     for item in value if isinstance(value, list) else [value]:
-        # As one word, so that a value may begin with a hyphen.
+        # A single word, as a value may begin with a hyphen.
         yield f"{option.flag}={item}"
 
 
@@ -150,26 +152,26 @@ def load(path: Path, root: Path) -> Sweep:
 
 
 def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
-    if unknown := sorted(data.keys() - _TOP):
-        raise UserError(f"{unknown[0]}: there is no such table; there are {', '.join(sorted(_TOP))}")
+    if unknown := sorted(data.keys() - _TABLES):
+        raise UserError(f"{unknown[0]}: there is no such table; there are {', '.join(sorted(_TABLES))}")
     if not isinstance(data.get("folder"), str) or not data["folder"]:
         raise UserError("folder: name the folder for journals, results, logs and the page")
     folder = root / data["folder"]
-    shared = _row("options", data.get("options", {}))
+    shared_options = _row("options", data.get("options", {}))
     rows = {axis: _rows(axis, data.get(axis, [])) for axis in _AXES}
     for axis in ("models", "suites"):
         if not rows[axis]:
             raise UserError(f"{axis}: there is none; write [[{axis}]] and a line {_AXES[axis]} = ...")
-    excluded = _excluded(data.get("exclude", []), rows)
+    exclusions = _exclusions(data.get("exclude", []), rows)
     settings: Sequence[TableRow | None] = [*rows["settings"]] or [None]
     cells = [
-        _cell(folder, shared, model, suite, setting)
+        _cell(folder, shared_options, model, suite, setting)
         for model, suite, setting in product(rows["models"], rows["suites"], settings)
-        if not any(_matches(row, model, suite, setting) for row in excluded)
+        if not any(_matches(exclusion, model, suite, setting) for exclusion in exclusions)
     ]
     if not cells:
         raise UserError("exclude: leaves no cell")
-    _refuse_doubled([cell.name for cell in cells])
+    _refuse_duplicates([cell.name for cell in cells])
     for cell in cells:
         # Computed now, so that invalid settings raise UserError before any cell starts.
         _ = cell.settings
@@ -177,58 +179,65 @@ def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
 
 
 TableRow = Mapping[str, Any]
+"""A row of a table, by key."""
 
 
-def _row(where: str, row: Any, own: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A row with its values as texts. Raises UserError for a key that is neither an option nor in `own`."""
+def _row(where: str, row: Any, further_keys: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A row with its options as texts. Raises UserError for other keys that are not in `further_keys`.
+
+    `where` is the row's place in the file, as errors name it.
+    """
     if not isinstance(row, dict):
         raise UserError(f"{where}: is not a table")
     options = [option for option in (*OPTIONS, *suites.options()) if option.name != "model"]
-    return option_files.texts(where, row, options, _REFUSED, own)
+    return option_files.texts(where, row, options, _REFUSED_OPTIONS, further_keys)
 
 
 def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
-    """The rows of an axis, each with its name. Raises UserError."""
+    """The rows of an axis, all with a name and their options as texts. Raises UserError."""
     if not isinstance(rows, list):
         raise UserError(f"{axis}: write its rows as [[{axis}]]")
-    name = _AXES[axis]
-    further_keys = frozenset({name, *(_MODEL_KEYS if axis == "models" else ())})
-    tables = []
+    name_key = _AXES[axis]
+    further_keys = frozenset({name_key, *(_MODEL_KEYS if axis == "models" else ())})
+    checked_rows = []
     for number, row in enumerate(rows, 1):
-        table = _row(f"[[{axis}]] {number}", row, further_keys)
-        if not isinstance(table.get(name), str) or not table[name]:
-            raise UserError(f"[[{axis}]] {number}: has no {name}")
-        tables.append(table)
-    for row in tables if axis == "suites" else ():
+        checked = _row(f"[[{axis}]] {number}", row, further_keys)
+        if not isinstance(checked.get(name_key), str) or not checked[name_key]:
+            raise UserError(f"[[{axis}]] {number}: has no {name_key}")
+        checked_rows.append(checked)
+    for row in checked_rows if axis == "suites" else ():
         suites.require(row["suite"])
-    return tables
+    return checked_rows
 
 
-def _excluded(rows: Any, axes: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
+def _exclusions(rows: Any, rows_by_axis: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
     """The rows of `exclude`. Raises UserError for one with a model, suite or setting that does not exist."""
-    keys = {"model": "models", "suite": "suites", "setting": "settings"}
+    axes = {"model": "models", "suite": "suites", "setting": "settings"}
     for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict) or not row or row.keys() - keys.keys():
-            raise UserError(f"[[exclude]] {number}: takes {', '.join(keys)}")
+        if not isinstance(row, dict) or not row or row.keys() - axes.keys():
+            raise UserError(f"[[exclude]] {number}: takes {', '.join(axes)}")
         for key, value in row.items():
-            if value not in [item[_AXES[keys[key]]] for item in axes[keys[key]]]:
+            axis = axes[key]
+            if value not in [item[_AXES[axis]] for item in rows_by_axis[axis]]:
                 raise UserError(f"[[exclude]] {number}: there is no {key} {value!r}")
     return list(rows)
 
 
-def _matches(row: Mapping[str, str], model: TableRow, suite: TableRow, setting: TableRow | None) -> bool:
+def _matches(
+    exclusion: Mapping[str, str], model: TableRow, suite: TableRow, setting: TableRow | None
+) -> bool:
     """Whether a row of `exclude` leaves out this cell."""
     cell = {"model": model["model"], "suite": suite["suite"], "setting": setting and setting["name"]}
-    return all(cell[key] == value for key, value in row.items())
+    return all(cell[key] == value for key, value in exclusion.items())
 
 
 def _cell(
-    folder: Path, shared: TableRow, model: TableRow, suite: TableRow, setting: TableRow | None
+    folder: Path, shared_options: TableRow, model: TableRow, suite: TableRow, setting: TableRow | None
 ) -> SweepCell:
-    no_options = {*_MODEL_KEYS, *_AXES.values()}
+    other_keys = {*_MODEL_KEYS, *_AXES.values()}
     options: dict[str, Any] = {}
-    for row in (shared, suite, model, setting or {}):
-        options |= {name: value for name, value in row.items() if name not in no_options}
+    for row in (shared_options, suite, model, setting or {}):
+        options |= {key: value for key, value in row.items() if key not in other_keys}
     model_name, setting_name = file_name(model["model"]), [file_name(setting["name"])] if setting else []
     keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
     return SweepCell(
@@ -240,8 +249,8 @@ def _cell(
         options=options,
         keys=keys,
         server=_server(model),
-        cpus=_amount(model, "cpus", 1.0),
-        gpus=_amount(model, "gpus", 0.0),
+        cpus=_number(model, "cpus", 1.0),
+        gpus=_number(model, "gpus", 0.0),
     )
 
 
@@ -257,18 +266,18 @@ def _server(model: TableRow) -> Server | None:
     return Server(
         command=command,
         ready=model.get("ready", "/v1/models"),
-        timeout=_amount(model, "ready_timeout", 900.0),
+        timeout=_number(model, "ready_timeout", 900.0),
     )
 
 
-def _amount(model: TableRow, name: str, default: float) -> float:
+def _number(model: TableRow, name: str, default: float) -> float:
     value = model.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
         raise UserError(f"{model['model']}: {name} is a number from 0 up")
     return float(value)
 
 
-def _refuse_doubled(names: Sequence[str]) -> None:
+def _refuse_duplicates(names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
         if count > 1:
             raise UserError(f"{name}: {count} rows make the same cell; give them settings with other names")

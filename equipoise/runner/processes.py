@@ -26,12 +26,15 @@ INTERRUPTED = 2
 """The exit status of a session that was stopped, and of a cell whose server failed."""
 _LOCKED_SECONDS = 60.0
 """Seconds that a restarted cell waits for the lock of its earlier session, whose Ray worker was lost."""
-_LOOK_SECONDS = 0.2
+_POLL_SECONDS = 0.2
+_LAST_BYTES = 2000
+"""How much of the end of a server's log is read to find its last line."""
 _SESSION = "from equipoise.cli import main; main()"
+"""The program of a session's process: the command `equipoise`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class CellEnd:
     """The end of a cell: its exit status, the reason if its session did not run, and its duration."""
 
     status: int
@@ -45,48 +48,50 @@ class ServerFailed(EquipoiseError):  # noqa: N818 - it names an event of the dom
 
 def run(
     cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event | None = None
-) -> Ended:
+) -> CellEnd:
     """Run a cell's session, with its server, in the folder `root`, and wait for its end.
 
     The session is interrupted when `stop` is set, and by a KeyboardInterrupt. Its finished runs are in its
     journal then.
     """
-    begun, stopping = time.monotonic(), stop or threading.Event()
+    begun, stop = time.monotonic(), stop or threading.Event()
     try:
         cell.folder.mkdir(parents=True, exist_ok=True)
-        _await_lock(cell.files)
-        with _served(cell, root, variables, stopping) as arguments:
+        _await_lock(cell.files, stop)
+        with _server(cell, root, variables, stop) as arguments:
             command = [sys.executable, "-c", _SESSION, "run", cell.suite, *arguments]
-            with _guarded(command, root, cell.environment(variables), cell.log) as session:
-                status = _wait(session, stopping)
+            with _guarded_process(command, root, cell.environment(variables), cell.log) as session:
+                status = _wait(session, stop)
     except (ServerFailed, UserError) as error:
-        return Ended(status=INTERRUPTED, reason=str(error), seconds=time.monotonic() - begun)
-    return Ended(status=status, seconds=time.monotonic() - begun)
+        return CellEnd(status=INTERRUPTED, reason=str(error), seconds=time.monotonic() - begun)
+    return CellEnd(status=status, seconds=time.monotonic() - begun)
 
 
-def _await_lock(files: Files) -> None:
-    """Wait until no other session has a lock on these files. Raises UserError after _LOCKED_SECONDS."""
-    until = time.monotonic() + _LOCKED_SECONDS
+def _await_lock(files: Files, stop: threading.Event) -> None:
+    """Wait until no other session has a lock on these files.
+
+    Raises UserError if one still has after _LOCKED_SECONDS, or when `stop` is set.
+    """
+    deadline = time.monotonic() + _LOCKED_SECONDS
     while True:
         try:
             store.lock(files).release()
             return
         except UserError:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline or stop.wait(_POLL_SECONDS):
                 raise
-            time.sleep(_LOOK_SECONDS)
 
 
 # Guards.
 
 
 @contextmanager
-def _guarded(
+def _guarded_process(
     command: Sequence[str], folder: Path, variables: Mapping[str, str], log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a command in a guard process, which ends it when this process ends or the block does.
+    """Run a command during the block, in a guard process, which also ends the command if this process ends.
 
-    Its output is appended to `log`. The block ends only after the command has.
+    The command's output is appended to `log`. Yields the guard, which has the command's exit status.
     """
     guard = [sys.executable, "-m", "equipoise.runner.guard", *command]
     with log.open("ab") as output:
@@ -105,25 +110,25 @@ def _guarded(
         yield process
     finally:
         process.stdin.close()
-        _finish(process)
+        _await_end(process)
 
 
-def _finish(process: subprocess.Popen[bytes]) -> None:
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait even if interrupted: the next process may need the port or the GPU of this one."""
     while process.poll() is None:
-        # Even if interrupted: the next process may need the port or the GPU of this one.
         with suppress(KeyboardInterrupt, subprocess.TimeoutExpired):
-            process.wait(_LOOK_SECONDS)
+            process.wait(_POLL_SECONDS)
 
 
 def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
     """Wait for the session, passing interruptions on to it. Returns its exit status."""
-    is_told = False
+    is_interrupted = False
     while True:
         try:
             with suppress(subprocess.TimeoutExpired):
-                return session.wait(_LOOK_SECONDS)
-            if stop.is_set() and not is_told:
-                is_told = True
+                return session.wait(_POLL_SECONDS)
+            if stop.is_set() and not is_interrupted:
+                is_interrupted = True
                 session.send_signal(signal.SIGINT)
         except KeyboardInterrupt:
             session.send_signal(signal.SIGINT)
@@ -133,7 +138,7 @@ def _wait(session: subprocess.Popen[bytes], stop: threading.Event) -> int:
 
 
 @contextmanager
-def _served(
+def _server(
     cell: SweepCell, root: Path, variables: Mapping[str, str], stop: threading.Event
 ) -> Iterator[list[str]]:
     """Run the cell's server, if it has one, during the block. Yields the arguments of its session.
@@ -144,13 +149,15 @@ def _served(
         yield cell.arguments()
         return
     port = _free_port()
-    with _guarded(_command(cell, port), root, variables, cell.server_log) as process:
+    with _guarded_process(_server_command(cell, port), root, variables, cell.server_log) as process:
         _await_ready(cell, cell.server, process, port, stop)
-        own = [] if "api_base_url" in cell.options else [f"--api-base-url=http://127.0.0.1:{port}/v1"]
-        yield [*cell.arguments(), *own]
+        arguments = cell.arguments()
+        if "api_base_url" not in cell.options:
+            arguments.append(f"--api-base-url=http://127.0.0.1:{port}/v1")
+        yield arguments
 
 
-def _command(cell: SweepCell, port: int) -> list[str]:
+def _server_command(cell: SweepCell, port: int) -> list[str]:
     """The server's command, split as by a shell before the values are filled in."""
     assert cell.server is not None
     values = {"{model}": cell.model, "{port}": str(port)}
@@ -161,32 +168,36 @@ def _command(cell: SweepCell, port: int) -> list[str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
+    with socket.socket() as any_free:
+        any_free.bind(("127.0.0.1", 0))
+        port: int = any_free.getsockname()[1]
         return port
 
 
 def _await_ready(
     cell: SweepCell, server: Server, process: subprocess.Popen[bytes], port: int, stop: threading.Event
 ) -> None:
-    url, until = f"http://127.0.0.1:{port}{server.ready}", time.monotonic() + server.timeout
+    """Wait until the server answers with success.
+
+    Raises ServerFailed if the server ends, if its timeout is over, or when `stop` is set.
+    """
+    url, deadline = f"http://127.0.0.1:{port}{server.ready}", time.monotonic() + server.timeout
     # Without the environment's proxies, as the server is on this machine.
     opener = build_opener(ProxyHandler({}))
     while True:
         with suppress(URLError, OSError, ValueError), opener.open(url, timeout=5):
             return
         if process.poll() is not None:
-            last = _last_line(cell.server_log)
-            raise ServerFailed(f"the server ended with status {process.returncode}: {last}")
-        if time.monotonic() > until or stop.is_set():
+            last_line = _last_line(cell.server_log)
+            raise ServerFailed(f"the server ended with status {process.returncode}: {last_line}")
+        if time.monotonic() > deadline or stop.is_set():
             why = "interrupted" if stop.is_set() else f"no answer to {server.ready} in {server.timeout:g} s"
             raise ServerFailed(f"the server: {why}; its log is {shown(cell.server_log)}")
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_POLL_SECONDS)
 
 
 def _last_line(log: Path) -> str:
     with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 2000))
+        file.seek(max(0, log.stat().st_size - _LAST_BYTES))
         lines = file.read().decode("utf-8", "replace").split("\n")
     return next((line for line in reversed(lines) if line.strip()), "it printed nothing")

@@ -29,37 +29,39 @@ from equipoise.runner.time_left import time_left
 class _Rounds:
     """Opens rounds of runs one by one until `--until` is satisfied; then `skips_rest` is true.
 
-    `_open` counts the runs of each round that are not done yet.
+    `_runs_left` counts the runs of each round that are not done yet.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._open = Counter(run.number for run in session.planned.values())
-        self._next = iter(sorted(self._open))
+        self._runs_left = Counter(run.number for run in session.planned.values())
+        self._numbers = iter(sorted(self._runs_left))
         self.skips_rest = False
         self._open_next()
 
     def note(self, run: Run) -> None:
         """Count a run as done. After the last of a round, open the next round unless --until is satisfied."""
-        self._open[run.number] -= 1
-        if self._session.settings.until and not self._open[run.number] and not self.skips_rest:
+        self._runs_left[run.number] -= 1
+        if self._session.settings.until and not self._runs_left[run.number] and not self.skips_rest:
             try:
-                self.skips_rest = self._session.look(run.suite, run.number) and any(self._open.values())
+                is_enough = self._session.look(run.suite, run.number)
+                self.skips_rest = is_enough and any(self._runs_left.values())
             except CannotKeep as error:
                 self._session.counters.stop(str(error))
             if not self.skips_rest:
                 self._open_next()
 
     def _open_next(self) -> None:
-        self._session.counters.open_round(next(self._next, 0))
+        """Open the next round; after the last, set the open round to 0, which is none."""
+        self._session.counters.open_round(next(self._numbers, 0))
 
 
 class Progress:
     """Counts the finished runs of a session, and saves results whenever a language is complete.
 
     `total`, `done` and `failed` are numbers of planned runs; failed ones have no score. `started` is a
-    monotonic time. `unsaved` says for each suite whose results could not be written why. Progress is shown on
-    `output`, unless it is None.
+    monotonic time. `unsaved` maps each suite whose results could not be written to the reason. Progress is
+    shown on `output`, unless it is None.
     """
 
     def __init__(self, session: Session, output: Output | None) -> None:
@@ -67,40 +69,40 @@ class Progress:
         self.started = time.monotonic()
         self.total = len(session.planned)
         self.done = self.failed = 0
-        self._left = set(session.planned)
-        self._replayed = {key for key in session.planned if session.has_score(*key)}
-        self._finished: list[float] = []
-        self._open = Counter((run.suite, run.case.language) for run in session.planned.values())
+        self._runs_left = set(session.planned)
+        self._replayed_runs = {key for key in session.planned if session.has_score(*key)}
+        self._finish_seconds: list[float] = []
+        self._left_by_language = Counter((run.suite, run.case.language) for run in session.planned.values())
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
         self._results: dict[str, dict[str, JSON]] = {}
-        self._page = ""
-        self._seconds = 0.0
-        self._saved = self._saving = 0.0
+        self._page_message = ""
+        self._wall_seconds = 0.0
+        self._last_save = self._save_seconds = 0.0
         notices = session.counters.take_notices
         self._line = None if output is None else open_line(self.live, notices, output)
 
     def note(self, suite: str, run: str, *, has_failed: bool = False) -> None:
         """Count a run as done, with or without a score; repeated reports are ignored."""
-        if (suite, run) not in self._left:
+        if (suite, run) not in self._runs_left:
             return
-        self._left.remove((suite, run))
+        self._runs_left.remove((suite, run))
         self.done += 1
         self.failed += has_failed
-        if (suite, run) not in self._replayed:
-            self._finished.append(time.monotonic() - self.started)
-        known = self.session.planned[suite, run]
-        key = (suite, known.case.language)
-        self._open[key] -= 1
-        if self._open[key] == 0 and self._is_time_to_save():
+        if (suite, run) not in self._replayed_runs:
+            self._finish_seconds.append(time.monotonic() - self.started)
+        planned_run = self.session.planned[suite, run]
+        key = (suite, planned_run.case.language)
+        self._left_by_language[key] -= 1
+        if self._left_by_language[key] == 0 and self._is_time_to_save():
             self._save_partial(suite)
-        self._rounds.note(known)
+        self._rounds.note(planned_run)
         if self._rounds.skips_rest:
             self.total = self.done
 
     def _is_time_to_save(self) -> bool:
-        """Whether the last save was 10 times its own duration ago, and over 2 % of the runs are left."""
-        is_long_ago = time.monotonic() - self._saved >= 10 * self._saving
+        """Whether a save would take less than a tenth of the time, and over 2 % of the runs are left."""
+        is_long_ago = time.monotonic() - self._last_save >= 10 * self._save_seconds
         return is_long_ago and self.total - self.done > self.total / 50
 
     def _save_partial(self, suite: str) -> None:
@@ -108,52 +110,54 @@ class Progress:
         # A failure may be temporary. One at the end of the session is reported.
         with suppress(CannotSave):
             self.session.save(suite, is_running=True)
-        self._saved = time.monotonic()
-        self._saving = self._saved - begun
+        self._last_save = time.monotonic()
+        self._save_seconds = self._last_save - begun
 
     def live(self, width: int) -> str:
         """The state of the session in one line of `width` columns; the least important parts are omitted."""
-        now, elapsed = self.session.counters.totals(), time.monotonic() - self.started
+        totals, elapsed = self.session.counters.totals(), time.monotonic() - self.started
+        # Each with its rank: 0 is the most important.
         parts = [
             (0, f"{self.done}/{self.total} done"),
             (4, f"{self.failed} failed"),
-            (6, f"{now.in_flight} calls in flight"),
-            (7, f"{now.retries} retries"),
+            (6, f"{totals.in_flight} calls in flight"),
+            (7, f"{totals.retries} retries"),
         ]
         if self.session.counters.in_batches:
             parts.append((2, f"{self.session.counters.in_batches} calls in batches"))
         verdicts_done, verdicts = self.session.extra_progress
         if verdicts:
             parts.insert(1, (3, f"audit {verdicts_done}/{verdicts}"))
-        if (wait := self._pause(len(now.tokens))) > 1:
-            parts.append((3, f"the endpoint asks for a pause of {duration(wait)}"))
-        parts.append((8, f"{sum(map(sum, now.tokens)):,} tokens"))
-        parts.append((2, self._cost(now)))
-        if left := time_left(self._finished, elapsed, self.total - self.done, now.in_flight):
+        if (pause := self._pause_seconds(len(totals.tokens))) > 1:
+            parts.append((3, f"the endpoint asks for a pause of {duration(pause)}"))
+        parts.append((8, f"{sum(map(sum, totals.tokens)):,} tokens"))
+        parts.append((2, self._cost(totals)))
+        if left := time_left(self._finish_seconds, elapsed, self.total - self.done, totals.in_flight):
             parts.append((1, f"{span(*left)} left"))
         if error := self.session.counters.last_error:
             parts.append((5, f"last error: {error}"))
         return fit_parts(parts, width)
 
-    def _pause(self, endpoints: int) -> float:
-        """Seconds until the longest pause of an endpoint ends."""
+    def _pause_seconds(self, endpoints: int) -> float:
+        """Seconds until the last pause of an endpoint ends; negative after that.
+
+        `endpoints` is the number of models, as each may have an endpoint of its own.
+        """
         return max(map(self.session.counters.paused_until, range(endpoints))) - time.monotonic()
 
-    def _cost(self, now: CounterSnapshot) -> str:
+    def _cost(self, totals: CounterSnapshot) -> str:
         """The cost of all calls so far, as text."""
         settings = self.session.settings
         costs: list[float | None] = []
         for number, model in enumerate(settings.models):
-            (tokens_in, tokens_out), (batched_in, batched_out) = now.tokens[number], now.batched[number]
+            (tokens_in, tokens_out), (batched_in, batched_out) = totals.tokens[number], totals.batched[number]
             single = {"input": tokens_in - batched_in, "output": tokens_out - batched_out}
             batched = {"input": batched_in, "output": batched_out}
             url = settings.base_url(number)
             costs.append(prices.cost(model, url, single, settings.price))
             if batched_in:
                 costs.append(prices.cost(model, url, batched, settings.price_in_batches))
-        return (
-            "cost unknown" if any(value is None for value in costs) else f"{sum(filter(None, costs)):.4f} USD"
-        )
+        return "cost unknown" if None in costs else f"{sum(filter(None, costs)):.4f} USD"
 
     def close_line(self) -> None:
         """Remove the live line."""
@@ -164,7 +168,7 @@ class Progress:
     def finish(self) -> None:
         """Remove the live line and save the results of every suite."""
         self.close_line()
-        self._seconds = time.monotonic() - self.started
+        self._wall_seconds = time.monotonic() - self.started
         for name in self.session.start_messages:
             try:
                 data = self.session.save(name)
@@ -172,9 +176,9 @@ class Progress:
                 self.unsaved[name] = str(error)
             else:
                 # Without the transcripts, which the summary does not need.
-                self._results[name] = {part: value for part, value in data.items() if part != "results"}
+                self._results[name] = {key: value for key, value in data.items() if key != "results"}
         if (page := self.session.settings.report) and self._results:
-            self._page = self._write_page(page)
+            self._page_message = self._write_page(page)
 
     def _write_page(self, path: Path) -> str:
         """Write the page of the results. Returns a message with its path, or with the error."""
@@ -198,8 +202,8 @@ class Progress:
 
     def summary(self, width: int | None = None) -> Iterator[tuple[str, list[str]]]:
         """The sections of the summary: a title and lines each. Tables are at most `width` columns wide."""
-        for name, why in self.unsaved.items():
-            yield name, [why]
+        for name, reason in self.unsaved.items():
+            yield name, [reason]
         if gate_lines := list(verdict.lines(self._results, width)):
             yield "gate", gate_lines
         for name, data in self._results.items():
@@ -208,30 +212,22 @@ class Progress:
             loaded = self.session.plan.load(name)
             rows = loaded.suite.table(data["summary"])
             path = shown(loaded.files.results)
-            yield (
-                name,
-                [
-                    *terminal_report.summary(
-                        rows,
-                        data,
-                        path=path,
-                        wall_seconds=self._seconds,
-                        known_error=self.session.counters.stop_reason,
-                        width=width,
-                    ),
-                    *(
-                        [ALREADY_COMPLETE]
-                        if self.session.start_messages.get(name) == ALREADY_COMPLETE
-                        else ()
-                    ),
-                ],
+            lines = terminal_report.summary(
+                rows,
+                data,
+                path=path,
+                wall_seconds=self._wall_seconds,
+                known_error=self.session.counters.stop_reason,
+                width=width,
             )
+            is_repeated = self.session.start_messages.get(name) == ALREADY_COMPLETE
+            yield name, [*lines, *([ALREADY_COMPLETE] if is_repeated else ())]
             if "comparison" in data:
                 yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
         if self.session.batch_messages:
             yield "batches", [*self.session.batch_messages]
-        if self._page:
-            yield "report", [self._page]
+        if self._page_message:
+            yield "report", [self._page_message]
 
     @property
     def is_idle(self) -> bool:
@@ -252,27 +248,31 @@ class Progress:
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
         inconclusive = self.session.settings.gate_inconclusive
-        as_case = outcomes.waiting_case if self.is_waiting else outcomes.incomplete_case
-        missing = [as_case(name, why) for name in self.session.start_messages if (why := self._missing(name))]
+        make_case = outcomes.waiting_case if self.is_waiting else outcomes.incomplete_case
+        incomplete = [
+            make_case(name, reason)
+            for name in self.session.start_messages
+            if (reason := self._why_incomplete(name))
+        ]
         gates = [
             outcomes.gate_cases(name, data["gate"], inconclusive)
             for name, data in self._results.items()
             if "gate" in data
         ]
-        return [*missing, *chain.from_iterable(gates)]
+        return [*incomplete, *chain.from_iterable(gates)]
 
-    def _missing(self, name: str) -> str:
+    def _why_incomplete(self, name: str) -> str:
         """The reason why the results of a suite are incomplete; empty if they are complete."""
         if name in self.unsaved or self.is_complete:
             return self.unsaved.get(name, "")
-        left = sum(suite == name for suite, _ in self._left)
+        left = sum(suite == name for suite, _ in self._runs_left)
         reason = self.session.counters.stop_reason or (WAITING if self.is_waiting else "")
         return f"{left:,} runs are still to be done{reason and f': {reason}'}" if left else ""
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""
         suites = {
-            name: {part: data[part] for part in verdict.SECTIONS if part in data}
+            name: {key: data[key] for key in verdict.SECTIONS if key in data}
             for name, data in self._results.items()
         }
         return github.publish(suites, environment)

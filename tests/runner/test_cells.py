@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from conftest import ROOT
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import UserError
-from equipoise.runner import forecast
+from equipoise.results import store
+from equipoise.runner import forecast, processes
 from equipoise.runner.cells import SweepCell, load
-from equipoise.runner.processes import Ended
+from equipoise.runner.processes import CellEnd
 from equipoise.runner.sweep import Overview
 
 TABLE = """
@@ -128,9 +130,25 @@ def test_the_overview_names_what_ended_and_what_runs(tmp_path: Path) -> None:
     second.log.parent.mkdir()
     second.log.touch()
     second.files.journal.write_bytes(b'{"kind":"session"}\n{"kind":"record"}\n{"kind":"rec')
-    overview.note(first_cell, Ended(status=7, seconds=61.0))
+    overview.note(first_cell, CellEnd(status=7, seconds=61.0))
     assert overview.line(200) == f"1/7 cells done | 1 failed | {second.name} 1/12"
     with second.files.journal.open("ab") as file:
         file.write(b'ord"}\n')
     assert f"{second.name} 2/12" in overview.line(200)
     assert overview.take_notices() == [f"{first_cell.name}: exit status 7 after 1 min 01 s (1 of 7)"]
+
+
+def test_an_interrupted_cell_does_not_wait_for_the_lock_of_another_session(tmp_path: Path) -> None:
+    """It would be a minute, in which the interrupted sweep does not end."""
+    cell = next(iter(cells(tmp_path).values()))
+    cell.folder.mkdir()
+    stop = threading.Event()
+    stop.set()
+    lock = store.lock(cell.files)
+    try:
+        end = processes.run(cell, ROOT, {}, stop)
+    finally:
+        lock.release()
+    assert end.status == processes.INTERRUPTED
+    assert cell.files.results.name in end.reason
+    assert end.seconds < 30
