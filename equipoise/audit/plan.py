@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan:
-    """A planned audit: the anchors of a suite, and the design, which selects those that are judged."""
+    """A planned audit: the anchors of a suite, and the design, which selects those that are judged.
+
+    `audited` is the suite's own part: how anchors are loaded, judged and turned into checks.
+    """
 
     suite: str
     audited: Audited
@@ -75,7 +78,7 @@ class AnchorRun:
 
     @property
     def id(self) -> str:
-        """Unique in an audit."""
+        """The name of the run, unique in an audit."""
         return f"{self.anchor.id}-{self.repeat}"
 
     async def judge(self, evaluator: Evaluator) -> list[AnchorNumber]:

@@ -43,6 +43,7 @@ def _read(path: Path) -> KeptAudit:
     if not isinstance(audit, dict) or not audit.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
     try:
+        # Read as for the plot, while the name of the file is known.
         _rows(cast("KeptAudit", audit))
     except DAMAGE as error:
         raise UserError(f"{path}: is damaged: {in_words(error)}") from None
@@ -50,7 +51,7 @@ def _read(path: Path) -> KeptAudit:
 
 
 def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
-    """A plot for each suite, by file name, with a series for each evaluator."""
+    """A plot for each suite, by the name of its file, with a series for each evaluator and extent."""
     ordered = sorted(audits, key=lambda audit: audit["suite"])
     return {
         f"audit-{suite}": Plot(

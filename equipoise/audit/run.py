@@ -49,12 +49,13 @@ def run_audit(
 ) -> tuple[list[AuditOutcome], CounterSnapshot]:
     """Audit every evaluator of the settings, and write a file for each below `folder`. Raises UserError.
 
-    Returns an outcome for each evaluator, and the counts of calls.
+    `on_done` is called after each anchor, and `tell` with each notice. Returns an outcome for each evaluator,
+    and the counts of calls.
     """
     names = store.file_name("+".join(settings.evaluator_models))
-    log = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
+    journal = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
     jobs = [Job(name=run.id, do=partial(_judge_anchor, run)) for run in plan.runs()]
-    with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
+    with open_jobs(settings, journal, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
         totals, answering = session.totals, session.seen
     outcomes = [
@@ -87,6 +88,7 @@ def _outcome(
     verdicts = [by_evaluator[evaluator] for by_evaluator in results if evaluator in by_evaluator]
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
+    # The rest of a row is what the endpoint reported of the model that answered.
     models = [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
     audit = _complete_audit(plan, settings, verdicts, models)
     earlier = () if is_new else files.read(folder, evaluator, plan.suite)

@@ -74,7 +74,7 @@ class SessionAudits:
         planned = self._plan(loaded)
         if not (audit_rules := [rule for rule in rules if rule.is_about_audit]):
             return
-        saved_audits = self._saved(loaded)
+        saved_audits = self._saved_audits(loaded)
         missing = [name for name in loaded.settings.evaluator_models if name not in saved_audits]
         for rule in audit_rules:
             if planned is not None:
@@ -144,12 +144,12 @@ class SessionAudits:
 
     def _note_saved(self, loaded: LoadedSuite, history: History) -> None:
         if history.audit is None:
-            for audit in self._saved(loaded).values():
+            for audit in self._saved_audits(loaded).values():
                 if history.kept_audits.get(audit["evaluator"]) != audit:
                     resume.append(history, "kept_audit", audit=audit)
 
-    def _saved(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
-        """The latest saved audit, with the same rubric and anchors, of each evaluator that has one."""
+    def _saved_audits(self, loaded: LoadedSuite) -> dict[str, KeptAudit]:
+        """The latest saved audit on the session's rubric and anchors, of each evaluator that has one."""
         name, evaluators = loaded.suite.name, loaded.settings.evaluator_models
         audits_by_evaluator = {
             evaluator: audit_files.read(self._folder, evaluator, name) for evaluator in evaluators
@@ -165,11 +165,11 @@ class SessionAudits:
         extents, hashes = full_plan.audited.DESIGNS, (loaded.rubric.hash, full_plan.anchors.hash)
         usable = {
             evaluator: [
-                audit for audit in audits if audit["extent"] in extents and _text_hashes(audit) == hashes
+                audit for audit in saved if audit["extent"] in extents and _text_hashes(audit) == hashes
             ]
-            for evaluator, audits in audits_by_evaluator.items()
+            for evaluator, saved in audits_by_evaluator.items()
         }
-        return {evaluator: audits[0] for evaluator, audits in usable.items() if audits}
+        return {evaluator: saved[0] for evaluator, saved in usable.items() if saved}
 
 
 def _text_hashes(audit: KeptAudit) -> tuple[str, str]:

@@ -19,7 +19,7 @@ FEWEST_MODELS = 3
 
 
 def load(paths: Sequence[Path]) -> list[LoadedResults]:
-    """Results that differ only in models and evaluators. Raises UserError."""
+    """The results in these files. Raises UserError unless they differ only in models and evaluators."""
     sides = [load_results(path) for path in paths]
     for side in sides:
         _refuse_other_settings(side, sides[0])
@@ -44,16 +44,16 @@ def _panel_name(side: Side) -> str:
 
 
 def _refuse_other_settings(side: Side, first: Side) -> None:
-    """Raise UserError if results differ from the first in more than models and evaluators, or have none."""
+    """Raise UserError if more than models and evaluators differs from the first results, or none has judged."""
     metadata, expected = side.metadata, first.metadata
     if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")
     options = (option for option in side.suite.options if not option.is_about_judging)
-    settings = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
-    for key, name in settings.items():
+    labels = {"rubric_hash": "rubric", "scale": "scale", **{item.name: item.label for item in options}}
+    for key, label in labels.items():
         if metadata.get(key) != expected.get(key):
             raise UserError(
-                f"{side.file}: its {name} differs from that in {first.file}; "
+                f"{side.file}: its {label} differs from that in {first.file}; "
                 "give results that differ in models and evaluators only"
             )
     if {cell.id for cell in side.cells} != {cell.id for cell in first.cells}:

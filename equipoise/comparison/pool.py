@@ -52,10 +52,12 @@ def _refuse_duplicate(group: Sequence[Side], side: Side) -> None:
 
 
 def _session_key(side: Side) -> tuple[JSON, JSON]:
+    """The start of a session and the hash of its verdicts, the same in all files that have its runs."""
     return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
 
 def _pool_group(group: Sequence[Side]) -> Side:
+    """The results of a group as one, without people's labels: these are about the replies of one file."""
     doubts = [f"{side.file}: {side.doubt}" for side in group if side.doubt]
     return Side(
         file=" + ".join(side.file for side in group),
@@ -79,13 +81,13 @@ def _pooled_askers(group: Sequence[Side]) -> AskerCells:
 
 
 def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
-    """The metadata of the first results, with the counts summed and the rows of all."""
-    worst = next(
+    """The metadata of the first results, with counts summed, and all rows on models and parameters."""
+    status = next(
         (metadata["status"] for metadata in all_metadata if metadata["status"] != "complete"), "complete"
     )
     return {
         **all_metadata[0],
-        "status": worst,
+        "status": status,
         "started": min(
             (time for metadata in all_metadata if (time := metadata.get("started"))), default=None
         ),
@@ -123,10 +125,10 @@ def _latest_audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
 
 def _pooled_cells(group: Sequence[Sequence[Cell]]) -> list[Cell]:
     """Each case of any of the results, with the runs of all of them in order."""
-    pieces: dict[str, list[Cell]] = {}
+    cells_by_id: dict[str, list[Cell]] = {}
     for cell in chain.from_iterable(group):
-        pieces.setdefault(cell.id, []).append(cell)
-    return [_pooled_cell(cells) for cells in pieces.values()]
+        cells_by_id.setdefault(cell.id, []).append(cell)
+    return [_pooled_cell(cells) for cells in cells_by_id.values()]
 
 
 def _pooled_cell(cells: Sequence[Cell]) -> Cell:
@@ -145,7 +147,7 @@ def _pooled_cell(cells: Sequence[Cell]) -> Cell:
 def _concatenated(
     pieces: Sequence[Mapping[str, Sequence[float | None]]],
 ) -> dict[str, Sequence[float | None]]:
-    """The values of each name over all runs; None for the runs of a piece without that name."""
+    """The values of all runs by name. A piece that lacks a name has None for each of its runs."""
     run_counts = [max(map(len, piece.values()), default=0) for piece in pieces]
     names = dict.fromkeys(name for piece in pieces for name in piece)
     return {

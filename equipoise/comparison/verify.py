@@ -1,4 +1,4 @@
-"""Verification of results: built again from the journal's records, and these from its calls."""
+"""Verification of results: they are rebuilt from their journal's records, and the records from its calls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _why_unverified(path: Path, side: LoadedResults) -> str | None:
         summary = side.suite.summary(rebuilt, rubric.scale)
         # Only the suite's own keys are compared: a later version may compute intervals differently.
         stated = {name: side.data["summary"].get(name) for name in summary}
-        agrees = _agrees(stated, json_io.loads(json_io.dumps(summary)))
+        agrees = _agrees(stated, _as_in_file(summary))
         agrees &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
         if cued is not None:
             agrees &= _askers_agree(path, side, cued, rebuilt, rubric)
@@ -63,7 +63,7 @@ def _askers_agree(path: Path, side: Side, cued: History, plain: Sequence[RunRow]
     rebuilt = rows.of_records(side.suite, cued.records(), rubric.scale, part=rows.ASKED, indices=indices)
     data = rows.to_json(side.suite, rebuilt, rubric.scale, has_means=False)
     section = load(path).data.get("askers")
-    return section is not None and _agrees(section["results"], json_io.loads(json_io.dumps(data)))
+    return section is not None and _agrees(section["results"], _as_in_file(data))
 
 
 def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
@@ -71,7 +71,7 @@ def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
     if light.has_results(path, rebuilt):
         return True
     results = load(path).data["results"]
-    return results.keys() == rebuilt.keys() and _agrees(results, json_io.loads(json_io.dumps(rebuilt)))
+    return results.keys() == rebuilt.keys() and _agrees(results, _as_in_file(rebuilt))
 
 
 def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:
@@ -89,6 +89,11 @@ def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str |
     return f"{len(runs)} runs are not what the calls in its journal come to, such as {runs[0]}"
 
 
+def _as_in_file(data: JSON) -> JSON:
+    """The data as they are read from a file, where for example tuples are lists."""
+    return json_io.loads(json_io.dumps(data))
+
+
 def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
     """The verdicts of audits on anchors. Checks are left out: a later version may compute others."""
     return {
@@ -98,7 +103,7 @@ def _verdicts(figures: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _agrees(stated: JSON, rebuilt: JSON) -> bool:
-    """Whether what was built again has all that a file states. More is allowed, as from a later version."""
+    """Whether rebuilt data have all that a file states. They may have more, as from a later version."""
     if isinstance(stated, dict) and isinstance(rebuilt, dict):
         return all(name in rebuilt and _agrees(value, rebuilt[name]) for name, value in stated.items())
     if isinstance(stated, list) and isinstance(rebuilt, list):

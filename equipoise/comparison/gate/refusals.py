@@ -71,10 +71,10 @@ def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
         return
     where = baseline.file if baseline.runs < 2 else "this session"
     if min(runs, baseline.runs) < 2:
-        more = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
+        advice = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
         raise UserError(
             f"{rule}: {where} has one run of each case, and how far runs vary is what decides on "
-            f"these questions: ask {more}, or write {rule.text.partition('@')[0]}@population"
+            f"these questions: ask {advice}, or write {rule.text.partition('@')[0]}@population"
         )
 
 
@@ -97,13 +97,13 @@ def refuse_unfit_asker(rule: Rule, asker_cells: AskerCells, runs: int, where: st
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
     """Raise UserError for a rule about audits that names none of these checks or has a wrong sign or unit."""
-    named = rule.among(checks)
-    if not named:
+    named_checks = rule.among(checks)
+    if not named_checks:
         known = dict.fromkeys(check["name"].split()[0] for check in checks)
         raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")
-    check = named[0]
-    signs = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}
-    (sign, shown_sign), has_unit = signs[check["worse"]], check["unit"] in ("points", "%")
+    check = named_checks[0]
+    sign, shown_sign = {"either": (0, "±"), "higher": (1, "+"), "lower": (-1, "-")}[check["worse"]]
+    has_unit = check["unit"] in ("points", "%")
     if rule.sign != sign or (rule.unit == "pp") is not has_unit:
         example = f"{rule.name}:{shown_sign}{'5pp' if has_unit else '0.5'}"
         raise UserError(
