@@ -44,7 +44,7 @@ def _panel_name(side: Side) -> str:
 
 
 def _refuse_other_settings(side: Side, first: Side) -> None:
-    """Raise UserError if more than models and evaluators differs from the first results, or none has judged."""
+    """Raise UserError if more than models and evaluators differs from the first, or no evaluator judged."""
     metadata, expected = side.metadata, first.metadata
     if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
         raise UserError(f"{side.file}: has another suite or other data than {first.file}")

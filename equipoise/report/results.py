@@ -6,6 +6,7 @@ Transcripts, which make up most of a file, are read on first use.
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
@@ -201,6 +202,11 @@ def load(path: Path, *, keeps_transcripts: bool = False) -> Results:
             ),
             _full_data=side.data if keeps_transcripts else None,
         )
+
+
+def uuid_of(results: Results) -> str:
+    """A UUID made of the file's hash, so that another export of the same file has the same."""
+    return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
 
 
 def _read(path: Path) -> bytes:

@@ -41,10 +41,11 @@ def summary(
     else:
         yield "no run has a score"
     yield from audit.summary_lines(data.get("audit") or {}, width)
-    yield from _spending(data["metadata"], wall_seconds)
+    yield from _spending_lines(data["metadata"], wall_seconds)
+    yield from _call_lines(data["metadata"])
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
-    yield from _errors(errors)
-    yield from _missing_runs(data["metadata"], is_part="covers" in data)
+    yield from _error_lines(errors)
+    yield from _missing_runs_line(data["metadata"], is_part="covers" in data)
     if "covers" in data:
         total = data["metadata"]["runs_expected"]
         yield f"covers:    {data['covers']:,} of {total:,} runs, those of this session; the results hold all"
@@ -72,7 +73,7 @@ def _unscored(data: Mapping[str, JSON]) -> int:
     return int(data.get("unscored", len(data["errors"])))
 
 
-def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
+def _spending_lines(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:
     calls, tokens, cost = metadata["calls"], metadata["tokens"], metadata["cost_usd"]
     estimated = metadata["usage_estimated"]
     for role in ("subject", "evaluator") if metadata["evaluator_models"] else ("subject",):
@@ -92,6 +93,10 @@ def _spending(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Itera
         if count:
             reason = f"calls without a readable usage: {count:,}"
             yield f"warning:   the {role}'s tokens are partly estimated; {reason}"
+
+
+def _call_lines(metadata: Mapping[str, JSON]) -> Iterator[str]:
+    """Lines on what endpoints did: limits, invalid verdicts, changes of models and of parameters."""
     limits = metadata["limits"]
     if limits["cuts"]:
         levels = f"between {limits['lowest']} and {limits['highest']}, " if limits["highest"] else ""
@@ -113,14 +118,14 @@ def _describe_cache(metadata: Mapping[str, JSON], role: str) -> str:
     return f" ({cached:,} cached, which saved {saved:.4f} USD)" if cached and saved else ""
 
 
-def _errors(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
+def _error_lines(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
     for error in errors[:MOST_ERRORS]:
         yield f"{error['outcome']}: {error['run']}: {error['message']}"
     if len(errors) > MOST_ERRORS:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing_runs(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
+def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         next_step = "a session that selects them" if is_part else "run the same command again: it"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from equipoise.core.files import replacing
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
-from equipoise.report.results import Figure, Results
+from equipoise.report.results import Figure, Results, uuid_of
 from equipoise.results.rows import usage
 
 VERSION = "0.3.0"
@@ -37,6 +36,7 @@ _RANGES: Mapping[str, tuple[float | str, float | str]] = {
     **dict.fromkeys(("mean", "rate", "ratio"), (0.0, 100.0)),
     **dict.fromkeys(("balance", "gap"), (-100.0, 100.0)),
 }
+"""The range of a metric in percent or points, by its kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class Written:
 def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     """Write both files below `folder`, at the paths that the registry expects. Raises OSError."""
     identity = model_id(results.model, publisher.developer)
-    name = uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4)
+    name = uuid_of(results)
     developer, *model = identity.split("/")
     relative = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))
     created = str(int(time.time()))

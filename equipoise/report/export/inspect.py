@@ -6,7 +6,6 @@ score; their prompts are left out.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import count
@@ -18,7 +17,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, whole
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON
-from equipoise.report.results import Figure, Results
+from equipoise.report.results import Figure, Results, uuid_of
 from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, usage
 
 if TYPE_CHECKING:
@@ -37,12 +36,14 @@ _STATUS = {
     "no_scores": "error",
     "running": "started",
 }
+"""Inspect's status of a log, by the status of results."""
 _STOP_REASONS = {
     "stop": "stop",
     "length": "max_tokens",
     "max_tokens": "max_tokens",
     "content_filter": "content_filter",
 }
+"""Inspect's reasons why a model stopped, by the endpoint's."""
 
 
 def require() -> None:
@@ -58,7 +59,7 @@ def write(results: Results, folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     started = str(results.metadata["started"]).replace(":", "-")
-    name = f"{started}_{results.suite.replace('_', '-')}_{_uuid_of(results)}"
+    name = f"{started}_{results.suite.replace('_', '-')}_{uuid_of(results)}"
     runs = list(results.runs())
     log = _log_without_samples(results, runs)
     if len(runs) > MOST_IN_EVAL:
@@ -74,7 +75,7 @@ def write(results: Results, folder: Path) -> Path:
 
 
 def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None:
-    """Write the same bytes as `write_eval_log`, but one sample at a time. Raises OSError."""
+    """Write the log as `write_eval_log` does, by the same encoder, but sample by sample. Raises OSError."""
     from pydantic_core import to_json
 
     with replacing(path) as file:
@@ -84,10 +85,6 @@ def _write_json(log: EvalLog, samples: Iterable[EvalSample], path: Path) -> None
             file.write(b"," if number else b"")
             file.write(to_json(sample, exclude_none=True))
         file.write(b"]}\n")
-
-
-def _uuid_of(results: Results) -> str:
-    return str(uuid.UUID(bytes=bytes.fromhex(results.digest)[:16], version=4))
 
 
 def _log_without_samples(results: Results, runs: Sequence[RunRow]) -> EvalLog:
@@ -119,8 +116,8 @@ def _spec(results: Results, runs: Sequence[RunRow]) -> Any:
         name: value for name, value in (metadata.get("subject_sampling") or {}).items() if value is not None
     }
     return EvalSpec(
-        eval_id=_uuid_of(results),
-        run_id=_uuid_of(results),
+        eval_id=uuid_of(results),
+        run_id=uuid_of(results),
         created=metadata["started"],
         task=f"equipoise/{results.suite}",
         task_id=results.suite,
