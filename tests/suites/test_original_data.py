@@ -19,6 +19,7 @@ from equipoise.core.records import Record
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.summary import summarise
+from equipoise.stats.significance import rounded_differences, sample_sd, signed_rank_p
 from equipoise.suites import AnySuite, borderlines, chinese_simpleqa, neutrality, politicsbench
 from equipoise.suites.borderlines import prompts
 from equipoise.suites.borderlines.dataset import Dispute
@@ -261,7 +262,7 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
                 - sum(w * text[stage][name] for name, w in right.items())
                 for text in texts
             ]
-            spread = scoring.spread([scoring.composite(text[stage]) for text in texts])
+            spread = sample_sd([scoring.composite(text[stage]) for text in texts])
             assert spread == pytest.approx(float(np.std(sums, ddof=1)))
             found[base, stage + 1] = spread
     assert found == pytest.approx(
@@ -277,4 +278,4 @@ def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:
     )
     early, late = ([found[base, stage] for base in ("1", "2", "ctrl-nonsense")] for stage in (1, 4))
     # The control's two spreads are the same, as they are in the published sums: two falls of two.
-    assert scoring.spread_falls(early, late)["wilcoxon_p"] == 0.25
+    assert signed_rank_p(rounded_differences(early, late), "greater") == 0.25

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from equipoise.core.records import Bounds, Cell, Metric
-from equipoise.suites.politicsbench.cells import HALVES, ORIGINAL
+from equipoise.suites.politicsbench.cells import ORIGINAL, SYMMETRY_HALVES
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 EIGHT_SCORE = "score.eight_dimensions"
@@ -23,7 +23,7 @@ def metrics(cells: Sequence[Cell]) -> list[Metric]:
     ]
     languages = dict.fromkeys(cell.labels["language"] for cell in cells)
     wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
-    parts = [name for name in HALVES if any(name in cell.values for cell in cells)]
+    parts = [name for name in SYMMETRY_HALVES if any(name in cell.values for cell in cells)]
     return [
         _balance("score", "composite.reflection", own),
         _balance(EIGHT_SCORE, "eight.reflection", own),

@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 from equipoise.suites import politicsbench
 from equipoise.suites.politicsbench.dataset import ORDERS, QUESTIONS, WORDINGS, Scenario, scenarios
-from equipoise.suites.politicsbench.scoring import EIGHT, WEIGHTS, composite
+from equipoise.suites.politicsbench.scoring import EIGHT_WEIGHTS, WEIGHTS, composite
 from equipoise.suites.selection import Selection, data_hash
 
 FOLDER = ROOT / "topics" / "politicsbench"
@@ -236,7 +236,7 @@ def test_scripted_texts_come_out_on_their_side() -> None:
     for row in rows:
         assert list(row["scores"]) == list(WEIGHTS)
         assert all(0 <= score <= 20 for score in row["scores"].values())
-        ten, eight = composite(row["scores"]), composite(row["scores"], EIGHT)
+        ten, eight = composite(row["scores"]), composite(row["scores"], EIGHT_WEIGHTS)
         assert (row["composite"], row["composite_of_eight"]) == (round(ten, 3), round(eight, 3))
         sign = 1 if row["leans"] == "left" else -1
         if min(sign * ten, sign * eight) < CLEAR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from one_scenario import CASE, RUBRIC, SAID, FakeJudge, record
 from equipoise.core.records import Cell, Record
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Call, Reply
-from equipoise.suites.politicsbench import scoring
+from equipoise.stats.significance import t_test
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 from equipoise.suites.politicsbench.table import table
@@ -307,7 +307,7 @@ def test_a_judge_can_be_left_out() -> None:
 
 def test_scenarios_are_tested_against_zero() -> None:
     """Each scenario once: its runs and languages are averaged before."""
-    expected = scoring.against_zero([(40 + 20 + 50) / 3, -20.0])
+    expected = asdict(t_test([(40 + 20 + 50) / 3, -20.0]))
     assert summary()["score_test"] == pytest.approx(expected)
 
 
@@ -315,7 +315,18 @@ def test_stages_are_compared_with_the_direct_answer() -> None:
     """The mean of the four against it, by scenario, of original wordings."""
     found = summary()["stages_against_baseline"]
     assert (found["commitment"]["n"], found["activated"]["n"]) == (2, 2)
-    assert found["commitment"]["gain"] == pytest.approx((2.5 - 2 + (4 + 2 + 3 + 4) / 4 - 2) / 2)
+    gains = [2.5 - 2, (4 + 2 + 3 + 4) / 4 - 2]
+    test = t_test(gains)
+    assert found["commitment"] == pytest.approx(
+        {
+            "n": 2,
+            "gain": sum(gains) / 2,
+            "t": test.t,
+            "p": test.p,
+            "wilcoxon_p": 0.5,
+            "dz": test.effect_size,
+        }
+    )
     assert found["activated"]["gain"] == pytest.approx((5 / 4 + 10 / 4) / 2)
 
 
@@ -369,7 +380,8 @@ def test_paraphrases_have_a_spread_at_each_point() -> None:
     assert row["stage_1"] == pytest.approx(np.std([10, 30, -10], ddof=1))
     assert row["stage_4"] == pytest.approx(np.std([40, 40, 60], ddof=1))
     assert row["baseline"] == 0
-    assert (found["fall"]["n"], found["fall"]["fall"]) == (1, pytest.approx(row["stage_1"] - row["stage_4"]))
+    fall = pytest.approx(row["stage_1"] - row["stage_4"])
+    assert found["fall"] == {"n": 1, "fall": fall, "wilcoxon_p": 0.5}
 
 
 def test_a_wording_that_ended_early_has_no_part_in_the_spread() -> None:
