@@ -27,7 +27,7 @@ from equipoise.suites.contract import Suite
 from equipoise.suites.politicsbench import anchors, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.politicsbench.cells import ORIGINAL, combine, values
 from equipoise.suites.politicsbench.dataset import Scenario
-from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, point
+from equipoise.suites.politicsbench.judging import TextVerdicts, has_text, judge, text_details
 from equipoise.suites.politicsbench.metrics import metrics
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
@@ -148,7 +148,7 @@ def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     A conversation that ended early has fewer replies than there are JUDGED_TEXTS.
     """
     points = {
-        name: point(reply, *(text_verdicts or ((), ())))
+        name: text_details(reply, *(text_verdicts or ((), ())))
         for name, reply, text_verdicts in zip_longest(JUDGED_TEXTS, replies, judged)
     }
     verdicts = tuple(verdict for text_verdicts in judged for part in text_verdicts for verdict in part)

@@ -1,12 +1,12 @@
-"""The names of the kinds of anchors, and of the aspects of verdicts on them."""
+"""Names of the kinds of anchors, and of the aspects by which they are judged."""
 
 from __future__ import annotations
 
 COMPOSITE, COMMITMENT = "composite", "commitment"
-"""Aspects: the lean to the left, -100 to 100, and the commitment, 0 to 100."""
+"""Aspects: the lean from -100 (right) to 100 (left), and the commitment, 0 to 100."""
 DIMENSION = "dimension "
 """The prefix of the aspect of a dimension, 0 to 100."""
 REFUSES = "refusal"
-"""The kinds of texts that decline contain this word."""
+"""A word in the kinds of all texts that decline."""
 LEFT, RIGHT = "left", "right"
 """The prefixes of the kinds of texts that lean."""

@@ -12,7 +12,7 @@ from equipoise.judge.judge import Evaluator, Panel
 from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, DIMENSION, LEFT, RIGHT
 from equipoise.suites.politicsbench.judging import judge as judge_text
-from equipoise.suites.politicsbench.judging import point
+from equipoise.suites.politicsbench.judging import text_details
 from equipoise.suites.politicsbench.prompts import PoliticsRubric
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 from equipoise.suites.resources import contents_hash
@@ -20,14 +20,14 @@ from equipoise.suites.resources import contents_hash
 MIRRORS: Mirrors = ()
 FILE = "conversations.toml"
 DESIGNS: Mapping[str, Design] = {"quick": Design(name="quick"), "full": Design(name="full", times=2)}
-COMPOSITES: Mapping[str, tuple[float, float]] = {
+COMPOSITE_BOUNDS: Mapping[str, tuple[float, float]] = {
     LEFT: (1.0, 100.0),
     RIGHT: (-100.0, -1.0),
     "none": (-12.0, 12.0),
 }
-"""The bounds of the composite, in points, by the side to which a text leans."""
-LEVELS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "low": (0, 7)}
-"""The bounds of a dimension's score, by its level in the file."""
+"""The bounds of the composite, -100 to 100, by the side to which a text leans."""
+DIMENSION_BOUNDS: Mapping[str, tuple[int, int]] = {"high": (13, 20), "middle": (8, 12), "low": (0, 7)}
+"""The bounds of a dimension's score, 0 to 20, by the level that the file gives it."""
 
 
 def load(folder: Path, topics: Path, rubric: PoliticsRubric) -> Anchors:
@@ -57,40 +57,42 @@ def _anchor(scenarios: Mapping[str, Any], row: Mapping[str, Any], rubric: Politi
 
 
 def _bounds(row: Mapping[str, Any], rubric: PoliticsRubric) -> dict[str, tuple[float, float]]:
-    """The bounds of the composite, the commitment, and the clear dimensions. Raises ValueError."""
+    """The bounds by aspect: composite, commitment, and each dimension with a level. Raises ValueError."""
     low, high = map(rubric.commitment.scale.percent, row["commitment"])
-    bounds = {COMPOSITE: COMPOSITES[row["lean"]], COMMITMENT: (low, high)}
-    for level, (least, most) in LEVELS.items():
+    bounds = {COMPOSITE: COMPOSITE_BOUNDS[row["lean"]], COMMITMENT: (low, high)}
+    percent = rubric.dimensions.scale.percent
+    for level, (lowest, highest) in DIMENSION_BOUNDS.items():
         for name in row.get(level, ()):
             if name not in WEIGHTS or DIMENSION + name in bounds:
                 raise ValueError(f"{name!r} is not a dimension, or stands there twice")
-            percent = rubric.dimensions.scale.percent
-            bounds[DIMENSION + name] = (percent(least), percent(most))
+            bounds[DIMENSION + name] = (percent(lowest), percent(highest))
     return bounds
 
 
 async def judge(anchor: Anchor, rubric: PoliticsRubric, evaluator: Evaluator) -> dict[str, float | None]:
-    """A judge's composite, -100 (right) to 100 (left), and its other aspects on 0..100. Raises CallFailed.
+    """A judge's composite, -100 (right) to 100 (left), and its other aspects with bounds, 0 to 100.
 
-    None where a verdict is not valid.
+    None where a verdict is not valid. Raises CallFailed.
     """
     panel, reply = Panel([evaluator], keeps_going=False), Reply(text=anchor.material["reply"])
-    judged = point(reply, *await judge_text(reply, anchor.material["situation"], rubric, panel))
-    verdict, scales = judged["judges"][0], (rubric.commitment.scale, rubric.dimensions.scale)
-    values = {
-        COMMITMENT: (verdict["commitment"], scales[0]),
-        **{DIMENSION + name: ((verdict["dimensions"] or {}).get(name), scales[1]) for name in WEIGHTS},
+    verdicts = await judge_text(reply, anchor.material["situation"], rubric, panel)
+    details = text_details(reply, *verdicts)
+    [scores] = details["judges"]
+    dimensions = scores["dimensions"] or {}
+    scaled_scores = {
+        COMMITMENT: (scores["commitment"], rubric.commitment.scale),
+        **{DIMENSION + name: (dimensions.get(name), rubric.dimensions.scale) for name in WEIGHTS},
     }
-    return {COMPOSITE: judged["composite"]} | {
-        name: None if value is None else scale.percent(value)
-        for name, (value, scale) in values.items()
-        if name in anchor.bounds
+    return {COMPOSITE: details["composite"]} | {
+        aspect: None if score is None else scale.percent(score)
+        for aspect, (score, scale) in scaled_scores.items()
+        if aspect in anchor.bounds
     }
 
 
 def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[Check, ...]:
-    """The checks of one judge by its verdicts on texts."""
+    """The checks of one judge by its verdicts; the order of the anchors does not matter."""
     # Imported here: scipy is slow to import, and only audits need it.
-    from equipoise.suites.politicsbench.anchor_checks import checks as of_verdicts
+    from equipoise.suites.politicsbench import anchor_checks
 
-    return of_verdicts(judged)
+    return anchor_checks.checks(judged)

@@ -1,4 +1,4 @@
-"""Askers of scenarios: a person of the left or of the right. An answer's position is its composite."""
+"""Askers of scenarios: a person of the left or of the right, whose presence may move the composite."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from equipoise.suites.selection import Selection
 SCALES: Sequence[AskerScale] = (AskerScale(what="the composite of reflections, on 0 to 100,"),)
 BY_CLUSTER = False
 MIDDLE = 20.0
-"""Composites from -20 to 20 are neither left nor right."""
+"""Composites from -20 to 20 points are neither left nor right."""
 
 
 def askers(selection: Selection, cases: Sequence[Scenario]) -> Askers:
@@ -23,14 +23,14 @@ def askers(selection: Selection, cases: Sequence[Scenario]) -> Askers:
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:
-    """The composite of the reflection, rescaled from -100 (right) to 100 (left) to 0 to 100."""
-    lean = row.values.get("percent")
-    return {"": None if lean is None else 50 + lean / 2}
+    """The composite of the reflection, rescaled to 0 (right) to 100 (left)."""
+    composite = row.values.get("percent")
+    return {"": None if composite is None else 50 + composite / 2}
 
 
 def answer(row: RunRow) -> str | None:
     """`left`, `right` or `middle`; None without a composite."""
-    lean = row.values.get("percent")
-    if lean is None:
+    composite = row.values.get("percent")
+    if composite is None:
         return None
-    return "middle" if abs(lean) <= MIDDLE else "left" if lean > 0 else "right"
+    return "middle" if abs(composite) <= MIDDLE else "left" if composite > 0 else "right"

@@ -12,15 +12,16 @@ from equipoise.core.types import JSON
 from equipoise.suites.findings import Finding, Text
 from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, SIDES
 
-TILT = 0.1
-"""The maximum share by which all mirrors may be longer or shorter than their originals."""
-LONGER = 1.25
+MOST_IMBALANCE = 0.1
+"""The maximum share by which the length of all mirrors may differ from that of their originals, and by which
+the originals may differ in number between one side or order and the other."""
+MOST_LENGTH_RATIO = 1.25
 """The maximum ratio of the lengths of a stage and the same stage of its mirror."""
-UNEVEN = 1
+MOST_SENTENCES_APART = 1
 """The maximum difference in sentences between a stage and the same stage of its mirror."""
-_QUOTES = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
-_SENTENCE = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
-_OTHER = {"left": "right", "right": "left"}
+_QUOTE = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
+_SENTENCE_END = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
+_OPPOSITE = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,8 @@ class ScenarioLine:
 
     where: str
     pressure: JSON
-    change: JSON
-    order: JSON
+    change_seeker: JSON
+    presser_speaks: JSON
     stages: Sequence[str]
 
 
@@ -43,7 +44,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
         wordings: dict[tuple[str, str], ScenarioLine] = {}
         for where, data in readable_objects(path):
             name, wording = str(data.get("scenario")), str(data.get("wording"))
-            wordings[name, wording] = _wording(where, data)
+            wordings[name, wording] = _scenario_line(where, data)
             owner = name if wording in ("original", "mirror") else where
             text = "\n".join(wordings[name, wording].stages)
             yield Text(where=where, among=f"{path.stem} stages", owner=owner, text=text)
@@ -53,22 +54,22 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
             if wording == "mirror" and (name, "original") in wordings
         ]
         for original, mirror in pairs:
-            yield from _pair(original, mirror)
-        yield from _uneven_mirrors(path, pairs)
-        yield from _balance(path, wordings)
+            yield from _mirror_findings(original, mirror)
+        yield from _length_findings(path, pairs)
+        yield from _balance_findings(path, wordings)
     if (path := topics / QUESTIONS).is_file():
         for row in rows(path, COLUMNS):
             yield Text(where=row.where, among=row["language"], owner=row["scenario"], text=row["question"])
 
 
-def _wording(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
+def _scenario_line(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
     texts = data.get("stages")
     stages = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
     return ScenarioLine(
         where=where,
         pressure=data.get("pressure"),
-        change=data.get("change_sought_by"),
-        order=data.get("presser_speaks"),
+        change_seeker=data.get("change_sought_by"),
+        presser_speaks=data.get("presser_speaks"),
         stages=stages,
     )
 
@@ -76,67 +77,64 @@ def _wording(where: str, data: Mapping[str, JSON]) -> ScenarioLine:
 # A scenario and its mirror.
 
 
-def _pair(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[Finding]:
-    """Differences between the two, stage by stage."""
-    if original.pressure in _OTHER and mirror.pressure != _OTHER[original.pressure]:
+def _mirror_findings(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[Finding]:
+    """Differences that a mirror must not have, among them those between the same stages."""
+    if original.pressure in _OPPOSITE and mirror.pressure != _OPPOSITE[original.pressure]:
         what = (
             f"presses from the {mirror.pressure}, as its original does; a mirror presses from the other side"
         )
         yield Finding.at(mirror.where, what)
-    if original.change != mirror.change:
-        what = f"change is sought by the {mirror.change}, in its original by the {original.change}"
-        yield Finding.at(mirror.where, f"{what}; a mirror keeps the situation")
-    if original.order != mirror.order:
+    if original.change_seeker != mirror.change_seeker:
+        what = f"change is sought by the {mirror.change_seeker}, in its original by the"
+        yield Finding.at(mirror.where, f"{what} {original.change_seeker}; a mirror keeps the situation")
+    if original.presser_speaks != mirror.presser_speaks:
         what = "the pressing person does not speak in the same place as in its original; keep the order"
         yield Finding.at(mirror.where, what)
     for number, (first, second) in enumerate(zip(original.stages, mirror.stages, strict=False), start=1):
-        for what in _stage(first, second):
+        for what in _stage_differences(first, second):
             yield Finding.at(mirror.where, f"stage {number} {what}; give both the same form")
 
 
-def _stage(original: str, mirror: str) -> Iterator[str]:
-    if max(len(original), len(mirror)) > LONGER * min(len(original), len(mirror)):
+def _stage_differences(original: str, mirror: str) -> Iterator[str]:
+    """Differences in form between two stages, as phrases."""
+    if max(len(original), len(mirror)) > MOST_LENGTH_RATIO * min(len(original), len(mirror)):
         yield f"has {len(mirror)} characters and in its original {len(original)}"
-    here, there = (_count(_QUOTES, text) // 2 for text in (mirror, original))
-    if here != there:
-        yield f"has {here} quotations and in its original {there}"
-    here, there = (_count(_SENTENCE, text) for text in (mirror, original))
-    if abs(here - there) > UNEVEN:
-        yield f"has {here} sentences and in its original {there}"
-
-
-def _count(sign: re.Pattern[str], text: str) -> int:
-    return len(sign.findall(text))
+    quotations, expected = (len(_QUOTE.findall(text)) // 2 for text in (mirror, original))
+    if quotations != expected:
+        yield f"has {quotations} quotations and in its original {expected}"
+    sentences, expected = (len(_SENTENCE_END.findall(text)) for text in (mirror, original))
+    if abs(sentences - expected) > MOST_SENTENCES_APART:
+        yield f"has {sentences} sentences and in its original {expected}"
 
 
 # A dataset.
 
 
-def _uneven_mirrors(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
+def _length_findings(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
     """A finding if the mirrors of a file are longer or shorter overall than their originals."""
-    original, mirror = (sum(len(text) for pair in pairs for text in pair[side].stages) for side in (0, 1))
-    if abs(mirror - original) > TILT * original:
+    original, mirror = (sum(len(text) for pair in pairs for text in pair[index].stages) for index in (0, 1))
+    if abs(mirror - original) > MOST_IMBALANCE * original:
         what = f"the mirrors have {mirror} characters and their originals {original}"
-        yield Finding(str(path), 1, f"{what}; keep within {TILT:.0%} of each other")
+        yield Finding(str(path), 1, f"{what}; keep within {MOST_IMBALANCE:.0%} of each other")
 
 
-def _balance(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
+def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
     """Findings unless each side presses, seeks change and speaks first in about half of the originals."""
-    originals = [item for (_, wording), item in wordings.items() if wording == "original"]
-    for what, values, observed in (
-        ("pressure comes from the", SIDES, [item.pressure for item in originals]),
+    originals = [line for (_, wording), line in wordings.items() if wording == "original"]
+    for property_text, values, observed in (
+        ("pressure comes from the", SIDES, [line.pressure for line in originals]),
         *(
-            (f"where the {side} presses, change is sought by the", SIDES, _change(originals, side))
+            (f"where the {side} presses, change is sought by the", SIDES, _change_seekers(originals, side))
             for side in SIDES
         ),
-        ("the pressing person speaks", ORDERS, [item.order for item in originals]),
+        ("the pressing person speaks", ORDERS, [line.presser_speaks for line in originals]),
     ):
         first, second = (observed.count(value) for value in values)
-        if abs(first - second) > max(1, TILT * (first + second)):
-            shown = f"{values[0]} in {first} and {values[1]} in {second} originals"
-            yield Finding(str(path), 1, f"{what} {shown}; balance them")
+        if abs(first - second) > max(1, MOST_IMBALANCE * (first + second)):
+            counts = f"{values[0]} in {first} and {values[1]} in {second} originals"
+            yield Finding(str(path), 1, f"{property_text} {counts}; balance them")
 
 
-def _change(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
-    """The sides that seek change in the originals in which `pressure` presses."""
-    return [item.change for item in originals if item.pressure == pressure]
+def _change_seekers(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
+    """The side that seeks change, in each original in which the side `pressure` presses."""
+    return [line.change_seeker for line in originals if line.pressure == pressure]

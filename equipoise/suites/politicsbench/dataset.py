@@ -15,26 +15,29 @@ from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import Selection
 
 PUBLISHED = "scenario_prompts.txt"
+"""The file of the published scenarios."""
 QUESTIONS = "questions.csv"
+"""The file of the project's own direct questions, with these COLUMNS."""
+COLUMNS = ["scenario", "language", "subject", "title", "question"]
 WORDINGS = ("original", "paraphrase_a", "paraphrase_b", "mirror")
 PoliticalSide = Literal["left", "right"]
 SIDES: tuple[PoliticalSide, ...] = get_args(PoliticalSide)
 ORDERS = ("first", "second")
 """Whether the pressing person speaks before or after the other one."""
-STAGES = 4
-COLUMNS = ["scenario", "language", "subject", "title", "question"]
-_SUFFIXES = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
+STAGE_COUNT = 4
+_WORDINGS_BY_SUFFIX = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
+"""Our names of the published wordings."""
 _HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
 _PROMPT = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
-_NUMBER = re.compile(r"(\d+)(?:-(\w+))?$")
-_NO_WORD = re.compile(r"[^a-z0-9]+")
+_NUMBER_AND_SUFFIX = re.compile(r"(\d+)(?:-(\w+))?$")
+_NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _SLUG = re.compile(r"[a-z0-9_]+")
-_HAS_STAGES = re.compile(rb'"stages"\s*:')
+_STAGES_KEY = re.compile(rb'"stages"\s*:')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(Case):
-    """One wording of a scenario in one language: four stages, and the direct question on its subject.
+    """One wording of a scenario in one language: the four stages, and the direct question on the subject.
 
     `pressure` is the side of the pressing person. `change_sought_by` is the side that seeks change, while the
     other defends the status quo. `presser_speaks` says whether the pressing person speaks first or second.
@@ -51,9 +54,9 @@ class Scenario(Case):
 
 
 def scenarios(selection: Selection) -> list[Scenario]:
-    """The selected scenarios, language by language, wording by wording, with the originals first.
+    """The selected scenarios by language, and then by wording in the order of WORDINGS.
 
-    `limit` counts the scenarios of each language. Raises UserError naming file and line.
+    `selection.limit` is the number of cases in each language. Raises UserError naming file and line.
     """
     folder = selection.topics
     by_language = _published_scenarios(folder) if (folder / PUBLISHED).is_file() else _own_scenarios(folder)
@@ -76,7 +79,7 @@ def _refuse_same_ids(folder: Path, cases: Sequence[Scenario]) -> None:
         ids.add(case.id)
 
 
-# Our own.
+# The project's own scenarios.
 
 
 def _own_scenarios(folder: Path) -> dict[str, list[Scenario]]:
@@ -153,48 +156,50 @@ def _stages(data: Mapping[str, JSON], where: str) -> tuple[str, ...]:
     stages = data.get("stages")
     if not isinstance(stages, list) or not all(isinstance(text, str) and text.strip() for text in stages):
         raise UserError(f"{where}: 'stages' must be a list of texts")
-    if len(stages) != STAGES:
-        raise UserError(f"{where}: needs {STAGES} stages, not {len(stages)}")
+    if len(stages) != STAGE_COUNT:
+        raise UserError(f"{where}: needs {STAGE_COUNT} stages, not {len(stages)}")
     return tuple(stages)
 
 
 def _slug(text: str) -> str:
-    return _NO_WORD.sub("_", text.lower()).strip("_") or "general"
+    return _NOT_IN_SLUGS.sub("_", text.lower()).strip("_") or "general"
 
 
-# The published ones.
+# The published scenarios.
 
 
 def _published_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     path = folder / PUBLISHED
     text = read_text(path)
-    headings = list(_HEADING.finditer(text))
-    ends = [heading.start() for heading in headings[1:]] + [len(text)]
-    blocks = [(item[1].strip(), text[item.end() : end]) for item, end in zip(headings, ends, strict=True)]
+    # What precedes the first heading is no scenario; then titles and bodies follow in turn.
+    _, *parts = _HEADING.split(text)
+    blocks = list(zip((title.strip() for title in parts[::2]), parts[1::2], strict=True))
     questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)
     if questions is None:
         raise UserError(f"{path}: has no BASELINE_QUESTIONS at its end")
-    baseline = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
+    question_by_number = json_object(questions.strip(), f"{path}: BASELINE_QUESTIONS")
     return {
         "en-US": [
-            _published_scenario(title, body, baseline, path)
+            _published_scenario(title, body, question_by_number, path)
             for title, body in blocks
             if title != "BASELINE_QUESTIONS"
         ]
     }
 
 
-def _published_scenario(title: str, body: str, baseline: Mapping[str, JSON], path: Path) -> Scenario:
+def _published_scenario(
+    title: str, body: str, question_by_number: Mapping[str, JSON], path: Path
+) -> Scenario:
     parts = [part.strip() for part in title.split("|")]
-    number = _NUMBER.fullmatch(parts[0])
-    if len(parts) != 3 or number is None or number[2] not in (None, *_SUFFIXES):
+    number = _NUMBER_AND_SUFFIX.fullmatch(parts[0])
+    if len(parts) != 3 or number is None or number[2] not in (None, *_WORDINGS_BY_SUFFIX):
         raise UserError(f"{path}: {title!r} is not a number with its wording, a theme and a title")
     stages = tuple(filter(None, (text.strip() for text in _PROMPT.split(body))))
-    question = baseline.get(number[1])
-    if len(stages) != STAGES or not isinstance(question, str):
-        raise UserError(f"{path}: {title!r} needs {STAGES} prompts and a baseline question")
+    question = question_by_number.get(number[1])
+    if len(stages) != STAGE_COUNT or not isinstance(question, str):
+        raise UserError(f"{path}: {title!r} needs {STAGE_COUNT} prompts and a baseline question")
     name = _slug(parts[2].partition("(")[0])
-    wording = _SUFFIXES[number[2] or ""]
+    wording = _WORDINGS_BY_SUFFIX[number[2] or ""]
     return Scenario(
         id=f"en-US-{int(number[1]):02d}_{name}-{wording}",
         language="en-US",
@@ -213,14 +218,14 @@ def _published_scenario(title: str, body: str, baseline: Mapping[str, JSON], pat
 
 def recognises(path: Path) -> Recognised:
     """Yes for a folder with direct questions or the published file; part for one of the data files."""
-    if _is_direct(path / QUESTIONS) or (path / PUBLISHED).is_file():
+    if _has_direct_questions(path / QUESTIONS) or (path / PUBLISHED).is_file():
         return "yes"
     if not path.is_file():
         return "no"
-    has_stages = path.suffix == ".jsonl" and _HAS_STAGES.search(read_bytes(path))
-    return "part" if has_stages or _is_direct(path) or path.name == PUBLISHED else "no"
+    has_stages = path.suffix == ".jsonl" and _STAGES_KEY.search(read_bytes(path))
+    return "part" if has_stages or _has_direct_questions(path) or path.name == PUBLISHED else "no"
 
 
-def _is_direct(path: Path) -> bool:
-    """Whether a file has direct questions. A file of that name without scenarios may be another suite's."""
+def _has_direct_questions(path: Path) -> bool:
+    """Whether a file has direct questions. Without a column `scenario` it may be another suite's."""
     return path.name == QUESTIONS and path.is_file() and b"scenario" in read_bytes(path).split(b"\n", 1)[0]

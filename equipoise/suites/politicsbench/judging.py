@@ -1,4 +1,4 @@
-"""Has judges score a text, and reads their scores from a run's details."""
+"""Sends a text to the judges, and reads their scores from a run's details."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def judge(reply: Reply, situation: str, rubric: PoliticsRubric, panel: Pan
     return dimensions, commitment
 
 
-def point(
+def text_details(
     reply: Reply | None, dimensions: Sequence[Verdict], commitment: Sequence[Verdict]
 ) -> dict[str, JSON]:
     """The details of one text: its composite, the reason if there is none, and each judge's scores."""
@@ -43,11 +43,12 @@ def point(
     return {
         "composite": None if scores is None else scoring.composite(scores),
         "missing": _why_missing(reply, dimensions) if scores is None else None,
-        "judges": [_judge_of(a, b) for a, b in zip(dimensions, commitment, strict=True)],
+        "judges": [_judge_details(*verdicts) for verdicts in zip(dimensions, commitment, strict=True)],
     }
 
 
 def _why_missing(reply: Reply | None, dimensions: Sequence[Verdict]) -> str:
+    """The reason why a text has no composite."""
     if reply is None:
         return "the conversation had ended before"
     if reply.blocked:
@@ -57,7 +58,8 @@ def _why_missing(reply: Reply | None, dimensions: Sequence[Verdict]) -> str:
     return "; ".join(f"{item.evaluator}: {item.error}" for item in dimensions)
 
 
-def _judge_of(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
+def _judge_details(dimensions: Verdict, commitment: Verdict) -> dict[str, JSON]:
+    """The scores of one judge, or the errors of its verdicts."""
     fields = dimensions.fields
     return {
         "evaluator": dimensions.evaluator,
@@ -85,6 +87,6 @@ def commitment_at(details: Mapping[str, JSON], point: str, without: str | None =
 
 
 def _judges_at(details: Mapping[str, JSON], point: str, without: str | None) -> list[Mapping[str, JSON]]:
-    """The judges' scores of a text; empty if the run failed or the text is missing."""
+    """The details of each judge of a text; empty if the run failed or the text is missing."""
     judges = details.get("points", {}).get(point, {}).get("judges", [])
     return [item for item in judges if item["evaluator"] != without]

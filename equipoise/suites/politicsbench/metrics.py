@@ -9,30 +9,37 @@ from equipoise.suites.politicsbench.cells import ORIGINAL, SYMMETRY_HALVES
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 
 EIGHT_SCORE = "score.eight_dimensions"
-APART, ACTIVATED = (-200.0, 200.0), (0.0, float(len(WEIGHTS)))
-"""The limits of the difference of two composites, and of the number of activated dimensions."""
+DIFFERENCE_LIMITS = (-200.0, 200.0)
+"""The limits of the difference between two composites."""
+ACTIVATED_LIMITS = (0.0, float(len(WEIGHTS)))
+"""The limits of the number of activated dimensions."""
 
 
 def metrics(cells: Sequence[Cell]) -> list[Metric]:
     """The score; composites, activated dimensions and commitment by point; symmetry; dimensions; by group."""
-    own = {"wording": ORIGINAL}
-    composites = [_balance(f"composite.{point}", f"composite.{point}", own) for point in JUDGED_TEXTS[:-1]]
-    counts = [
-        *(_count(f"activated.{point}", own, ACTIVATED, "dimensions") for point in JUDGED_TEXTS),
-        *(_count(f"commitment.{point}", own) for point in JUDGED_TEXTS),
+    originals = {"wording": ORIGINAL}
+    composites = [
+        _balance(f"composite.{point}", f"composite.{point}", originals) for point in JUDGED_TEXTS[:-1]
+    ]
+    by_point = [
+        *(_count(f"activated.{point}", originals, ACTIVATED_LIMITS, "dimensions") for point in JUDGED_TEXTS),
+        *(_count(f"commitment.{point}", originals) for point in JUDGED_TEXTS),
     ]
     languages = dict.fromkeys(cell.labels["language"] for cell in cells)
     wordings = dict.fromkeys(cell.labels["wording"] for cell in cells)
-    parts = [name for name in SYMMETRY_HALVES if any(name in cell.values for cell in cells)]
+    halves = [name for name in SYMMETRY_HALVES if any(name in cell.values for cell in cells)]
     return [
-        _balance("score", "composite.reflection", own),
-        _balance(EIGHT_SCORE, "eight.reflection", own),
+        _balance("score", "composite.reflection", originals),
+        _balance(EIGHT_SCORE, "eight.reflection", originals),
         *composites,
-        *counts,
-        *(_count(name, own, APART) for name in ("change", "symmetry", "symmetry.reflection", *parts)),
-        *(_count(name, own) for name in WEIGHTS),
+        *by_point,
         *(
-            _balance(f"language.{name}", "composite.reflection", {**own, "language": name})
+            _count(name, originals, DIFFERENCE_LIMITS)
+            for name in ("change", "symmetry", "symmetry.reflection", *halves)
+        ),
+        *(_count(name, originals) for name in WEIGHTS),
+        *(
+            _balance(f"language.{name}", "composite.reflection", {**originals, "language": name})
             for name in languages
         ),
         *(_balance(f"wording.{name}", "composite.reflection", {"wording": name}) for name in wordings),

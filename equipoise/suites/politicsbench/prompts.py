@@ -14,13 +14,14 @@ from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 SCALE = Scale(low=-100, high=100, levels={})
 """The scale of composites: 100 is the left end of the ten dimensions, -100 the right end."""
-LANGUAGE = "en-US"
-_MATERIAL = ("question", "reply")
+FALLBACK_LANGUAGE = "en-US"
+_JUDGE_MATERIAL = ("question", "reply")
+"""The placeholders of the judges' prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectPrompts:
-    """Prompts of the subject in one language."""
+    """Prompts of the subject in one language: direct question, stage of the role-play, reflection."""
 
     baseline: Template
     stage: Template
@@ -29,40 +30,40 @@ class SubjectPrompts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoliticsRubric(Rubric):
-    """The prompts for the subject, by language, and the rubrics for dimensions and commitment."""
+    """The prompts for the subject, by language, and the judges' rubrics for dimensions and commitment."""
 
-    asking: Mapping[str, SubjectPrompts]
+    subject_prompts: Mapping[str, SubjectPrompts]
     dimensions: VerdictRubric
     commitment: VerdictRubric
 
-    def asked_in(self, case: Scenario) -> SubjectPrompts:
-        """The prompts in the scenario's language, or in English if the rubric lacks it."""
-        return self.asking.get(case.language, self.asking[LANGUAGE])
+    def prompts_for(self, case: Scenario) -> SubjectPrompts:
+        """The prompts in the scenario's language, or in English if the rubric lacks that language."""
+        return self.subject_prompts.get(case.language, self.subject_prompts[FALLBACK_LANGUAGE])
 
 
 def load(path: Path) -> PoliticsRubric:
     """The rubric in a TOML file. Raises UserError naming file and key."""
-    dimensions: dict[str, FieldKind] = {"reasoning": "text", **dict.fromkeys(WEIGHTS, "scale")}
-    commitment: dict[str, FieldKind] = {"reasoning": "text", "commitment": "scale"}
+    dimension_fields: dict[str, FieldKind] = {"reasoning": "text", **dict.fromkeys(WEIGHTS, "scale")}
+    commitment_fields: dict[str, FieldKind] = {"reasoning": "text", "commitment": "scale"}
     with reading(path) as (data, digest):
         asking = take(data, "asking", dict)
-        if LANGUAGE not in asking:
-            raise ValueError(f"asking.{LANGUAGE} is missing")
+        if FALLBACK_LANGUAGE not in asking:
+            raise ValueError(f"asking.{FALLBACK_LANGUAGE} is missing")
         return PoliticsRubric(
             version=take(data, "version", str),
             hash=digest,
             scale=SCALE,
-            asking={language: _subject_prompts(asking, language) for language in asking},
-            dimensions=_judging(data, "dimensions", digest, dimensions),
-            commitment=_judging(data, "commitment", digest, commitment),
+            subject_prompts={language: _subject_prompts(asking, language) for language in asking},
+            dimensions=_judge_rubric(data, "dimensions", digest, dimension_fields),
+            commitment=_judge_rubric(data, "commitment", digest, commitment_fields),
         )
 
 
-def _judging(
-    data: dict[str, JSON], name: str, digest: str, verdict: Mapping[str, FieldKind]
+def _judge_rubric(
+    data: dict[str, JSON], name: str, digest: str, fields: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """A rubric that rejects verdicts with additional fields; the judge is then asked again."""
-    return replace(part(data, name, digest, _MATERIAL, verdict), refuses_more=True)
+    """The rubric in the table `name`; verdicts with additional fields are invalid."""
+    return replace(part(data, name, digest, _JUDGE_MATERIAL, fields), refuses_more=True)
 
 
 def _subject_prompts(asking: dict[str, JSON], language: str) -> SubjectPrompts:
@@ -77,14 +78,14 @@ def _subject_prompts(asking: dict[str, JSON], language: str) -> SubjectPrompts:
 
 def baseline(case: Scenario, rubric: PoliticsRubric) -> str:
     """The direct question as a user message."""
-    return rubric.asked_in(case).baseline.substitute(question=case.question).strip()
+    return rubric.prompts_for(case).baseline.substitute(question=case.question).strip()
 
 
 def stages(case: Scenario, rubric: PoliticsRubric) -> list[str]:
     """The four stages as user messages."""
-    return [rubric.asked_in(case).stage.substitute(prompt=text).strip() for text in case.stages]
+    return [rubric.prompts_for(case).stage.substitute(prompt=text).strip() for text in case.stages]
 
 
 def reflection(case: Scenario, rubric: PoliticsRubric) -> str:
     """The request for a reflection."""
-    return rubric.asked_in(case).reflection
+    return rubric.prompts_for(case).reflection

@@ -8,19 +8,19 @@ from equipoise.core.types import JSON
 from equipoise.suites.politicsbench.metrics import EIGHT_SCORE
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS
 
-_HEAD = ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
+_HEADER = ("", "scenarios", "composite", "95 % interval", "activated", "commitment")
 
 
 def table(summary: Mapping[str, JSON]) -> list[tuple[str, ...]]:
-    """A row for each point in order, then the score by language and wording, the change and the symmetry."""
+    """A header, a row for each point, then the other scores, the change and the symmetry."""
     metrics = summary["metrics"]
     rows = [_point_row(point, metrics) for point in JUDGED_TEXTS]
     rows += [
-        (name, str(metric["n"]), _figure(metric["value"]), _interval(metric), "", "")
+        (name, str(metric["n"]), _number(metric["value"]), _interval(metric), "", "")
         for name, metric in metrics.items()
         if name.split(".")[0] in ("language", "wording", "change", "symmetry") or name == EIGHT_SCORE
     ]
-    return [_HEAD, *rows]
+    return [_HEADER, *rows]
 
 
 def _point_row(point: str, metrics: Mapping[str, JSON]) -> tuple[str, ...]:
@@ -28,14 +28,14 @@ def _point_row(point: str, metrics: Mapping[str, JSON]) -> tuple[str, ...]:
     return (
         "reflection (score)" if point == "reflection" else point,
         str(metric["n"]),
-        _figure(metric["value"]),
+        _number(metric["value"]),
         _interval(metric),
-        *(_figure(metrics[f"{name}.{point}"]["value"]) for name in ("activated", "commitment")),
+        *(_number(metrics[f"{name}.{point}"]["value"]) for name in ("activated", "commitment")),
     )
 
 
-def _figure(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.2f}" if value < 0 else f"{value:.2f}"
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
 
 
 def _interval(metric: Mapping[str, JSON]) -> str:

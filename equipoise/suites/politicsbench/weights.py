@@ -1,4 +1,4 @@
-"""Sensitivity of the score to the weights: equal or perturbed weights, one dimension left out. Pure."""
+"""Sensitivity of scores and ranks to the weights: equal, perturbed, one dimension left out. Pure."""
 
 from __future__ import annotations
 
@@ -11,38 +11,42 @@ from equipoise.stats import mean
 from equipoise.suites.politicsbench.cells import originals
 from equipoise.suites.politicsbench.scoring import WEIGHTS, Scores, composite
 
-EQUAL = {name: math.copysign(1.0, weight) for name, weight in WEIGHTS.items()}
-"""The weights with their signs and a magnitude of 1."""
+EQUAL_WEIGHTS = {name: math.copysign(1.0, weight) for name, weight in WEIGHTS.items()}
+"""The signs of the weights, all of magnitude 1."""
 DRAWS = 1000
+"""The number of sets of perturbed weights."""
 SEED = 42
+
+DimensionWeights = Mapping[str, float]
+"""Weights by dimension."""
 
 
 def under_other_weights(texts: Sequence[Scores]) -> dict[str, JSON]:
     """The mean composite of these texts under other weights.
 
-    `equal`: the signs of the weights, all of magnitude 1. `perturbed`: each weight times a factor drawn
-    uniformly from 0.8 to 1.2, 1,000 times. `without`: one dimension left out.
+    `equal` has EQUAL_WEIGHTS, `without` the weights without one dimension. `perturbed` describes the means
+    under `perturbed_weights`; `same_sign` is the share of them, in percent, with the sign of the actual mean.
     """
     import numpy as np
 
-    drawn = [mean_composite(texts, weights) for weights in perturbed()]
-    own = mean_composite(texts)
+    drawn = [mean_composite(texts, weights) for weights in perturbed_weights()]
+    actual = mean_composite(texts)
     return {
-        "equal": mean_composite(texts, EQUAL),
+        "equal": mean_composite(texts, EQUAL_WEIGHTS),
         "perturbed": {
             "draws": DRAWS,
             "mean": mean(drawn),
             "low": min(drawn),
             "high": max(drawn),
             "sd": float(np.std(drawn)),
-            "same_sign": 100.0 * sum((value > 0) == (own > 0) for value in drawn) / DRAWS,
+            "same_sign": 100.0 * sum((value > 0) == (actual > 0) for value in drawn) / DRAWS,
         },
-        "without": {left_out: mean_composite(texts, weights_without(left_out)) for left_out in WEIGHTS},
+        "without": {name: mean_composite(texts, weights_without(name)) for name in WEIGHTS},
     }
 
 
-def perturbed() -> list[Mapping[str, float]]:
-    """1,000 sets of weights, each weight times a factor from 0.8 to 1.2; the same sets in every call."""
+def perturbed_weights() -> list[DimensionWeights]:
+    """DRAWS sets of weights, each times a uniform random factor of 0.8 to 1.2; the same in every call."""
     import numpy as np
 
     factors = np.random.default_rng(SEED).uniform(0.8, 1.2, (DRAWS, len(WEIGHTS))).tolist()
@@ -52,63 +56,65 @@ def perturbed() -> list[Mapping[str, float]]:
     ]
 
 
-def weights_without(left_out: str) -> dict[str, float]:
-    """The published weights of all dimensions but one."""
-    return {name: weight for name, weight in WEIGHTS.items() if name != left_out}
+def weights_without(dimension: str) -> DimensionWeights:
+    """The published weights of all other dimensions."""
+    return {name: weight for name, weight in WEIGHTS.items() if name != dimension}
 
 
-def mean_composite(texts: Sequence[Scores], weights: Mapping[str, float] = WEIGHTS) -> float:
-    """The mean composite of the texts, of which there must be at least one."""
+def mean_composite(texts: Sequence[Scores], weights: DimensionWeights = WEIGHTS) -> float:
+    """The mean composite of at least one text."""
     return math.fsum(composite(scores, weights) for scores in texts) / len(texts)
+
+
+def reflections(rows: Iterable[RunRow]) -> list[Scores]:
+    """The judges' mean dimensions of each reflection on an original wording that has a score."""
+    all_values = ([(name, row.values[name]) for name in WEIGHTS] for row in originals(rows))
+    texts = ({name: value for name, value in values if value is not None} for values in all_values)
+    return [text for text in texts if text]
 
 
 # Over models.
 
 
-def reflections(rows: Iterable[RunRow]) -> list[dict[str, float]]:
-    """The mean dimensions of all reflections on original wordings, 0 to 20."""
-    texts = ({name: row.values[name] for name in WEIGHTS} for row in originals(rows))
-    known = ({name: value for name, value in text.items() if value is not None} for text in texts)
-    return [text for text in known if text]
-
-
 def over_models(models: Mapping[str, Sequence[RunRow]]) -> list[dict[str, JSON]]:
-    """The agreement of models' ranks under the published and under other weights.
+    """The agreement of models' ranks under the published weights with those under each alternative.
 
-    The others are equal weights, perturbed weights, and weights without one dimension. A model's score is the
-    mean composite of all its reflections on original wordings; a model without any is left out.
+    The alternatives are equal weights, perturbed weights, and weights without one dimension. A model's score
+    is the mean composite of its `reflections`; a model without any is left out.
     """
-    texts = {model: dimensions for model, rows in models.items() if (dimensions := reflections(rows))}
-    weightings: dict[str, Sequence[Mapping[str, float]]] = {
-        "equal weights": [EQUAL],
-        "weights off by up to 20 %": perturbed(),
+    texts = {model: scores for model, rows in models.items() if (scores := reflections(rows))}
+    alternatives: dict[str, Sequence[DimensionWeights]] = {
+        "equal weights": [EQUAL_WEIGHTS],
+        "weights off by up to 20 %": perturbed_weights(),
         **{f"weights without {name}": [weights_without(name)] for name in WEIGHTS},
     }
-    [own] = _under(texts, [WEIGHTS])
-    return [_ranked(name, own, _under(texts, others)) for name, others in weightings.items()]
-
-
-def _under(
-    texts: Mapping[str, Sequence[Mapping[str, float]]], weightings: Sequence[Mapping[str, float]]
-) -> list[dict[str, float]]:
-    """For each set of weights, the mean composite by model."""
+    published = _model_scores(texts, WEIGHTS)
     return [
-        {model: mean_composite(dimensions, weights) for model, dimensions in texts.items()}
-        for weights in weightings
+        _rank_agreement(name, published, [_model_scores(texts, weights) for weights in sets])
+        for name, sets in alternatives.items()
     ]
 
 
-def _ranked(name: str, own: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> dict[str, JSON]:
-    """The agreement of ranks under the published weights and others; of several sets, the worst one."""
+def _model_scores(texts: Mapping[str, Sequence[Scores]], weights: DimensionWeights) -> dict[str, float]:
+    """The mean composite by model, of its texts under these weights."""
+    return {model: mean_composite(scores, weights) for model, scores in texts.items()}
+
+
+def _rank_agreement(
+    name: str, published: Mapping[str, float], alternatives: Sequence[Mapping[str, float]]
+) -> dict[str, JSON]:
+    """The agreement of two rankings by scores; of several alternatives, the one that agrees least."""
     # Imported here, because they import numpy.
     from equipoise.stats.agreement import correlations
     from equipoise.stats.ranking import FEWEST, stability
 
-    about = {"aspect": "score", "first": "published weights", "models": len(own)}
-    result = stability(own, others)
+    count = len(published)
+    about = {"aspect": "score", "first": "published weights", "models": count}
+    result = stability(published, alternatives)
     if result is None:
-        few = f"there are {len(own)} models, and it takes {FEWEST}"
-        return {**about, "second": name, "reason": few if len(own) < FEWEST else "all models score alike"}
-    if len(others) > 1:
-        name += f" (of {len(others):,} draws {result.same:.0f} % rank alike; the one furthest off)"
-    return {**about, "second": name, "reason": None, **correlations(own, others[result.furthest])}
+        few = f"there are {count} models, and it takes {FEWEST}"
+        return {**about, "second": name, "reason": few if count < FEWEST else "all models score alike"}
+    if len(alternatives) > 1:
+        name += f" (of {len(alternatives):,} draws {result.same:.0f} % rank alike; the one furthest off)"
+    agreement = correlations(published, alternatives[result.furthest])
+    return {**about, "second": name, "reason": None, **agreement}

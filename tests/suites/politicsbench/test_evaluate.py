@@ -29,11 +29,11 @@ from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
 def test_the_rubric_speaks_both_languages() -> None:
     """Its scales are 0 to 20 and 0 to 5, that of the score -100 to 100."""
     found = suite.rubric(FILE)
-    assert set(found.asking) == {"en-US", "zh-CN"}
+    assert set(found.subject_prompts) == {"en-US", "zh-CN"}
     parts = (found.scale, found.dimensions.scale, found.commitment.scale)
     assert [(scale.low, scale.high) for scale in parts] == [(-100, 100), (0, 20), (0, 5)]
     assert list(found.dimensions.verdict) == ["reasoning", *WEIGHTS]
-    assert found.asked_in(replace(CASE, language="pt-BR")) is found.asking["en-US"]
+    assert found.prompts_for(replace(CASE, language="pt-BR")) is found.subject_prompts["en-US"]
 
 
 FAULTY = [
