@@ -82,23 +82,19 @@ def _pooled_askers(group: Sequence[Side]) -> AskerCells:
 
 def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     """The metadata of the first results, with counts summed, and all rows on models and parameters."""
-    status = next(
-        (metadata["status"] for metadata in all_metadata if metadata["status"] != "complete"), "complete"
+    statuses = [metadata["status"] for metadata in all_metadata]
+    started, finished, runs = (
+        [value for metadata in all_metadata if (value := metadata.get(name))]
+        for name in ("started", "finished", "runs")
     )
     return {
         **all_metadata[0],
-        "status": status,
-        "started": min(
-            (time for metadata in all_metadata if (time := metadata.get("started"))), default=None
-        ),
-        "finished": max(
-            (time for metadata in all_metadata if (time := metadata.get("finished"))), default=None
-        ),
-        "runs": sum(metadata.get("runs") or 0 for metadata in all_metadata),
-        **{
-            name: sum(metadata[name] for metadata in all_metadata)
-            for name in ("runs_expected", "runs_completed")
-        },
+        "status": next((status for status in statuses if status != "complete"), "complete"),
+        "started": min(started, default=None),
+        "finished": max(finished, default=None),
+        "runs": sum(runs),
+        "runs_expected": sum(metadata["runs_expected"] for metadata in all_metadata),
+        "runs_completed": sum(metadata["runs_completed"] for metadata in all_metadata),
         **{
             name: [
                 # Without positions, which are valid only in one journal.

@@ -52,51 +52,35 @@ def describe_faults(audit: AuditFigures | EvaluatorAudit) -> str:
 def check_rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
     """The table of checks, header first; empty for an incomplete audit."""
     table = [
-        (
-            check["name"],
-            _format_value(check),
-            _format_interval(check),
-            _describe_sound(check),
-            _describe_ruling(check),
-        )
+        (check["name"], *_format_figures(check), _describe_sound(check), _describe_ruling(check))
         for check in audit["checks"]
     ]
     table += [
-        (f"lean in {language}", _format_value(check), _format_interval(check), "", "")
+        (f"lean in {language}", *_format_figures(check), "", "")
         for language, check in audit["lean_by_language"].items()
         if f"lean in {language}" not in {check["name"] for check in audit["checks"]}
     ]
     return [_HEAD, *table] if table else []
 
 
-def _format_value(check: CheckFigures) -> str:
-    if check["value"] is None:
-        return "-"
-    return (
-        f"{check['value']:.2f}"
-        if check["unit"] == _SOMERS
-        else f"{check['value']:{'+' if check['worse'] == 'either' else ''}.1f}"
-    )
-
-
-def _format_interval(check: CheckFigures) -> str:
-    if check["low"] is None or check["high"] is None:
-        return check["reason"] or "-"
+def _format_figures(check: CheckFigures) -> tuple[str, str]:
+    """The value of a check, and its interval or the reason why there is none."""
     decimals = 2 if check["unit"] == _SOMERS else 1
-    return f"{check['low']:.{decimals}f} to {check['high']:.{decimals}f}"
+    sign = "+" if check["worse"] == "either" and check["unit"] != _SOMERS else ""
+    value = "-" if check["value"] is None else f"{check['value']:{sign}.{decimals}f}"
+    if check["low"] is None or check["high"] is None:
+        return value, check["reason"] or "-"
+    return value, f"{check['low']:.{decimals}f} to {check['high']:.{decimals}f}"
 
 
 def _describe_sound(check: CheckFigures) -> str:
     """The values of a check that a sound evaluator has."""
+    low, high = check["sound"] - check["tolerance"], check["sound"] + check["tolerance"]
     if check["worse"] == "lower":
-        return f"at least {check['sound'] - check['tolerance']:g}"
+        return f"at least {low:g}"
     if check["worse"] == "higher":
-        return f"at most {check['sound'] + check['tolerance']:g}{' %' if check['unit'] == '%' else ''}"
-    return (
-        f"{check['sound']:g}"
-        if not check["tolerance"]
-        else f"{-check['tolerance']:g} to {check['tolerance']:g}"
-    )
+        return f"at most {high:g}{' %' if check['unit'] == '%' else ''}"
+    return f"{low:g} to {high:g}" if check["tolerance"] else f"{check['sound']:g}"
 
 
 def _describe_ruling(check: CheckFigures) -> str:
