@@ -76,7 +76,7 @@ def backtranslate(
     sections.refuse_other_version(path, results.data)
     rubric = results.suite.rubric(rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd()))
     if isinstance(rubric, VerdictRubric) and "about" in results.metadata:
-        rubric = rubric.on(About(**results.metadata["about"]))
+        rubric = rubric.with_about(About(**results.metadata["about"]))
     texts = backtranslate.draw_sample(results, targets, sample, seed)
     prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)

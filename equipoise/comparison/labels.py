@@ -12,7 +12,7 @@ from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
-from equipoise.judge.rubric import lean
+from equipoise.judge.rubric import read_lean
 from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import CorrectedEstimate
 from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
@@ -63,7 +63,7 @@ def _values_by_person(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[s
 def _label(row: Mapping[str, JSON], person: str) -> Label:
     score, outcome, leaning = (row.get(key, {}).get(person) for key in KEYS.values())
     refused = None if outcome is None else outcome == REFUSED
-    return Label(score=score, refused=refused, lean=lean({"lean": leaning}))
+    return Label(score=score, refused=refused, lean=read_lean({"lean": leaning}))
 
 
 def corrected_figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:

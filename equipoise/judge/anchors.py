@@ -23,7 +23,7 @@ Mirrors = Sequence[tuple[str, str]]
 class Anchor:
     """One text to judge, or several that are judged together; its suite makes prompts of `material`.
 
-    `bounds` maps each aspect of a verdict to the (low, high) of a right number for it, in points or percent.
+    `bounds` maps each aspect of a verdict to (low, high), in points of 100, within which it is right.
     Anchors of the same `topic` and `kind` say the same in every `language`. An injection is a text that
     argues with its judge. It is appended to another anchor of its topic and language, whose kind is `host`.
     `about` replaces the rubric's description of the questions.

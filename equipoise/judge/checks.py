@@ -21,33 +21,33 @@ LEVEL = 0.05
 LEAN_SHARE = 0.4
 """The share of LEVEL for the check of the lean, the fault that matters most. The others divide the rest."""
 LEAN_WITH_PARTS_SHARE = 0.25
-"""The lean's share if leans by language or topic are checked too. These divide as much again."""
-PARTS = ("lean in", "lean on")
-"""Prefixes of the names of such checks: of the lean in one language, and on one topic."""
+"""The share for the lean if leans by language or topic are checked too, which divide the same share."""
+LEAN_PART_PREFIXES = ("lean in", "lean on")
+"""How the names of checks of the lean in one language, and on one topic, begin."""
 
 
 def lean_by_language(judged: Sequence[Judged], mirrors: Mirrors) -> dict[str, Check]:
     """The lean in each language alone, for information: these checks have no level, so they find no fault."""
     return {
-        language: mean_check("lean", leans(of_aspects(judged, SCORE), mirrors, language))
+        language: mean_check("lean", leans(with_aspects(judged, SCORE), mirrors, language))
         for language in dict.fromkeys(item.language for item in judged)
     }
 
 
 def with_levels(checks: Iterable[Check]) -> tuple[Check, ...]:
     """The checks that have data, each with its part of LEVEL (weighted Bonferroni)."""
-    measured = [check for check in checks if check.n]
-    shares = _shares({_weight_class(check) for check in measured})
-    counts = Counter(map(_weight_class, measured))
+    with_data = [check for check in checks if check.n]
+    shares = _shares({_weight_class(check) for check in with_data})
+    counts = Counter(map(_weight_class, with_data))
     return tuple(
         replace(check, level=LEVEL * shares[_weight_class(check)] / counts[_weight_class(check)])
-        for check in measured
+        for check in with_data
     )
 
 
 def _weight_class(check: Check) -> str:
-    """The class whose checks divide a share of LEVEL: "lean", "part" (a lean in PARTS) or "other"."""
-    return "other" if not check.is_lean else "part" if check.name.startswith(PARTS) else "lean"
+    """The class whose checks divide a share of LEVEL: "lean", "part" (by LEAN_PART_PREFIXES) or "other"."""
+    return "other" if not check.is_lean else "part" if check.name.startswith(LEAN_PART_PREFIXES) else "lean"
 
 
 def _shares(kinds: Collection[str]) -> dict[str, float]:
@@ -64,11 +64,11 @@ Key = tuple[str, str, str]
 """Topic, language, kind."""
 
 
-def over_repeats(judged: Iterable[Judged], of: Callable[[Judged], float | None]) -> dict[Key, float]:
-    """The mean of a number over an anchor's repeats; `of` returns it, or None for an invalid verdict."""
+def over_repeats(judged: Iterable[Judged], number_of: Callable[[Judged], float | None]) -> dict[Key, float]:
+    """The mean over each anchor's repeats of `number_of` the verdict, which is None for an invalid one."""
     scores: defaultdict[Key, list[float]] = defaultdict(list)
     for item in judged:
-        if (value := of(item)) is not None:
+        if (value := number_of(item)) is not None:
             scores[key_of(item)].append(value)
     return {key: sum(values) / len(values) for key, values in scores.items()}
 
@@ -83,8 +83,8 @@ def score_of(item: Judged) -> float | None:
     return item.score
 
 
-def off_bounds(item: Judged) -> float | None:
-    """The distance of a score from its bounds: positive above, negative below, 0 within; None if invalid."""
+def distance_from_bounds(item: Judged) -> float | None:
+    """The score's distance from its bounds: positive above, negative below, 0 within; None if invalid."""
     return None if item.score is None else item.score - min(max(item.score, item.low), item.high)
 
 
@@ -99,40 +99,40 @@ def contrast(judged: Sequence[Judged], first: str, second: str) -> list[Observat
 
 
 def leans(judged: Sequence[Judged], mirrors: Mirrors, language: str | None = None) -> list[Observation]:
-    """The score of the text for one side minus that for the other, by topic and language.
+    """The score of the text for one side minus that of its mirror, by topic and language.
 
-    It is the mean over the pairs of `mirrors`. With `language`, only that language is included.
+    Each is the mean over the pairs of `mirrors`. With `language`, only that language is included.
     """
     differences = defaultdict[tuple[str, str], list[float]](list)
     for pair in mirrors:
-        for one in contrast(judged, *pair):
-            if language in (None, one.stratum):
-                differences[one.cluster, one.stratum].append(one.value)
+        for observation in contrast(judged, *pair):
+            if language in (None, observation.stratum):
+                differences[observation.cluster, observation.stratum].append(observation.value)
     return [
         Observation(cluster=topic, stratum=stratum, value=sum(values) / len(values))
         for (topic, stratum), values in differences.items()
     ]
 
 
-def excess(judged: Sequence[Judged]) -> list[Observation]:
-    """The mean of `off_bounds`, by topic."""
+def bound_excesses(judged: Sequence[Judged]) -> list[Observation]:
+    """The mean distance of scores from their bounds, by topic."""
     by_topic = defaultdict[str, list[float]](list)
-    for (topic, _, _), value in over_repeats(judged, off_bounds).items():
+    for (topic, _, _), value in over_repeats(judged, distance_from_bounds).items():
         by_topic[topic].append(value)
-    return [observed(topic, values) for topic, values in by_topic.items()]
+    return [topic_observation(topic, values) for topic, values in by_topic.items()]
 
 
-def of_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
-    """The numbers for these aspects."""
+def with_aspects(judged: Sequence[Judged], *aspects: str) -> list[Judged]:
+    """The numbers that verdicts have for these aspects."""
     return [item for item in judged if item.aspect in aspects]
 
 
-def each_aspect_apart(item: Judged) -> Judged:
+def with_aspect_in_kind(item: Judged) -> Judged:
     """The number with its aspect made part of its kind, so that aspects are averaged separately."""
     return replace(item, kind=f"{item.kind} {item.aspect}")
 
 
-def observed(topic: str, values: Sequence[float]) -> Observation:
+def topic_observation(topic: str, values: Sequence[float]) -> Observation:
     """The mean of values as the observation of a topic, without strata."""
     return Observation(cluster=topic, stratum="", value=sum(values) / len(values))
 
@@ -153,7 +153,7 @@ def mean_check(
 
     The null hypothesis is a mean within `tolerance` of `sound`, in the direction `worse`.
     """
-    estimate, degrees = linearise(observations, 0.95)
+    estimate, degrees_of_freedom = linearise(observations, 0.95)
     return Check(
         name=name,
         value=estimate.value,
@@ -164,33 +164,29 @@ def mean_check(
         sound=sound,
         tolerance=tolerance,
         worse=worse,
-        p=_p(estimate, degrees, observations, sound, tolerance, worse),
+        p=_p_value(estimate, degrees_of_freedom, sound, tolerance, worse),
         reason=estimate.reason,
     )
 
 
-def _p(
-    estimate: Estimate,
-    degrees: float,
-    observations: Sequence[Observation],
-    sound: float,
-    tolerance: float,
-    worse: str,
+def _p_value(
+    estimate: Estimate, degrees_of_freedom: float, sound: float, tolerance: float, worse: str
 ) -> float | None:
+    """The probability of an estimate as bad from a sound evaluator; None for fewer than two topics."""
     if estimate.value is None or estimate.n < 2:
         return None
-    beyond = _over_tolerance(estimate.value - sound, tolerance, worse)
-    sides = 2 if worse == "either" else 1
+    excess = _excess_over_tolerance(estimate.value - sound, tolerance, worse)
+    tails = 2 if worse == "either" else 1
     if estimate.se is None:
-        # All are equal, so no standard error can be estimated: the sign test.
-        return min(1.0, sides * 0.5**estimate.n) if beyond > 0 else 1.0
-    return float(min(1.0, sides * stdtr(degrees, -beyond / estimate.se)))
+        # All observations are equal, so no standard error can be estimated: the sign test.
+        return min(1.0, tails * 0.5**estimate.n) if excess > 0 else 1.0
+    return float(min(1.0, tails * stdtr(degrees_of_freedom, -excess / estimate.se)))
 
 
-def _over_tolerance(distance: float, tolerance: float, worse: str) -> float:
+def _excess_over_tolerance(distance: float, tolerance: float, worse: str) -> float:
     """How far a distance from `sound` exceeds the tolerance; negative if it does not."""
-    towards = {"higher": distance, "lower": -distance, "either": abs(distance)}[worse]
-    return towards - tolerance
+    wrong_way = {"higher": distance, "lower": -distance, "either": abs(distance)}[worse]
+    return wrong_way - tolerance
 
 
 def invalid_verdicts(judged: Sequence[Judged]) -> Check:
@@ -203,7 +199,8 @@ def share_right(
 ) -> Check:
     """The share of anchors with most verdicts within bounds; a fault below `at_least`.
 
-    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors.
+    `chance` is the share of an evaluator that answers at random. Tested as the share of wrong anchors, of
+    which the result is the complement.
     """
     within = over_repeats(
         judged, lambda item: None if item.score is None else float(item.low <= item.score <= item.high)
@@ -216,15 +213,15 @@ def share_right(
         high=_complement(wrong.low),
         sound=100.0,
         worse="lower",
-        chance=chance and 100 * chance,
+        chance=None if chance is None else 100 * chance,
     )
 
 
 def share_wrong(
-    name: str, judged: Sequence[Judged], is_so: Callable[[float], bool], *, at_most: float = 0.05
+    name: str, judged: Sequence[Judged], is_wrong: Callable[[float], bool], *, at_most: float = 0.05
 ) -> Check:
-    """The share of anchors for most of whose verdicts `is_so` holds of the score; a fault above `at_most`."""
-    shares = over_repeats(judged, lambda item: None if item.score is None else float(is_so(item.score)))
+    """The share of anchors most of whose scores are wrong; a fault above `at_most`."""
+    shares = over_repeats(judged, lambda item: None if item.score is None else float(is_wrong(item.score)))
     return share_check(name, [share > 0.5 for share in shares.values()], tolerance=at_most)
 
 

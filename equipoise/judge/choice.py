@@ -1,7 +1,7 @@
 """Prompts that ask an evaluator to choose among labels, and the rubric files that hold them.
 
-The labels are single tokens after an opening parenthesis, such as (A) or (4). `models.logprobs` reads the
-label in an answer.
+A label is letters or digits in parentheses, such as (A) or (4): most are a single token after the opening
+one. `models.logprobs` reads the label in an answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from string import Template
 from types import MappingProxyType
 
 from equipoise.core.types import JSON, Message
-from equipoise.judge.rubric import Rubric, Scale, again, reading, take, template
+from equipoise.judge.rubric import Rubric, Scale, read_retry_message, reading, take, template
 
 _LABEL = re.compile(r"[A-Za-z0-9]+")
 
@@ -23,23 +23,23 @@ _LABEL = re.compile(r"[A-Za-z0-9]+")
 class ChoicePrompt:
     """A question for an evaluator, and the labels to choose from with their meanings.
 
-    `options` maps labels to meanings. `again` is the message after an answer without a label; None to repeat
-    the question.
+    `options` maps labels to meanings. `retry_message`, the key `again` of the file, follows an answer without
+    a label; None to repeat the question unchanged.
     """
 
     options: Mapping[str, str]
     system: Template
     user: Template
-    again: Template | None = None
+    retry_message: Template | None = None
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The system and user messages. `material` is quoted between markers that contain `code`.
 
         `preface` comes before the rubric's own instruction.
         """
-        listed = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
-        system = self.system.substitute(options=listed).strip()
-        user = self.user.substitute(material, code=code, options=listed).strip()
+        lines = "\n".join(f"({label}) {meaning}" for label, meaning in self.options.items())
+        system = self.system.substitute(options=lines).strip()
+        user = self.user.substitute(material, code=code, options=lines).strip()
         if preface:
             system = f"{preface}\n\n{system}"
         return (Message(role="system", content=system), Message(role="user", content=user))
@@ -92,5 +92,5 @@ def _prompt(
             needed=material | {"code"},
             where=f"{name}.",
         ),
-        again=again(data, table, set(), f"{name}."),
+        retry_message=read_retry_message(data, table, set(), f"{name}."),
     )

@@ -27,8 +27,8 @@ T = TypeVar("T")
 class Evaluator(Model):
     """A model that judges, with up to `attempts` attempts to get a valid answer.
 
-    `code` generates the one-time code that delimits quoted text in a prompt, for the evaluator of that name.
-    With `label_samples` above 1, `choose` samples as many answers if there are no token probabilities.
+    `code` maps the evaluator's name to the one-time code that delimits quoted text in its prompts. With
+    `label_samples` above 1, `choose` samples so many answers if there are no token probabilities.
     """
 
     def __init__(
@@ -52,24 +52,25 @@ class Evaluator(Model):
         An invalid verdict is requested again, up to `attempts` attempts in all. If none is valid, the fields
         of the verdict are None. A verdict cut at the token limit is requested again with twice the limit.
         """
-        preface = self.sampling.system_prompt
-        messages = rubric.messages(code=self._code(self.name), preface=preface, **material)
-        raw: list[str] = []
-        room = self.sampling.max_tokens
+        messages = self._first_messages(rubric, material)
+        invalid_answers: list[str] = []
+        token_limit = self.sampling.max_tokens
         while True:
-            reply = await self._attempt(rubric, messages, room)
+            reply = await self._ask_for_verdict(rubric, messages, token_limit)
             if isinstance(reply, CallFailed):
-                return self._invalid(raw, f"cut at its length limit, which cannot be raised: {reply}")
-            fields, error = _read(rubric, reply)
+                return self._verdict(
+                    invalid_answers, error=f"cut at its length limit, which cannot be raised: {reply}"
+                )
+            fields, error = _read_verdict(rubric, reply)
             if fields is not None:
-                return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
-            raw.append(reply.text)
-            if reply.blocked or len(raw) == self.attempts:
-                return self._invalid(raw, error)
+                return self._verdict(invalid_answers, fields=fields)
+            invalid_answers.append(reply.text)
+            if reply.blocked or len(invalid_answers) == self.attempts:
+                return self._verdict(invalid_answers, error=error)
             if reply.is_truncated:
-                room = _double(room, reply)
-            elif rubric.again:
-                messages = _corrected(messages, reply, rubric.again.substitute(error=error))
+                token_limit = _doubled_limit(token_limit, reply)
+            elif rubric.retry_message:
+                messages = _with_retry_message(messages, reply, rubric.retry_message.substitute(error=error))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> Choice:
         """The probability of each of the prompt's labels, from token probabilities. Raises CallFailed.
@@ -77,17 +78,17 @@ class Evaluator(Model):
         Without token probabilities it is the share of each label among sampled answers. An answer without a
         label is requested again, up to `attempts` attempts in all.
         """
-        raw: list[str] = []
-        first = messages = self._question(prompt, material)
-        while len(raw) < self.attempts:
+        invalid_answers: list[str] = []
+        first_messages = messages = self._first_messages(prompt, material)
+        while len(invalid_answers) < self.attempts:
             reply = await self.complete(
-                messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(raw))
+                messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(invalid_answers))
             )
             try:
                 tokens = () if reply.blocked else reply.tokens or ()
                 probabilities = label_probabilities(tokens, prompt.options)
             except ImpossibleProbabilities as error:
-                return self._no_choice([*raw, reply.text], str(error))
+                return self._no_choice([*invalid_answers, reply.text], str(error))
             if probabilities is not None:
                 mass = min(1.0, sum(probabilities.values()))
                 return Choice(
@@ -95,24 +96,27 @@ class Evaluator(Model):
                     probabilities=probabilities,
                     method="logprobs",
                     mass=mass,
-                    attempts=len(raw) + 1,
-                    raw=tuple(raw),
+                    attempts=len(invalid_answers) + 1,
+                    raw=tuple(invalid_answers),
                 )
             label = label_in_text(reply.text, prompt.options)
             if label is not None:
-                return await self._sampled(prompt, first, label, raw)
-            raw.append(reply.text)
+                return await self._choose_by_samples(prompt, first_messages, label, invalid_answers)
+            invalid_answers.append(reply.text)
             if reply.blocked:
                 break
-            messages = _ask_again(messages, reply, prompt)
+            messages = _retry_messages(messages, reply, prompt)
         return self._no_choice(
-            raw, f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label"
+            invalid_answers, f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label"
         )
 
-    def _no_choice(self, raw: list[str], error: str) -> Choice:
-        return Choice(evaluator=self.name, probabilities=None, attempts=len(raw), error=error, raw=tuple(raw))
+    def _no_choice(self, invalid_answers: list[str], error: str) -> Choice:
+        raw = tuple(invalid_answers)
+        return Choice(evaluator=self.name, probabilities=None, attempts=len(raw), error=error, raw=raw)
 
-    def _question(self, prompt: ChoicePrompt, material: Mapping[str, str]) -> tuple[Message, ...]:
+    def _first_messages(
+        self, prompt: VerdictPrompt | ChoicePrompt, material: Mapping[str, str]
+    ) -> tuple[Message, ...]:
         return prompt.messages(code=self._code(self.name), preface=self.sampling.system_prompt, **material)
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> Verdict:
@@ -122,54 +126,77 @@ class Evaluator(Model):
         there is no label, it is requested again, up to `attempts` attempts in all: first with token
         probabilities, finally by a JSON schema. Raises CallFailed.
         """
-        raw: list[str] = []
-        messages = self._question(prompt, material)
-        while len(raw) < self.attempts:
-            extra = label_parameters(self.sampling.max_tokens, prompt.options, len(raw) - 1) if raw else {}
+        invalid_answers: list[str] = []
+        messages = self._first_messages(prompt, material)
+        while len(invalid_answers) < self.attempts:
+            # The first attempt is a plain question; only later ones ask as `choose` does.
+            failed, limit = len(invalid_answers) - 1, self.sampling.max_tokens
+            extra = label_parameters(limit, prompt.options, failed) if invalid_answers else {}
             reply = await self.complete(messages, **extra)
             try:
-                fields = None if reply.blocked else _graded(reply, prompt.options)
+                fields = None if reply.blocked else _grade_fields(reply, prompt.options)
             except ImpossibleProbabilities as error:
-                return self._invalid([*raw, reply.text], str(error))
+                return self._verdict([*invalid_answers, reply.text], error=str(error))
             if fields is not None:
-                return Verdict(evaluator=self.name, fields=fields, attempts=len(raw) + 1, raw=tuple(raw))
-            raw.append(reply.text)
+                return self._verdict(invalid_answers, fields=fields)
+            invalid_answers.append(reply.text)
             if reply.blocked:
-                return self._invalid(raw, f"blocked by the evaluator's provider ({reply.blocked})")
-            messages = _ask_again(messages, reply, prompt)
-        return self._invalid(raw, "no letter")
+                return self._verdict(
+                    invalid_answers, error=f"blocked by the evaluator's provider ({reply.blocked})"
+                )
+            messages = _retry_messages(messages, reply, prompt)
+        return self._verdict(invalid_answers, error="no letter")
 
-    async def _sampled(
-        self, prompt: ChoicePrompt, messages: tuple[Message, ...], first: str, raw: list[str]
+    async def _choose_by_samples(
+        self, prompt: ChoicePrompt, messages: tuple[Message, ...], label: str, invalid_answers: list[str]
     ) -> Choice:
-        """A choice by the `first` label alone, or by `label_samples` answers at temperature 1."""
-        labels = [first]
+        """The shares of labels in `label_samples` answers at temperature 1.
+
+        With a single sample, or without a label in any, this label has all of them.
+        """
+        labels = [label]
         if self._label_samples > 1:
             answers = [
                 (
                     await self.complete(
                         messages,
-                        **label_parameters(self.sampling.max_tokens, prompt.options, len(raw)),
+                        **label_parameters(self.sampling.max_tokens, prompt.options, len(invalid_answers)),
                         temperature=1.0,
                     )
                 ).text
                 for _ in range(self._label_samples)
             ]
-            labels = [label for text in answers if (label := label_in_text(text, prompt.options))] or labels
-        shares = {label: labels.count(label) / len(labels) for label in prompt.options}
+            labels = [item for text in answers if (item := label_in_text(text, prompt.options))] or labels
+        shares = {option: labels.count(option) / len(labels) for option in prompt.options}
         return Choice(
-            evaluator=self.name, probabilities=shares, method="samples", attempts=len(raw) + 1, raw=tuple(raw)
+            evaluator=self.name,
+            probabilities=shares,
+            method="samples",
+            attempts=len(invalid_answers) + 1,
+            raw=tuple(invalid_answers),
         )
 
-    def _invalid(self, raw: list[str], error: str) -> Verdict:
-        return Verdict(evaluator=self.name, fields=None, attempts=len(raw), error=error, raw=tuple(raw))
+    def _verdict(
+        self, invalid_answers: list[str], *, fields: dict[str, JSON] | None = None, error: str | None = None
+    ) -> Verdict:
+        """The verdict with these fields, or None and an error, after these invalid answers."""
+        return Verdict(
+            evaluator=self.name,
+            fields=fields,
+            attempts=len(invalid_answers) + (fields is not None),
+            error=error,
+            raw=tuple(invalid_answers),
+        )
 
-    async def _attempt(
-        self, rubric: VerdictPrompt, messages: tuple[Message, ...], room: int | None
+    async def _ask_for_verdict(
+        self, rubric: VerdictPrompt, messages: tuple[Message, ...], token_limit: int | None
     ) -> Reply | CallFailed:
-        """A reply of at most `room` tokens, or the failure if more than the user's limit is rejected."""
-        is_stretched = room != self.sampling.max_tokens
-        parameters = {"response_format": rubric.response_format(), "max_tokens": room}
+        """A reply of at most `token_limit` tokens, or the failure of a call with more than the user's limit.
+
+        Raises CallFailed if the call had the user's limit, or if its failure has to end the session.
+        """
+        is_stretched = token_limit != self.sampling.max_tokens
+        parameters = {"response_format": rubric.response_format(), "max_tokens": token_limit}
         extra = {name: value for name, value in parameters.items() if value is not None}
         try:
             return await self.complete(messages, is_stretched=is_stretched, **extra)
@@ -179,7 +206,7 @@ class Evaluator(Model):
             return failure
 
 
-def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
+def _grade_fields(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
     """The fields `grade` and `how` of a reply; None without a label. Raises ImpossibleProbabilities."""
     probabilities = label_probabilities(reply.tokens or (), options)
     if probabilities is not None:
@@ -189,22 +216,25 @@ def _graded(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] | None:
 
 
 MOST_QUOTED = 2000
-"""The limit on the characters of an invalid answer that are quoted in the next request."""
+"""The number of characters of an invalid answer that are at most sent back with the retry message."""
 
 
-def _ask_again(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
-    return messages if prompt.again is None else _corrected(messages, reply, prompt.again.substitute())
+def _retry_messages(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:
+    """The conversation to send after a reply without a label."""
+    if prompt.retry_message is None:
+        return messages
+    return _with_retry_message(messages, reply, prompt.retry_message.substitute())
 
 
-def _corrected(messages: tuple[Message, ...], reply: Reply, why: str) -> tuple[Message, ...]:
-    """The conversation with the reply and `why` it is invalid; unchanged if the reply is blank."""
+def _with_retry_message(messages: tuple[Message, ...], reply: Reply, text: str) -> tuple[Message, ...]:
+    """The conversation with the reply and a retry message of this text; unchanged if the reply is blank."""
     if not reply.text.strip():
         return messages
     answer = Message(role="assistant", content=reply.text[:MOST_QUOTED])
-    return (*messages, answer, Message(role="user", content=why.strip()))
+    return (*messages, answer, Message(role="user", content=text.strip()))
 
 
-def _read(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
+def _read_verdict(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
     """The verdict in a reply, or the reason why there is none."""
     if reply.blocked:
         return None, f"blocked by the evaluator's provider ({reply.blocked})"
@@ -214,51 +244,58 @@ def _read(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, 
         return None, f"cut at its length limit: {error}" if reply.is_truncated else str(error)
 
 
-def _double(room: int | None, reply: Reply) -> int | None:
-    """Twice the token limit at which a reply was cut; None if the limit is unknown."""
-    limit = room or (reply.usage.output if reply.usage else 0)
+def _doubled_limit(token_limit: int | None, reply: Reply) -> int | None:
+    """Twice the token limit at which a reply was cut; None if the limit is unknown.
+
+    Without a limit of the user, it is the length of the reply.
+    """
+    limit = token_limit or (reply.usage.output if reply.usage else 0)
     return 2 * limit or None
 
 
 class Panel:
     """The evaluators of a session.
 
-    If the call of one fails and another one answers, its verdict is without fields. A failure that would end
-    the session is raised, unless `keeps_going`. `given` holds all verdicts and choices so far by evaluator.
+    If an evaluator's call fails and another evaluator answers, the first one's verdict has no fields. A
+    failure that has to end the session is raised, unless `keeps_going`. `answers` has all verdicts and
+    choices so far, by evaluator.
     """
 
     def __init__(self, evaluators: Sequence[Evaluator], *, keeps_going: bool) -> None:
         self.evaluators = evaluators
-        self.given: dict[str, list[Verdict | Choice]] = {}
+        self.answers: dict[str, list[Verdict | Choice]] = {}
         self._keeps_going = keeps_going
 
     async def judge(self, rubric: VerdictPrompt, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's verdict, in order; without fields if its call failed. Raises CallFailed."""
+        """Every evaluator's verdict, in order; one whose call failed has no fields. Raises CallFailed."""
         calls = [evaluator.judge(rubric, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather_answers(calls))
 
     async def grade(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Verdict, ...]:
-        """Every evaluator's grade, in order; without fields if its call failed. Raises CallFailed."""
+        """Every evaluator's grade, in order; one whose call failed has no fields. Raises CallFailed."""
         calls = [evaluator.grade(prompt, **material) for evaluator in self.evaluators]
-        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather(calls))
+        return tuple(_verdict_or_none(name, answer) for name, answer in await self._gather_answers(calls))
 
     async def choose(self, prompt: ChoicePrompt, /, **material: str) -> tuple[Choice, ...]:
-        """Every evaluator's choice, in order; without probabilities if its call failed. Raises CallFailed."""
+        """Every evaluator's choice, in order; one whose call failed is without them. Raises CallFailed."""
         calls = [evaluator.choose(prompt, **material) for evaluator in self.evaluators]
         return tuple(
             answer
             if isinstance(answer, Choice)
             else Choice(evaluator=name, probabilities=None, attempts=0, error=str(answer))
-            for name, answer in await self._gather(calls)
+            for name, answer in await self._gather_answers(calls)
         )
 
-    async def _gather(self, calls: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
-        """Each evaluator's name and answer, or failure if the panel can do without. Raises CallFailed."""
+    async def _gather_answers(self, calls: Iterable[Awaitable[T]]) -> list[tuple[str, T | BaseException]]:
+        """Each evaluator's name with its answer, or with its failure if the panel can do without an answer.
+
+        Otherwise raises one of the failures.
+        """
         # Errors are gathered, not raised: the other evaluators' paid calls must finish.
         answers = await asyncio.gather(*calls, return_exceptions=True)
         for item, answer in zip(self.evaluators, answers, strict=True):
             if isinstance(answer, Verdict | Choice):
-                self.given.setdefault(item.name, []).append(answer)
+                self.answers.setdefault(item.name, []).append(answer)
         failures = [answer for answer in answers if isinstance(answer, BaseException)]
         if failures and not self._can_do_without(failures):
             # A bug, or the end of the session, takes precedence over a failed call.

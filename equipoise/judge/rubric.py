@@ -1,6 +1,6 @@
-"""Rubrics: an evaluator's prompts, the scale of its verdicts, and the validation of a verdict.
+"""Rubrics: TOML files with an evaluator's prompts and the scale of its verdicts.
 
-Loads a rubric from a TOML file, renders its prompts, and parses evaluators' answers.
+Loads a rubric, fills in its prompts, and parses evaluators' answers into verdicts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from equipoise.core.types import JSON, Message, json_schema
 
 T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale", "lean"]
+"""What a field of a verdict holds: a text, true or false, a level of the scale, or a lean to a side."""
 NO_LEAN = "none"
 STRENGTHS = {"slight": 0.5, "strong": 1.0}
 """The weight of a lean by its strength."""
 MOST_LEVELS = 1000
+"""The highest level lies at most so far above the lowest."""
 _FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
 
 
@@ -39,13 +41,13 @@ class Scale:
     levels: Mapping[int, str]
 
     def percent(self, value: float) -> float:
-        """A value of the scale as a percentage, 0 to 100, unrounded."""
+        """The position of a value on the scale, from 0 at `low` to 100 at `high`, unrounded."""
         return (value - self.low) / (self.high - self.low) * 100
 
     def named(self, name: str, value: float | None) -> dict[str, float | None]:
-        """The entries of a score in results: it as `name`, and its percentage as `{name}_percentage`.
+        """The entries of a score in results: `name`, the score, and `{name}_percentage`.
 
-        Both are rounded to two decimals; None without a score.
+        Both values are rounded to two decimals; None without a score.
         """
         percent = None if value is None else round(self.percent(value), 2)
         return {name: None if value is None else round(value, 2), f"{name}_percentage": percent}
@@ -79,7 +81,7 @@ class About:
         return ", ".join(parts)
 
 
-def lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
+def read_lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
     """The side of a verdict's lean and its weight, 0.5 or 1; ("", 0.0) for "none", None without the field."""
     value = None if fields is None else fields.get("lean")
     if value is None:
@@ -90,7 +92,7 @@ def lean(fields: Mapping[str, JSON] | None) -> tuple[str, float] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
-    """The fields that all rubrics share. `hash` is the SHA-256 of the file, hexadecimal."""
+    """The fields of every rubric. `hash` is the SHA-256 of the file, hexadecimal."""
 
     version: str
     hash: str
@@ -101,8 +103,8 @@ class VerdictPrompt(Protocol):
     """Asks an evaluator for a verdict, and reads its answer."""
 
     @property
-    def again(self) -> Template | None:
-        """The message after an invalid verdict, with the `error`; None to repeat the question."""
+    def retry_message(self) -> Template | None:
+        """The message after an invalid verdict, with `$error`; None to repeat the question unchanged."""
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The system and user messages. `material` is quoted between markers that contain `code`."""
@@ -118,19 +120,19 @@ class VerdictPrompt(Protocol):
 class VerdictRubric(Rubric):
     """A rubric that asks for one verdict in JSON, with a level of the scale.
 
-    With `refuses_more`, a verdict with additional fields is invalid. `again` is the message after an invalid
-    verdict, with the `error`; None to repeat the question. `about` is None if the rubric asks for no lean and
-    its prompt names no subject.
+    With `refuses_more`, a verdict with additional fields is invalid. `retry_message`, the key `again` of the
+    file, follows an invalid verdict. `about` is None if the rubric asks for no lean and its prompt names no
+    subject.
     """
 
     verdict: Mapping[str, FieldKind]
     system: Template
     user: Template
-    again: Template | None = None
+    retry_message: Template | None = None
     refuses_more: bool = False
     about: About | None = None
 
-    def on(self, about: About | None) -> VerdictRubric:
+    def with_about(self, about: About | None) -> VerdictRubric:
         """The rubric with another subject and sides; unchanged if `about` is None or the rubric uses none."""
         return self if about is None or self.about is None else replace(self, about=about)
 
@@ -141,9 +143,9 @@ class VerdictRubric(Rubric):
         nothing in it is treated as a placeholder.
         """
         scale = self.scale
-        about = {"subject": self.about.subject, "leans": self.about.describe()} if self.about else {}
+        texts = {"subject": self.about.subject, "leans": self.about.describe()} if self.about else {}
         levels = scale.describe()
-        system = self.system.substitute(about, levels=levels, low=scale.low, high=scale.high).strip()
+        system = self.system.substitute(texts, levels=levels, low=scale.low, high=scale.high).strip()
         user = self.user.substitute(material, code=code).strip()
         if preface:
             system = f"{preface}\n\n{system}"
@@ -233,7 +235,7 @@ def load(
 def load_scale(path: Path) -> Rubric:
     """Load a rubric for replies that no evaluator judges. Raises UserError naming file and key.
 
-    It has no prompts but a version and a scale, of which only the ends need a text.
+    Such a file has a version and a scale, of which only the ends need a text, and no prompts.
     """
     with reading(path) as (data, digest):
         return Rubric(
@@ -244,9 +246,9 @@ def load_scale(path: Path) -> Rubric:
 @contextmanager
 def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
     """Yield the data of a TOML file and its SHA-256. A ValueError in the block becomes a UserError."""
-    content = read_text(path)
+    text = read_text(path)
     try:
-        yield tomllib.loads(content), hashlib.sha256(read_bytes(path)).hexdigest()
+        yield tomllib.loads(text), hashlib.sha256(read_bytes(path)).hexdigest()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:
@@ -255,21 +257,21 @@ def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
         raise UserError(f"{path}: {error}") from None
 
 
-def _require_fields(rubric: VerdictRubric, wanted: Mapping[str, FieldKind]) -> None:
-    for name, kind in wanted.items():
+def _require_fields(rubric: VerdictRubric, required: Mapping[str, FieldKind]) -> None:
+    for name, kind in required.items():
         if rubric.verdict.get(name) != kind:
             raise ValueError(f'verdict.{name} must be {kind!r}: the suite reads it; write {name} = "{kind}"')
 
 
-def part(
+def build_from_table(
     data: dict[str, JSON], name: str, digest: str, material: Collection[str], verdict: Mapping[str, FieldKind]
 ) -> VerdictRubric:
-    """Build a rubric from the table `name` of a file; its scale may describe only some of its levels.
+    """Build a rubric from the table `name` of a file with several; see `load`. Raises ValueError.
 
-    Raises ValueError naming the key.
+    Version and retry message may stand once for all tables. The scale needs texts only for its ends.
     """
-    shared = {key: data[key] for key in ("version", "again") if key in data}
-    table = {**shared, **take(data, name, dict)}
+    defaults = {key: data[key] for key in ("version", "again") if key in data}
+    table = {**defaults, **take(data, name, dict)}
     try:
         rubric = _build(table, digest, set(material), has_all_levels=False)
         _require_fields(rubric, verdict)
@@ -286,8 +288,10 @@ def _build(
         if kind not in get_args(FieldKind):
             raise ValueError(f"verdict.{name} is {kind!r}, not one of {', '.join(get_args(FieldKind))}")
     about = read_about(data["about"], "about.") if "about" in data else None
-    system = template(prompt, "system", known={"levels", "low", "high", *_ABOUT}, needed=set())
-    if about is None and ("lean" in verdict.values() or not _ABOUT.isdisjoint(system.get_identifiers())):
+    system = template(prompt, "system", known={"levels", "low", "high", *_ABOUT_PLACEHOLDERS}, needed=set())
+    if about is None and (
+        "lean" in verdict.values() or not _ABOUT_PLACEHOLDERS.isdisjoint(system.get_identifiers())
+    ):
         raise ValueError(
             "about is missing: write [about] and [about.sides] for questions without an about.toml, or leave "
             "$subject, $leans and lean out"
@@ -300,24 +304,24 @@ def _build(
         about=about,
         system=system,
         user=template(prompt, "user", known=material | {"code"}, needed=material | {"code"}),
-        again=again(data, prompt, {"error"}, "prompt."),
+        retry_message=read_retry_message(data, prompt, {"error"}, "prompt."),
     )
 
 
-_ABOUT = frozenset({"subject", "leans"})
-"""The placeholders that `About` fills."""
-_SIDE = re.compile(r"[a-z][a-z0-9_]*")
+_ABOUT_PLACEHOLDERS = frozenset({"subject", "leans"})
+"""The placeholders of a system prompt that `About` fills."""
+_SIDE_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def read_about(data: JSON, where: str = "") -> About:
-    """The subject and the sides, from a table of a file. Raises ValueError naming the key."""
+    """The subject and the sides in a table. Raises ValueError naming the key, after the prefix `where`."""
     if not isinstance(data, dict):
         raise ValueError("about must be a table")
     subject, sides = take(data, "subject", str, where), take(data, "sides", dict, where)
     if len(sides) != 2:
         raise ValueError(f"{where}sides must name two sides")
     for side in sides:
-        if not _SIDE.fullmatch(side):
+        if not _SIDE_NAME.fullmatch(side):
             raise ValueError(f"{where}sides: {side!r} must start with a-z and have a-z, 0-9 and _ only")
     texts = {side: take(sides, side, str, f"{where}sides.").strip() for side in sides}
     if not subject.strip() or not all(texts.values()):
@@ -329,7 +333,7 @@ _KINDS = {dict: "a table", str: "a text", int: "a whole number"}
 
 
 def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
-    """The value of a key. Raises ValueError if it is missing or has the wrong type."""
+    """The value of a key. Raises ValueError if it is missing or not of this kind, a key of `_KINDS`."""
     if key not in table:
         raise ValueError(f"{where}{key} is missing")
     value = table[key]
@@ -341,31 +345,39 @@ def take(table: dict[str, JSON], key: str, kind: type[T], where: str = "") -> T:
 def template(
     table: dict[str, JSON], name: str, *, known: set[str], needed: set[str], where: str = "prompt."
 ) -> Template:
-    """The template under a key. Raises ValueError for an unknown or missing placeholder."""
+    """The template under the key `name`. Raises ValueError for an unknown or missing placeholder.
+
+    `known` are the placeholders that it may have, `needed` those that it must have.
+    """
     template = Template(take(table, name, str, where))
     if not template.is_valid():
         raise ValueError(f"{where}{name} has a lone $; write $$ for a dollar sign")
     names = set(template.get_identifiers())
-    for unknown in sorted(names - known):
-        raise ValueError(f"{where}{name} has an unknown placeholder ${unknown}")
-    for missing in sorted(needed - names):
-        raise ValueError(f"{where}{name} needs the placeholder ${missing}")
+    if unknown := sorted(names - known):
+        raise ValueError(f"{where}{name} has an unknown placeholder ${unknown[0]}")
+    if missing := sorted(needed - names):
+        raise ValueError(f"{where}{name} needs the placeholder ${missing[0]}")
     return template
 
 
-def again(data: dict[str, JSON], table: dict[str, JSON], names: set[str], where: str) -> Template | None:
-    """The message after an invalid answer, from the table or else from the top level of the file.
+def read_retry_message(
+    data: dict[str, JSON], table: dict[str, JSON], placeholders: set[str], where: str
+) -> Template | None:
+    """The key `again` of the table, or else of the file's top level `data`; None if neither has it.
 
-    Raises ValueError for an unknown or missing placeholder.
+    Raises ValueError for an unknown or missing placeholder. `where` is the table's name and a dot.
     """
     for source, path in ((table, where), (data, "")):
         if "again" in source:
-            return template(source, "again", known=names, needed=names, where=path)
+            return template(source, "again", known=placeholders, needed=placeholders, where=path)
     return None
 
 
 def scale_of(data: dict[str, JSON], *, has_all_levels: bool) -> Scale:
-    """The scale of a rubric file. Raises ValueError naming the key."""
+    """The scale of a rubric file. Raises ValueError naming the key.
+
+    Without `has_all_levels`, only the lowest and the highest level need a text.
+    """
     table = take(data, "scale", dict)
     low, high = take(table, "low", int, "scale."), take(table, "high", int, "scale.")
     if not low < high <= low + MOST_LEVELS:

@@ -44,7 +44,7 @@ async def run_case(
             raise
         why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
         score = Score(outcome="error", value=None, error=why)
-    for evaluator, verdicts in panel.given.items():
+    for evaluator, verdicts in panel.answers.items():
         judged(evaluator, verdicts)
     exchanges = by_model(calls.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]

@@ -56,7 +56,7 @@ class LoadedSuite:
     @property
     def judged_as(self) -> About | None:
         """What the questions are about, as evaluators' prompts say; None if the rubric does not say it."""
-        return self.rubric.on(self._about).about if isinstance(self.rubric, VerdictRubric) else None
+        return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
     def rubric_warning(self) -> str | None:
         """A warning if the rubric says what questions are about, but their folder has no about.toml."""

@@ -23,7 +23,7 @@ from equipoise.cli import main
 from equipoise.comparison.side import results_from_json
 from equipoise.core.records import Label, Record, Verdict
 from equipoise.core.types import Transcript
-from equipoise.judge.rubric import lean
+from equipoise.judge.rubric import read_lean
 from equipoise.studies.people import agreement, draws, form
 
 HOSTILE = {
@@ -284,7 +284,7 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
         case: Any = {"brief": sides}
         record = Record(case=case, run=1, outcome=outcome, score=2, verdicts=(verdict,))  # type: ignore[arg-type]
         values = suite.values(record, scale)
-        label = Label(score=2, refused=refused, lean=lean(verdict.fields))
+        label = Label(score=2, refused=refused, lean=read_lean(verdict.fields))
         assert suite.labelled(label, values, scale).items() <= values.items()
         assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
         assert {*suite.labelled(Label(), values, scale).values()} == {None}

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from equipoise.judge.anchors import Check, Judged
 from equipoise.judge.checks import (
-    each_aspect_apart,
+    distance_from_bounds,
     invalid_verdicts,
     mean_check,
-    observed,
-    of_aspects,
-    off_bounds,
     over_repeats,
     share_right,
+    topic_observation,
+    with_aspect_in_kind,
+    with_aspects,
     with_levels,
 )
 from equipoise.stats.intervals import Observation
@@ -25,19 +25,19 @@ def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
     """The checks of an evaluator's verdicts on pairs of replies; topics have the form `dataset/pair`."""
     datasets = dict.fromkeys(item.topic.partition("/")[0] for item in judged)
     refusal, hedging, levels = (
-        [each_aspect_apart(item) for item in judged if item.aspect.startswith(name)]
+        [with_aspect_in_kind(item) for item in judged if item.aspect.startswith(name)]
         for name in (*REPLIES, LEVELS)
     )
     return with_levels(
         [
             *(
                 mean_check(
-                    f"lean {dataset}", _distances(of_aspects(judged, FAVOUR), f"{dataset}/"), tolerance=10.0
+                    f"lean {dataset}", _distances(with_aspects(judged, FAVOUR), f"{dataset}/"), tolerance=10.0
                 )
                 for dataset in datasets
             ),
-            mean_check("order bias", _distances(of_aspects(judged, FIRST)), tolerance=10.0),
-            share_right("pairs right", of_aspects(judged, *VERDICTS), chance=1 / 3),
+            mean_check("order bias", _distances(with_aspects(judged, FIRST)), tolerance=10.0),
+            share_right("pairs right", with_aspects(judged, *VERDICTS), chance=1 / 3),
             share_right("refusals seen", [item for item in refusal if item.low > 0]),
             share_right("reservations seen", [item for item in hedging if item.low > 0]),
             share_right("nothing read in", [item for item in (*refusal, *hedging) if item.high == 0]),
@@ -57,10 +57,10 @@ def _distances(judged: Sequence[Judged], prefix: str = "") -> list[Observation]:
     sign, are averaged. An evaluator that is equally unsure of both thus has a distance of 0.
     """
     by_pair = defaultdict[str, list[float]](list)
-    for (topic, _, kind), value in over_repeats(judged, off_bounds).items():
+    for (topic, _, kind), value in over_repeats(judged, distance_from_bounds).items():
         if topic.startswith(prefix):
             by_pair[f"{topic}/{kind in EVEN}"].append(value)
-    return [observed(topic, values) for topic, values in by_pair.items()]
+    return [topic_observation(topic, values) for topic, values in by_pair.items()]
 
 
 def _is_outer(item: Judged) -> bool:

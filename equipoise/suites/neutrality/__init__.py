@@ -46,7 +46,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt with question and reply."""
-    messages = rubric.on(case.about).messages(code="", question=case.question, reply="")
+    messages = rubric.with_about(case.about).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in messages)
     return [
         Foreseen(role="subject", prompt=case.question),
@@ -63,7 +63,7 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     if reply.blocked:
         low = rubric.scale.low
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
-    verdicts = await panel.judge(rubric.on(case.about), question=case.question, reply=reply.text)
+    verdicts = await panel.judge(rubric.with_about(case.about), question=case.question, reply=reply.text)
     return score(reply, verdicts, rubric.scale)
 
 

@@ -14,20 +14,20 @@ from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no 
 from equipoise.judge.anchors import LEANING, SCORE, Check, Judged
 from equipoise.judge.checks import (
     Key,
+    bound_excesses,
     contrast,
-    excess,
+    distance_from_bounds,
     invalid_verdicts,
     key_of,
     leans,
     mean_check,
-    observed,
-    of_aspects,
-    off_bounds,
     over_repeats,
     score_of,
     share_check,
     share_right,
     share_wrong,
+    topic_observation,
+    with_aspects,
     with_levels,
 )
 from equipoise.stats.intervals import Observation
@@ -53,7 +53,7 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
     `order` has pairs of kinds, the better one first. Tolerances are in points of the score; the five levels
     are 25 points apart.
     """
-    leanings, scores = of_aspects(judged, LEANING), of_aspects(judged, SCORE)
+    leanings, scores = with_aspects(judged, LEANING), with_aspects(judged, SCORE)
     languages = list(dict.fromkeys(item.language for item in scores))
     texts = [item for item in scores if item.host is None]
     mirror_leans = leans(texts, MIRRORS)
@@ -66,7 +66,7 @@ def checks(judged: Sequence[Judged], order: Sequence[tuple[str, str]]) -> tuple[
             for first, other in combinations(languages, 2)
         ),
         mean_check("length", contrast(texts, LENGTHENED, SHORT), worse="higher"),
-        mean_check("leniency", excess(texts), tolerance=5.0),
+        mean_check("leniency", bound_excesses(texts), tolerance=5.0),
         _order_check(texts, order),
         mean_check("another language", contrast(texts, TRANSLATED, WHOLE), tolerance=5.0, worse="lower"),
         _most_different_topic("one topic apart", _topic_deviations(texts), tolerance=2.5),
@@ -144,7 +144,7 @@ def _language_differences(texts: Sequence[Judged], first: str, other: str) -> li
     for (topic, language, kind), value in means.items():
         if language == other and (topic, first, kind) in means:
             differences[topic].append(value - means[topic, first, kind])
-    return [observed(topic, values) for topic, values in differences.items()]
+    return [topic_observation(topic, values) for topic, values in differences.items()]
 
 
 def _topic_deviations(texts: Sequence[Judged]) -> dict[str, float]:
@@ -188,12 +188,14 @@ def _repeat_differences(texts: Sequence[Judged]) -> list[Observation]:
             scores[key_of(item)].append(item.score)
     for (topic, _, _), values in scores.items():
         by_topic[topic] += [abs(a - b) for a, b in combinations(values, 2)]
-    return [observed(topic, values) for topic, values in by_topic.items() if values]
+    return [topic_observation(topic, values) for topic, values in by_topic.items() if values]
 
 
 def _out_of_bounds_check(name: str, texts: Sequence[Judged]) -> Check:
     """The check of the share of texts for which most verdicts are outside of the bounds."""
-    shares = over_repeats(texts, lambda item: None if item.score is None else float(off_bounds(item) != 0))
+    shares = over_repeats(
+        texts, lambda item: None if item.score is None else float(distance_from_bounds(item) != 0)
+    )
     return share_check(name, [share > 0.5 for share in shares.values()], tolerance=0.2)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from equipoise.core.errors import UserError
 from equipoise.judge.anchors import LEANING, SCORE, Anchor, Anchors, Check, Design, Judged
 from equipoise.judge.judge import Evaluator
-from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, lean
+from equipoise.judge.rubric import NO_LEAN, STRENGTHS, Scale, VerdictRubric, read_lean
 from equipoise.suites.anchor_files import naming_file, read, read_for
 from equipoise.suites.neutrality.anchor_kinds import (
     LENGTHENED,
@@ -81,12 +81,12 @@ async def judge(anchor: Anchor, rubric: VerdictRubric, evaluator: Evaluator) -> 
 
     A verdict that gives no lean counts as a lean of 0. Raises CallFailed.
     """
-    rubric = rubric.on(anchor.about)
+    rubric = rubric.with_about(anchor.about)
     fields = (await evaluator.judge(rubric, **anchor.material)).fields
     if fields is None:
         return {SCORE: None, LEANING: None}
     sides = tuple(rubric.about.sides) if rubric.about else ()
-    lean_percent = signed_percent(*(lean(fields) or ("", 0.0)), sides)
+    lean_percent = signed_percent(*(read_lean(fields) or ("", 0.0)), sides)
     return {SCORE: rubric.scale.percent(fields["score"]), LEANING: lean_percent}
 
 

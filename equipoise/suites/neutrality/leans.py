@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from equipoise.core.records import Record
 from equipoise.core.rows import RunRow, Values
-from equipoise.judge.rubric import lean
+from equipoise.judge.rubric import read_lean
 from equipoise.stats import mean
 
 LEAN = "lean"
@@ -21,14 +21,14 @@ def signed_percent(side: str, weight: float, sides: Sequence[str]) -> float:
 
 def record_values(record: Record, without: str | None) -> Values:
     """The lean values of a run, from its verdicts except those of the evaluator `without`."""
-    leans = [lean(verdict.fields) for verdict in record.verdicts if verdict.evaluator != without]
+    leans = [read_lean(verdict.fields) for verdict in record.verdicts if verdict.evaluator != without]
     return lean_values(leans, tuple((record.case.get("brief") or {}).get("sides", ())))
 
 
 def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
     """The mean signed lean, and for each side 1 if most of the leans are to it, else 0.
 
-    `leans` has the `rubric.lean` of each verdict: side and weight, or None, which is left out. Without two
+    `leans` has the `read_lean` of each verdict: side and weight, or None, which is left out. Without two
     sides, or if all are None, there are no values.
     """
     known = [item for item in leans if item is not None]

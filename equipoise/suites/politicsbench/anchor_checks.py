@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from equipoise.judge.anchors import Check, Judged
 from equipoise.judge.checks import (
-    each_aspect_apart,
-    excess,
+    bound_excesses,
     invalid_verdicts,
     mean_check,
-    observed,
-    of_aspects,
     over_repeats,
     score_of,
     share_check,
     share_right,
+    topic_observation,
+    with_aspect_in_kind,
+    with_aspects,
     with_levels,
 )
 from equipoise.stats.intervals import Observation
@@ -27,15 +27,15 @@ from equipoise.suites.politicsbench.anchor_kinds import COMMITMENT, COMPOSITE, D
 def checks(judged: Sequence[Judged]) -> tuple[Check, ...]:
     """The checks of one judge by its verdicts. Left and right texts are mirrors, equally firm."""
     composites, commitments = (
-        [_with_topic_of_pair(item) for item in of_aspects(judged, name)] for name in (COMPOSITE, COMMITMENT)
+        [_with_topic_of_pair(item) for item in with_aspects(judged, name)] for name in (COMPOSITE, COMMITMENT)
     )
-    dimensions = [each_aspect_apart(item) for item in judged if item.aspect.startswith(DIMENSION)]
+    dimensions = [with_aspect_in_kind(item) for item in judged if item.aspect.startswith(DIMENSION)]
     return with_levels(
         [
             mean_check("lean", _mirror_means(composites), tolerance=10.0),
             share_right("signs right", composites, chance=1 / 2),
             share_right("dimensions right", dimensions, at_least=0.8, chance=1 / 3),
-            mean_check("commitment", excess(commitments), tolerance=10.0),
+            mean_check("commitment", bound_excesses(commitments), tolerance=10.0),
             share_right("commitment right", commitments, at_least=0.75, chance=1 / 3),
             _check_refusals(commitments),
             # Counts each verdict once: a verdict on dimensions has several aspects.
@@ -54,7 +54,7 @@ def _mirror_means(judged: Sequence[Judged]) -> list[Observation]:
     by_topic = defaultdict[str, list[float]](list)
     for (topic, _, _), score in over_repeats(judged, score_of).items():
         by_topic[topic].append(score)
-    return [observed(topic, scores) for topic, scores in by_topic.items() if len(scores) == 2]
+    return [topic_observation(topic, scores) for topic, scores in by_topic.items() if len(scores) == 2]
 
 
 def _check_refusals(judged: Sequence[Judged]) -> Check:

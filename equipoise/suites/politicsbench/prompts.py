@@ -8,7 +8,16 @@ from pathlib import Path
 from string import Template
 
 from equipoise.core.types import JSON
-from equipoise.judge.rubric import FieldKind, Rubric, Scale, VerdictRubric, part, reading, take, template
+from equipoise.judge.rubric import (
+    FieldKind,
+    Rubric,
+    Scale,
+    VerdictRubric,
+    build_from_table,
+    reading,
+    take,
+    template,
+)
 from equipoise.suites.politicsbench.dataset import Scenario
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
@@ -63,7 +72,7 @@ def _judge_rubric(
     data: dict[str, JSON], name: str, digest: str, fields: Mapping[str, FieldKind]
 ) -> VerdictRubric:
     """The rubric in the table `name`; verdicts with additional fields are invalid."""
-    return replace(part(data, name, digest, _JUDGE_MATERIAL, fields), refuses_more=True)
+    return replace(build_from_table(data, name, digest, _JUDGE_MATERIAL, fields), refuses_more=True)
 
 
 def _subject_prompts(asking: dict[str, JSON], language: str) -> SubjectPrompts:

@@ -36,12 +36,12 @@ _HELPFULNESS = re.compile(r"<helpfulness>\s*(\d+)\s*</helpfulness>", re.IGNORECA
 class PublishedPrompt:
     """A prompt with placeholders in braces, and the parser of its answer.
 
-    `again` is the follow-up to an invalid answer; the published prompts have none.
+    `retry_message` is the follow-up to an invalid answer; the published prompts have none.
     """
 
     text: str
     parse: Callable[[str], dict[str, JSON]]
-    again: Template | None = None
+    retry_message: Template | None = None
 
     def messages(self, *, code: str, preface: str | None = None, **material: str) -> tuple[Message, ...]:
         """The prompt with the material, after the user's own system prompt if there is one.
