@@ -21,7 +21,7 @@ from equipoise.core.settings import Settings
 from equipoise.judge.judge import JobModels
 from equipoise.models.counters import CounterSnapshot
 from equipoise.results import audits, store
-from equipoise.results.totals import Answering
+from equipoise.results.totals import ReportedModel
 from equipoise.runner.jobs import Job, open_jobs
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _outcome(
     evaluator: str,
     settings: Settings,
     results: Sequence[Mapping[str, list[AnchorNumber]]],
-    answering: Collection[Answering],
+    answering: Collection[ReportedModel],
     folder: Path,
     *,
     is_new: bool,

@@ -147,7 +147,7 @@ class Results:
         return reading(self.path, otherwise=otherwise)
 
     def _with_transcripts(self, pointer: str) -> Mapping[str, JSON]:
-        run: Mapping[str, JSON] = rows.at(self._whole, pointer)
+        run: Mapping[str, JSON] = rows.value_at(self._whole, pointer)
         return run
 
     @cached_property

@@ -186,7 +186,7 @@ def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
 
 def _differences(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
     """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
-    now = [key[2:] for key in history.totals.seen if key[:2] == ("evaluator", evaluator)]
+    now = [key[2:] for key in history.totals.reported if key[:2] == ("evaluator", evaluator)]
     return [
         *_model_differences(audit["response_models"], now),
         *_sampling_differences(audit, history.settings),

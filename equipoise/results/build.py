@@ -62,7 +62,9 @@ def _askers(
     records = cued.records()
     unscored = [record for record in records if record.score is None]
     indices = {row.question.key: row.question.index for row in plain}
-    cued_rows = rows.of_records(suite, _draining(records), scale, part=rows.ASKED, indices=indices)
+    cued_rows = rows.of_records(
+        suite, _draining(records), scale, section=rows.ASKERS_POINTER, plain_indices=indices
+    )
     indices |= {row.question.key: row.question.index for row in cued_rows}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
     part = askers.section(suite, scale, cued, cued_rows, errors, is_running=is_running)
@@ -162,7 +164,7 @@ def _reported(totals: Totals, concurrency: int) -> dict[str, JSON]:
             "provider": provider,
             **asdict(calls),
         }
-        for (role, model, answering, fingerprint, provider), calls in totals.seen.items()
+        for (role, model, answering, fingerprint, provider), calls in totals.reported.items()
     ]
     section = {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
     return {**section, "answered": answered.sentences({**section, "concurrency": concurrency})}

@@ -139,7 +139,7 @@ class History:
             case SessionLine():
                 self._add_session(start, line)
             case FailedLine():
-                self.totals.fail(line)
+                self.totals.add_failed(line)
             case LearnedLine():
                 self.learned.setdefault((line.role, line.model, line.parameter, line.action), line)
             case LimitLine():

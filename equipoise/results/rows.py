@@ -40,8 +40,8 @@ class ImpossibleValueError(ValueError):
 # From records.
 
 
-RESULTS, ASKED = "/results", "/askers/results"
-"""JSON pointers to the plain runs in results, and to those with a cue."""
+RESULTS_POINTER, ASKERS_POINTER = "/results", "/askers/results"
+"""JSON pointers to the plain runs in results, and to the runs with a cue about who asks."""
 _NO_INDICES: Mapping[str, int] = {}
 
 
@@ -49,15 +49,16 @@ def of_records(
     suite: AnySuite,
     records: Iterable[Record],
     scale: Scale,
-    without: str | None = None,
+    left_out_evaluator: str | None = None,
     *,
-    part: str = RESULTS,
-    indices: Mapping[str, int] = _NO_INDICES,
+    section: str = RESULTS_POINTER,
+    plain_indices: Mapping[str, int] = _NO_INDICES,
 ) -> list[RunRow]:
     """A row for each record, language by language and question by question.
 
-    `without` names an evaluator to leave out, as if it had not been in the panel. `part` is the JSON pointer
-    to the rows in results. `indices` has the numbers of the same questions among the plain runs, by key.
+    `left_out_evaluator` is treated as if it had not been in the panel. `section` is the JSON pointer to the
+    rows in results. For runs with a cue, `plain_indices` has the numbers that the same questions have among
+    the plain runs, by key.
     """
     languages: dict[str, dict[str, list[Record]]] = {}
     for record in records:
@@ -66,29 +67,29 @@ def of_records(
     return [
         row
         for cases in languages.values()
-        for row in _of_language(suite, cases, scale, without, part, indices)
+        for row in _rows_of_language(suite, cases, scale, left_out_evaluator, section, plain_indices)
     ]
 
 
-def _of_language(
+def _rows_of_language(
     suite: AnySuite,
     cases: Mapping[str, list[Record]],
     scale: Scale,
-    without: str | None,
-    part: str,
-    indices: Mapping[str, int],
+    left_out_evaluator: str | None,
+    section: str,
+    plain_indices: Mapping[str, int],
 ) -> Iterator[RunRow]:
     """The rows of one language. Each record is removed from `cases`, so that it can be freed."""
     questions = [(suite.question(runs[0].case), runs) for runs in cases.values()]
-    # The sort is stable: questions without a number of their own remain in the order of the records.
+    # The sort is stable: questions without a number, whose index is 0, remain in the order of the records.
     questions.sort(key=lambda item: item[0].index)
     for position, (question, runs) in enumerate(questions):
-        pointer = f"{part}/{_escaped(question.language)}/questions/{position}"
-        index = question.index or indices.get(question.key, position + 1)
+        pointer = f"{section}/{_escape(question.language)}/questions/{position}"
+        index = question.index or plain_indices.get(question.key, position + 1)
         numbered = replace(question, index=index, at=pointer)
         runs.sort(key=_run_order, reverse=True)
         while runs:
-            yield _of_record(suite, numbered, runs.pop(), scale, without)
+            yield _row_of_record(suite, numbered, runs.pop(), scale, left_out_evaluator)
 
 
 def _run_order(record: Record) -> tuple[int, ...]:
@@ -96,13 +97,13 @@ def _run_order(record: Record) -> tuple[int, ...]:
     return (record.run, *((FORMS.index(cue.form), PLACES.index(cue.place)) if cue else ()))
 
 
-def _of_record(
-    suite: AnySuite, question: QuestionRow, record: Record, scale: Scale, without: str | None
+def _row_of_record(
+    suite: AnySuite, question: QuestionRow, record: Record, scale: Scale, left_out_evaluator: str | None
 ) -> RunRow:
-    # A suite may return a bool; results have numbers.
+    # A suite may return a bool, but results have numbers.
     values = {
         name: None if value is None else float(value)
-        for name, value in suite.values(record, scale, without).items()
+        for name, value in suite.values(record, scale, left_out_evaluator).items()
     }
     return RunRow(
         question=question,
@@ -112,27 +113,27 @@ def _of_record(
         percent=values.get("percent", record.percent),
         error=record.error,
         values=values,
-        verdicts=_verdicts(suite, record, without),
+        verdicts=_verdicts(suite, record, left_out_evaluator),
         details=suite.details(record),
-        subject_transcript=_Subject(record.subject, _prompts(question, record.asker)),
-        evaluator_transcripts=_Evaluators(record.evaluators),
+        subject_transcript=_SubjectTranscript(record.subject, _sent_prompts(question, record.asker)),
+        evaluator_transcripts=_EvaluatorTranscripts(record.evaluators),
         asker=record.asker,
         names_asker=record.names_asker,
     )
 
 
-def _prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]:
+def _sent_prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]:
     """The first messages of a pair of conversations, as sent: with the cue, if any, before the prompt."""
     if asker is None:
         return question.prompts
     return {label: asker.before(prompt) for label, prompt in question.prompts.items()}
 
 
-def _verdicts(suite: AnySuite, record: Record, without: str | None) -> Sequence[VerdictRow]:
+def _verdicts(suite: AnySuite, record: Record, left_out_evaluator: str | None) -> Sequence[VerdictRow]:
     level = suite.level
     if level is None:
         return ()
-    return [_verdict(item, level(item)) for item in record.verdicts if item.evaluator != without]
+    return [_verdict(item, level(item)) for item in record.verdicts if item.evaluator != left_out_evaluator]
 
 
 def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
@@ -150,7 +151,7 @@ def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
 # of the memory of functools.partial.
 
 
-class _Subject:
+class _SubjectTranscript:
     __slots__ = ("_prompts", "_transcripts")
 
     def __init__(self, transcripts: Sequence[Transcript], prompts: Mapping[str, str]) -> None:
@@ -162,20 +163,18 @@ class _Subject:
         return [
             {**message, "conversation": label}
             for label, prompt in self._prompts.items()
-            for message in next(filter(_opening(prompt), map(_messages, self._transcripts)), ())
+            for message in self._conversation(prompt)
         ]
 
-
-def _messages(transcript: Transcript) -> Sequence[Message]:
-    return transcript.messages
-
-
-def _opening(prompt: str) -> Callable[[Sequence[Message]], bool]:
-    # Any message, not the first: a system prompt may precede the prompt.
-    return lambda messages: any(message["content"] == prompt for message in messages)
+    def _conversation(self, prompt: str) -> Sequence[Message]:
+        """The first conversation with this prompt, after a system prompt, if any; empty if none has it."""
+        for transcript in self._transcripts:
+            if any(message["content"] == prompt for message in transcript.messages):
+                return transcript.messages
+        return ()
 
 
-class _Evaluators:
+class _EvaluatorTranscripts:
     __slots__ = ("_transcripts",)
 
     def __init__(self, transcripts: Sequence[Transcript]) -> None:
@@ -191,31 +190,31 @@ class _Evaluators:
 def to_json(
     suite: AnySuite, rows: Sequence[RunRow], scale: Scale, *, has_means: bool = True
 ) -> dict[str, JSON]:
-    """The part `results` of results JSON. Runs, which make up most of it, are functions called on writing.
+    """The section `results` of results JSON. The runs of each question are made only on writing (`_Runs`).
 
     Questions have mean scores only if the suite has means and `has_means` is set.
     """
     means = scale if suite.has_means and has_means else None
     return {
-        language: _language(list(runs), means)
+        language: _language_json(list(runs), means)
         for language, runs in groupby(rows, key=lambda row: row.language)
     }
 
 
-def _language(rows: Sequence[RunRow], scale: Scale | None) -> dict[str, JSON]:
+def _language_json(rows: Sequence[RunRow], scale: Scale | None) -> dict[str, JSON]:
     questions = by_question(rows)
-    centres = [mean(_scores(runs)) for runs in questions]
-    known = [centre for centre in centres if centre is not None]
-    listed = [_question(runs, centre, scale) for runs, centre in zip(questions, centres, strict=True)]
-    return {"questions": listed, **(scale.named("average_score", mean(known)) if scale else {})}
+    means = [mean(_scores(runs)) for runs in questions]
+    parts = [_question_json(runs, average, scale) for runs, average in zip(questions, means, strict=True)]
+    average = mean([item for item in means if item is not None])
+    return {"questions": parts, **(scale.named("average_score", average) if scale else {})}
 
 
-def _question(rows: Sequence[RunRow], centre: float | None, scale: Scale | None) -> dict[str, JSON]:
+def _question_json(rows: Sequence[RunRow], average: float | None, scale: Scale | None) -> dict[str, JSON]:
     spread = {"score_stddev": rounded(population_sd(_scores(rows)))}
     return {
         **question_json(rows[0].question),
         "runs": _Runs(rows),
-        **({**scale.named("mean_score", centre), **spread} if scale else {}),
+        **({**scale.named("mean_score", average), **spread} if scale else {}),
         "outcomes": outcomes(rows),
     }
 
@@ -271,26 +270,26 @@ def _scores(rows: Iterable[RunRow]) -> list[float]:
 
 
 def of_json(
-    results: Mapping[str, JSON], reader: ObjectReader | None = None, *, part: str = RESULTS
+    results: Mapping[str, JSON], reader: ObjectReader | None = None, *, section: str = RESULTS_POINTER
 ) -> list[RunRow]:
-    """The rows of a part `results` of results JSON of the current version, in order.
+    """The rows of a section `results` of results JSON of the current version, in order.
 
-    If `results` lacks transcripts, `reader` returns the runs with theirs. `part` is the JSON pointer to
+    If `results` lacks transcripts, `reader` returns the runs with theirs. `section` is the JSON pointer to
     `results`. Raises KeyError, TypeError or ValueError if something is missing or of the wrong type.
     """
     rows: list[RunRow] = []
-    for language, own in results.items():
-        ids = [question["id"] for question in own["questions"]]
+    for language, content in results.items():
+        ids = [question["id"] for question in content["questions"]]
         if len({*ids}) < len(ids):
             raise ValueError(f"a question stands there twice in {language}")
-        for position, question in enumerate(own["questions"]):
-            rows += _of_question(
-                language, question, f"{part}/{_escaped(language)}/questions/{position}", reader
+        for position, question in enumerate(content["questions"]):
+            rows += _rows_of_question(
+                language, question, f"{section}/{_escape(language)}/questions/{position}", reader
             )
     return rows
 
 
-def _of_question(
+def _rows_of_question(
     language: str, data: Mapping[str, JSON], pointer: str, reader: ObjectReader | None
 ) -> Iterable[RunRow]:
     # Results that were built in this process, not read from a file, still have their rows.
@@ -311,14 +310,14 @@ def _of_question(
     texts = (question.id, question.area, question.text, question.cluster, question.stratum)
     if not all(isinstance(text, str) for text in (*texts, *question.labels.values())):
         raise ValueError(f"{question.at}: its id, area, text, cluster, stratum and labels must be strings")
-    return [_of_run(question, run, number, reader) for number, run in enumerate(data["runs"])]
+    return [_row_of_run(question, run, number, reader) for number, run in enumerate(data["runs"])]
 
 
-def _of_run(
+def _row_of_run(
     question: QuestionRow, run: Mapping[str, JSON], position: int, reader: ObjectReader | None
 ) -> RunRow:
     pointer = f"{question.at}/runs/{position}"
-    _check(run, pointer)
+    _refuse_impossible(run, pointer)
     read = reader or (lambda pointer: run)
     return RunRow(
         question=question,
@@ -332,18 +331,18 @@ def _of_run(
         details=run["details"],
         subject_transcript=lambda: read(pointer)["subject_transcript"],
         evaluator_transcripts=lambda: read(pointer)["evaluator_transcripts"],
-        asker=_cue(run.get("asker"), pointer),
+        asker=_read_cue(run.get("asker"), pointer),
         names_asker=run.get("names_asker"),
     )
 
 
 def of_askers(data: Mapping[str, JSON], reader: ObjectReader | None = None) -> list[RunRow]:
     """The rows of runs with a cue in results JSON; empty if there are none. Raises as `of_json` does."""
-    section = data.get("askers")
-    return of_json(section["results"], reader, part=ASKED) if section else []
+    askers = data.get("askers")
+    return of_json(askers["results"], reader, section=ASKERS_POINTER) if askers else []
 
 
-def _cue(data: Mapping[str, JSON] | None, pointer: str) -> Cue | None:
+def _read_cue(data: Mapping[str, JSON] | None, pointer: str) -> Cue | None:
     if data is None:
         return None
     cue = Cue(**data)
@@ -352,14 +351,16 @@ def _cue(data: Mapping[str, JSON] | None, pointer: str) -> Cue | None:
     return cue
 
 
-def _check(run: Mapping[str, JSON], pointer: str) -> None:
+def _refuse_impossible(run: Mapping[str, JSON], pointer: str) -> None:
     """Raise ValueError if a run has an outcome, a number or a verdict that no session writes."""
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
     is_possible = (
         run["outcome"] in ENDS
+        and not isinstance(run["run_index"], bool)
         and run["run_index"] >= 1
-        and all(map(_is_number, numbers))
+        and run["run_index"] % 1 == 0
+        and all(map(_is_number_or_none, numbers))
         and all(isinstance(verdict["evaluator"], str) for verdict in run["verdicts"])
     )
     if not is_possible:
@@ -368,15 +369,15 @@ def _check(run: Mapping[str, JSON], pointer: str) -> None:
         raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
 
 
-def _is_number(value: JSON) -> bool:
+def _is_number_or_none(value: JSON) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def without_transcripts(results: Mapping[str, JSON]) -> dict[str, JSON]:
-    """A copy of the part `results` whose runs lack their transcripts."""
+    """A copy of a section `results` whose runs lack their transcripts."""
     return {
-        language: {**part, "questions": [_without_transcripts(question) for question in part["questions"]]}
-        for language, part in results.items()
+        language: {**content, "questions": [*map(_without_transcripts, content["questions"])]}
+        for language, content in results.items()
     }
 
 
@@ -385,22 +386,23 @@ def _without_transcripts(question: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**question, "runs": runs}
 
 
-def _escaped(name: str) -> str:
+def _escape(name: str) -> str:
+    """The name as a reference token of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def at(data: JSON, pointer: str) -> JSON:
+def value_at(data: JSON, pointer: str) -> JSON:
     """The value at a JSON pointer (RFC 6901)."""
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
+    for token in pointer.split("/")[1:]:
+        name = token.replace("~1", "/").replace("~0", "~")
         data = data[int(name)] if isinstance(data, list) else data[name]
     return data
 
 
-def usage(conversations: Sequence[Conversation]) -> Usage | None:
+def total_usage(conversations: Sequence[Conversation]) -> Usage | None:
     """The sum of the tokens reported for these conversations; None if none were reported."""
-    counted = [message["usage"] for item in conversations for message in item.messages if "usage" in message]
-    if not counted:
+    usages = [message["usage"] for item in conversations for message in item.messages if "usage" in message]
+    if not usages:
         return None
     kinds = ("input", "output", "cached", "reasoning")
-    return Usage(**{kind: sum(item[kind] for item in counted) for kind in kinds})
+    return Usage(**{kind: sum(usage[kind] for usage in usages) for kind in kinds})

@@ -16,7 +16,7 @@ from equipoise.models.budget import usage_of
 from equipoise.results import journal
 from equipoise.results.lines import AnchorLine, CallLine, FailedLine, RecordLine, SessionLine
 
-Answering = tuple[str, str, str | None, str | None, str | None]
+ReportedModel = tuple[str, str, str | None, str | None, str | None]
 """Role and model of a call, and the model, fingerprint and provider that its endpoint reported."""
 
 
@@ -37,10 +37,10 @@ class ModelCalls:
 class Totals:
     """The totals of a journal's calls.
 
-    `calls` are counted by session, `tokens` by role and model. `estimated` counts calls without reported
-    tokens, by role. `repeats` counts retries made because an answer might have been a copy. `seen` has the
-    models, fingerprints and providers that endpoints reported. `number` is the number of all calls. `batched`
-    and `batched_tokens` are the calls and tokens that were part of batches.
+    `calls` are counted by session, `tokens` by role and model, each kind of tokens by its key in results.
+    `estimated` counts calls without reported tokens, by role. `repeats` counts retries made because an answer
+    might have been a copy of another one. `reported` has the models, fingerprints and providers that
+    endpoints reported. `call_count` counts all calls, `batched` and `batched_tokens` what came in batches.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -49,8 +49,8 @@ class Totals:
     repeats: int = 0
     tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     estimated: Counter[str] = field(default_factory=Counter)
-    seen: dict[Answering, ModelCalls] = field(default_factory=dict)
-    number: int = 0
+    reported: dict[ReportedModel, ModelCalls] = field(default_factory=dict)
+    call_count: int = 0
     batched: int = 0
     batched_tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -60,24 +60,20 @@ class Totals:
         self.calls[line.session] += 1
         self.retries += reply.retries
         self.repeats += reply.repeats
-        self._count(self.tokens[role, model], line)
+        _add_tokens(self.tokens[role, model], line)
         if line.batch is not None:
             self.batched += 1
-            self._count(self.batched_tokens[role, model], line)
+            _add_tokens(self.batched_tokens[role, model], line)
         self.estimated[role] += not reply.is_metered
-        self.number += 1
+        self.call_count += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
-        if (entry := self.seen.get(key)) is None:
-            self.seen[key] = ModelCalls(1, line.run, self.number, self.number)
+        if (calls := self.reported.get(key)) is None:
+            self.reported[key] = ModelCalls(1, line.run, self.call_count, self.call_count)
         else:
-            entry.calls += 1
-            entry.last_call = self.number
+            calls.calls += 1
+            calls.last_call = self.call_count
 
-    def _count(self, counts: Counter[str], line: CallLine) -> None:
-        for kind, amount in usage(line).to_json().items():
-            counts[kind] += amount
-
-    def fail(self, line: FailedLine) -> None:
+    def add_failed(self, line: FailedLine) -> None:
         """Add a failed call, which has no reply."""
         self.failed += 1
         self.retries += line.retries
@@ -91,8 +87,8 @@ class Totals:
             repeats=self.repeats,
             tokens=_copied(self.tokens),
             estimated=Counter(self.estimated),
-            seen={key: copy(calls) for key, calls in self.seen.items()},
-            number=self.number,
+            reported={key: copy(calls) for key, calls in self.reported.items()},
+            call_count=self.call_count,
             batched=self.batched,
             batched_tokens=_copied(self.batched_tokens),
         )
@@ -107,21 +103,27 @@ class Totals:
         *,
         has_cache: bool = True,
     ) -> float | None:
-        """Cost in USD of a model's calls in a role; None if it has no price.
+        """The cost in USD of a model's calls in a role; None if the model has no price.
 
-        `discount` is that of batches in percent. Without `has_cache`, cached tokens have the full price.
+        `discount` is the discount of batches in percent. Without `has_cache`, cached tokens have the full
+        price.
         """
-        every = dict(self.tokens[role, model])
+        tokens = dict(self.tokens[role, model])
         batched = Counter(self.batched_tokens.get((role, model), {}))
         if not has_cache:
-            every["cached"] = batched["cached"] = 0
+            tokens["cached"] = batched["cached"] = 0
         # Not `Counter - Counter`, which drops kinds whose count is 0.
-        others = {kind: count - batched[kind] for kind, count in every.items()}
-        if not batched:
-            return prices.cost(model, base_url, others, price)
-        usual = prices.cost(model, base_url, others, price)
-        reduced = prices.cost(model, base_url, batched, Discounted(price=price, percent=discount))
-        return None if usual is None or reduced is None else usual + reduced
+        unbatched = {kind: count - batched[kind] for kind, count in tokens.items()}
+        cost = prices.cost(model, base_url, unbatched, price)
+        if not batched or cost is None:
+            return cost
+        batch_cost = prices.cost(model, base_url, batched, Discounted(price=price, percent=discount))
+        return None if batch_cost is None else cost + batch_cost
+
+
+def _add_tokens(counts: Counter[str], line: CallLine) -> None:
+    for kind, amount in _usage_of_line(line).to_json().items():
+        counts[kind] += amount
 
 
 def _copied(counts: Mapping[tuple[str, str], Counter[str]]) -> dict[tuple[str, str], Counter[str]]:
@@ -130,7 +132,7 @@ def _copied(counts: Mapping[tuple[str, str], Counter[str]]) -> dict[tuple[str, s
     return copies
 
 
-def usage(line: CallLine) -> Usage:
+def _usage_of_line(line: CallLine) -> Usage:
     """The tokens of a call; estimated if its endpoint did not count them."""
     reply = line.reply
     if reply.usage is not None and reply.is_metered:
@@ -155,12 +157,12 @@ def iter_usage(
     """Usage of each call of a suite in the journal `path`, of runs that have an `ended_by` line."""
     calls: list[CallUsage] = []
     ended: set[str] = set()
-    is_ours = False
+    is_of_suite = False
     for _, _, line in journal.read(path):
         if isinstance(line, SessionLine):
-            is_ours = line.suite == suite and line.format in journal.READABLE
-        elif isinstance(line, ended_by):
+            is_of_suite = line.suite == suite and line.format in journal.READABLE
+        elif is_of_suite and isinstance(line, ended_by):
             ended.add(line.run)
-        elif isinstance(line, CallLine) and is_ours:
-            calls.append(CallUsage(line.role, line.model, line.run, usage(line), line.reply.latency))
+        elif is_of_suite and isinstance(line, CallLine):
+            calls.append(CallUsage(line.role, line.model, line.run, _usage_of_line(line), line.reply.latency))
     return (call for call in calls if call.run in ended)

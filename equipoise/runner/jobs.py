@@ -27,7 +27,7 @@ from equipoise.models.proxies import refuse_proxies
 from equipoise.results import history, store
 from equipoise.results.history import History
 from equipoise.results.store import Files
-from equipoise.results.totals import Answering
+from equipoise.results.totals import ReportedModel
 from equipoise.runner import evaluate, resume
 from equipoise.runner.engine import Engine
 from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
@@ -77,9 +77,9 @@ class JobSession:
         return None if None in costs else sum(filter(None, costs))
 
     @property
-    def seen(self) -> list[Answering]:
+    def seen(self) -> list[ReportedModel]:
         """The models that answered calls in this journal, as responses name them."""
-        return list(self._history.totals.seen)
+        return list(self._history.totals.reported)
 
     def append(self, kind: str, **content: JSON) -> None:
         """Append a line to the journal. Raises CannotKeep."""

@@ -31,8 +31,8 @@ def test_results_at_the_ends_of_every_figure_are_opened(tmp_path: Path, subtests
                 assert {*ends} <= {*reached}, metric.name
 
 
-def test_a_value_that_is_beyond_its_bounds_or_infinite_is_named(tmp_path: Path) -> None:
-    """A score of 900 %, and a commitment without end, cannot have been measured."""
+def test_a_value_that_no_session_writes_is_named(tmp_path: Path) -> None:
+    """A score of 900 %, a commitment without end, and the repeat 1.5 or true of a question."""
     for name, before, after, message in (
         ("neutrality", b'"percent":100.0', b'"percent":900.0', "aa/q1: percent is not within 0 and 100"),
         (
@@ -41,6 +41,8 @@ def test_a_value_that_is_beyond_its_bounds_or_infinite_is_named(tmp_path: Path) 
             b'"commitment.baseline":1e999',
             "has a number that is infinite",
         ),
+        ("neutrality", b'"run_index":1,', b'"run_index":1.5,', "run_index: 1.5 is not of type"),
+        ("neutrality", b'"run_index":1,', b'"run_index":true,', "run_index: true is not of type"),
     ):
         path = extremes.write(tmp_path, name)
         content = json_io.dumps(json_io.loads(path.read_bytes()))

@@ -26,7 +26,7 @@ from equipoise.core.types import Call, Reply, Usage
 from equipoise.report.export import every_eval_ever, table
 from equipoise.report.results import load
 from equipoise.results import store
-from equipoise.results.rows import usage
+from equipoise.results.rows import total_usage
 
 OPTIONS: dict[str, Any] = {
     "model": "subject",
@@ -268,8 +268,8 @@ def test_results_without_any_score_have_no_instances(project: Project) -> None:
 def test_usage_is_of_all_replies(results: Path) -> None:
     """None where an endpoint counted nothing."""
     runs = {(run.language, run.id, run.number): run for run in load(results).runs()}
-    assert usage(runs["aa", "q02_two", 1].subject) == Usage(input=7, output=5)
-    assert usage([]) is None
+    assert total_usage(runs["aa", "q02_two", 1].subject) == Usage(input=7, output=5)
+    assert total_usage([]) is None
 
 
 def test_only_parquet_and_inspect_need_more(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -382,7 +382,7 @@ def test_what_endpoints_say_of_themselves_is_counted(path: Path) -> None:
         (None, None, None),
     ):
         keep(log, CALL, Reply(text="", model=model, fingerprint=fingerprint, provider=provider))
-    seen = history_of(path).totals.seen
+    seen = history_of(path).totals.reported
     assert {key: found.calls for key, found in seen.items()} == {
         ("subject", "m", "m-1", "f1", "p1"): 2,
         ("subject", "m", "m-1", "f2", "p1"): 1,

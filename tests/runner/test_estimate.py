@@ -114,13 +114,17 @@ def test_what_every_model_used_is_read_run_by_run(tmp_path: Path) -> None:
 
 
 def test_what_tells_nothing_is_left_out(tmp_path: Path) -> None:
-    """Another suite, another format; a run that did not end has used less than it would have."""
+    """Another suite, another format; a run that did not end has used less than it would have.
+
+    It has not ended, either, if a run of that name in another suite has.
+    """
     spent: list[Spent] = [("subject", "m", 10, 20)]
     for about in ({"suite": "other"}, {"format": FORMAT + 1}, {"format": min(READABLE) - 1}):
         path = session(tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl", {"a-run1": spent}, **about)
         assert estimate.samples([path], "s") == {}, about
     runs: dict[str, list[Spent]] = {"a-run1": spent, "b-run1": [("subject", "m", 1, 1)]}
     path = session(tmp_path / "x.jsonl", runs, ended=["a-run1"])
+    session(path, {"b-run1": spent}, suite="other")
     assert used(estimate.samples([path], "s")) == {("subject", "m"): [[1, 10, 20]]}
 
 

@@ -20,7 +20,7 @@ from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results, uuid_of
-from equipoise.results.rows import usage
+from equipoise.results.rows import total_usage
 
 VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -314,7 +314,7 @@ def _turn(index: int, message: Mapping[str, Any]) -> dict[str, JSON]:
 
 
 def _token_usage(subject: Sequence[Conversation]) -> dict[str, JSON] | None:
-    used = usage(subject)
+    used = total_usage(subject)
     if used is None:
         return None
     return {

@@ -18,7 +18,7 @@ from equipoise.core.files import replacing, whole
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results, uuid_of
-from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, usage
+from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, total_usage
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
@@ -278,7 +278,7 @@ def _output(model: str, subject: Sequence[Conversation], messages: Sequence[Chat
 def _usage(conversations: Sequence[Conversation]) -> ModelUsage | None:
     from inspect_ai.model import ModelUsage
 
-    used = usage(conversations)
+    used = total_usage(conversations)
     if used is None:
         return None
     return ModelUsage(

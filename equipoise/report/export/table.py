@@ -16,7 +16,7 @@ from equipoise.core.files import replacing, shown, whole
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import guarded
 from equipoise.core.types import JSON
-from equipoise.results.rows import usage
+from equipoise.results.rows import total_usage
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +78,7 @@ def _metadata_value(name: str) -> Callable[[_Row], Any]:
 
 
 def _tokens(kind: str) -> Callable[[_Row], int | None]:
-    return lambda row: getattr(usage(row.subject), kind, None)
+    return lambda row: getattr(total_usage(row.subject), kind, None)
 
 
 COLUMNS: Sequence[Column] = (

@@ -203,7 +203,11 @@ def test_a_cell_is_a_territory_under_a_strategy() -> None:
         "dispute": "south_sea_rocks",
     }
     data = {"results": results(RECORDS)}
-    assert [[run["run_index"] for run in rows.at(data, cell.at)] for cell in found] == [[1, 2], [1], [1]]
+    assert [[run["run_index"] for run in rows.value_at(data, cell.at)] for cell in found] == [
+        [1, 2],
+        [1],
+        [1],
+    ]
 
 
 def test_a_cells_values_are_those_of_its_runs() -> None:
