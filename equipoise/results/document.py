@@ -1,7 +1,7 @@
 """The types of a results file, from which `equipoise schema` and its documentation are made.
 
-They have the keys of all suites. Keys of single suites are in `details`, in the suite's part of the summary
-and among the options in the metadata.
+They have the keys that all suites share. Those of a single suite are in `details`, in the summary and, for
+its options, in the metadata.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Sampling(TypedDict):
 
 
 class SubjectSides(TypedDict):
-    """What questions are about, and the names of the two sides of a lean."""
+    """What questions are about, and the two sides of a lean: name and description."""
 
     subject: str
     sides: dict[str, str]
@@ -142,7 +142,12 @@ class ChangedParameter(TypedDict):
 
 
 class CallsInFlight(TypedDict):
-    """The limit on calls in flight, and how it changed."""
+    """The limit on calls in flight, over all sessions, and how it changed.
+
+    `highest`, `lowest`: the range of the limit; `last`: that of each endpoint at the end of a session, null
+    if not known; `refused`: refused calls; `cuts`: how often the limit was cut; `moves`: the first 100 cuts,
+    each with the limit `before` and `after`; `moves_left_out`: how many more there were.
+    """
 
     highest: int | None
     lowest: int | None
@@ -379,7 +384,7 @@ class AskerFigures(TypedDict):
 
 
 class Interval(TypedDict):
-    """A figure with its 95 % interval; `n` counts clusters, and `reason` says why there is none."""
+    """A figure with its 95 % interval; `n` counts clusters, and `reason` says why there is no interval."""
 
     value: float | None
     se: float | None
@@ -427,7 +432,7 @@ class MetricFigures(TypedDict):
 
 
 class DesignCounts(TypedDict):
-    """How much was asked."""
+    """How many questions, languages, runs of each and evaluators of each reply there were."""
 
     questions: int
     languages: int
@@ -436,7 +441,15 @@ class DesignCounts(TypedDict):
 
 
 class VarianceParts(TypedDict):
-    """Where the variance of scores lies."""
+    """The components of the variance of scores: question, language or stratum, run, evaluator, rest.
+
+    `variance`: the components, in `unit`; `share`: each one's share of their sum, 0..1; `negative`:
+    components estimated below zero and set to 0; `merged`: components that the data cannot tell apart, with
+    the one that includes each; `reason`: why there are none; `predicted_se`: the standard error of the mean
+    score in this design; `narrowing`: by what part twice as many questions, runs or evaluators would narrow
+    its interval, 0..1; `smallest_difference`: the smallest difference of two models, in points, that this
+    design can show, under the assumptions that follow; null if none on the scale.
+    """
 
     variance: dict[str, float]
     negative: list[str]
@@ -453,7 +466,10 @@ class VarianceParts(TypedDict):
 
 
 class LanguagePair(TypedDict):
-    """How much the first language scores above the second on the same questions."""
+    """How much the first language scores above the second on the same questions.
+
+    `n`: questions in both; `unpaired`: questions in one of the two; `p_adjusted`: by Holm, over all pairs.
+    """
 
     first: str
     second: str
@@ -469,7 +485,11 @@ class LanguagePair(TypedDict):
 
 
 class LanguageGap(TypedDict):
-    """A question on which languages differ most."""
+    """A question on which languages differ most.
+
+    `spread`: highest mean of a language minus lowest; `sd`: population SD of the means; `noise`: the SD that
+    runs alone would make if languages did not differ.
+    """
 
     question: str
     means: dict[str, float | None]
@@ -479,14 +499,14 @@ class LanguageGap(TypedDict):
 
 
 class QuestionSpread(TypedDict):
-    """How far the languages of a question are apart."""
+    """How far the languages of a question are apart: highest mean minus lowest, and SD."""
 
     spread: float | None
     sd: float | None
 
 
 class LanguageConsistency(TypedDict):
-    """How alike languages score; null for one language."""
+    """How alike languages score. `mean_spread`: mean over questions of highest minus lowest language."""
 
     unit: str
     mean_spread: Interval
@@ -496,7 +516,12 @@ class LanguageConsistency(TypedDict):
 
 
 class PanelFigures(TypedDict):
-    """How far evaluators agree, and the headlines without each."""
+    """How far evaluators agree.
+
+    `evaluators`: each one's mean score and its difference from the others; `alpha`: Krippendorff's alpha of
+    all; `kappas`: weighted kappa of every two; `by_language`: means in points by evaluator and language;
+    `without`: by evaluator, the headlines as they would be without it.
+    """
 
     evaluators: list[dict[str, JSON]]
     alpha: dict[str, JSON]
@@ -506,7 +531,7 @@ class PanelFigures(TypedDict):
 
 
 class InterimLook(TypedDict):
-    """The figures after a round of runs."""
+    """What `--until` saw after a `round` of runs: the figure and its interval, or the gate's verdicts."""
 
     round: int
     value: NotRequired[float | None]
@@ -519,7 +544,11 @@ class InterimLook(TypedDict):
 
 
 class UntilReached(TypedDict):
-    """How `--until` ended the session."""
+    """How `--until` ended the session.
+
+    `is_reached`: whether the rule was met; `runs`: rounds until then; `runs_planned`: rounds at most;
+    `runs_left_out`, `calls_saved`: runs and calls that were not needed.
+    """
 
     rule: str
     metric: str | None
@@ -534,7 +563,7 @@ class UntilReached(TypedDict):
 
 
 class ComparedResults(TypedDict):
-    """Which results were compared."""
+    """The baseline or the candidate. `doubt`: why its verdicts could not be verified; null without doubt."""
 
     file: str
     sha256: str | None
@@ -547,7 +576,7 @@ class ComparedResults(TypedDict):
 
 
 class DriftInterval(TypedDict):
-    """By how many points of 100 its verdicts moved."""
+    """A change between two audits, in points of 100."""
 
     value: float | None
     low: float | None
@@ -557,7 +586,7 @@ class DriftInterval(TypedDict):
 
 
 class DriftShare(TypedDict):
-    """How much of the headline's difference that could be: its share of the panel times the mean."""
+    """How much of the headline's difference, `of`, could be drift: `mean` by share of the panel."""
 
     value: float | None
     low: float | None
@@ -586,7 +615,11 @@ class EvaluatorDrift(TypedDict):
 
 
 class ComparisonFigures(TypedDict):
-    """What changed since the baseline."""
+    """What changed since the baseline.
+
+    `mismatches`: settings that differ although they should not; `effects`: sentences on options that differ;
+    `metrics`: before, after and difference, by name; `fell`, `rose`: the cases that changed most.
+    """
 
     baseline: ComparedResults
     candidate: ComparedResults
@@ -613,7 +646,10 @@ class ComparisonFigures(TypedDict):
 
 
 class CaseMove(TypedDict):
-    """A case whose score moved."""
+    """A case whose headline figure moved by `change`, from `before` to `after`, in percentage points.
+
+    `cell`: its id; `at`: JSON pointers to its runs in the baseline's and in the candidate's file.
+    """
 
     cell: str
     before: float
@@ -654,7 +690,11 @@ class GateVerdict(TypedDict):
 
 
 class GapParts(TypedDict):
-    """The gap between two languages, and its two parts."""
+    """The gap `first` - `second` between two languages, in points, and the two parts that add up to it.
+
+    `said`: between replies that are judged in the same language, so due to what they say; `judged`: what the
+    same reply gains by being judged in the first language.
+    """
 
     first: str
     second: str
@@ -664,7 +704,7 @@ class GapParts(TypedDict):
 
 
 class TranslationJudge(TypedDict):
-    """One evaluator on replies and their translations."""
+    """One evaluator on replies and their translations: valid and missing verdicts, and gaps."""
 
     evaluator: str
     verdicts: Count
@@ -673,7 +713,10 @@ class TranslationJudge(TypedDict):
 
 
 class TranslatedText(TypedDict):
-    """A reply or a translation, with its scores."""
+    """The id of a reply, the language of its translation, or its own, and scores by evaluator.
+
+    `failed`: why there is no translation; null if there is one.
+    """
 
     reply: str
     judged_in: str
@@ -757,7 +800,7 @@ class LabelDraw(TypedDict):
 
 
 class LabelledRun(TypedDict):
-    """What people gave one run."""
+    """The labels that people gave one run."""
 
     cell: Annotated[str, Meta(description="Language and id of the question")]
     place: Annotated[Count, Meta(description="Index of the run among those of its question, from 0")]
@@ -776,7 +819,7 @@ class LabelledRun(TypedDict):
 
 
 class CorrectedFigure(TypedDict):
-    """A metric as the judge has it and as people's labels correct it."""
+    """A metric as judged, and as people's labels correct it."""
 
     judge: float
     value: float
@@ -821,7 +864,7 @@ class PeopleScores(TypedDict):
 
 
 class AuditedModel(TypedDict):
-    """Who answered for the evaluator."""
+    """A model that answered for the evaluator, as its endpoint reported it."""
 
     response_model: str | None
     system_fingerprint: str | None
@@ -829,7 +872,7 @@ class AuditedModel(TypedDict):
 
 
 class JudgedAnchor(TypedDict):
-    """The verdicts on an anchor."""
+    """An anchor, and the verdicts on it."""
 
     topic: str
     language: str
@@ -872,7 +915,7 @@ class AuditFigures(TypedDict):
     differs: Annotated[
         list[str],
         Meta(
-            description="In what the evaluator of these results is not the one that was audited; if empty "
+            description="How the evaluator of these results differs from the one that was audited; if empty, "
             "the audit holds"
         ),
     ]
@@ -913,7 +956,7 @@ class CheckFigures(TypedDict):
 
 
 class AnchorNumber(TypedDict):
-    """One number of a verdict on an anchor with its bounds, in points of 100; null where it was not valid."""
+    """One number of a verdict on an anchor with its bounds, in points of 100; null if it was not valid."""
 
     topic: str
     language: str
@@ -927,9 +970,9 @@ class AnchorNumber(TypedDict):
 
 
 class EvaluatorAudit(TypedDict):
-    """The audit of one evaluator with each of its verdicts, of which `AuditFigures` are what results show.
+    """The audit of one evaluator with each of its verdicts; results show it as `AuditFigures`.
 
-    Of an incomplete one, `checks`, `lean_by_language` and `judged` are empty. `topics` counts those judged.
+    If it is incomplete, `checks`, `lean_by_language` and `judged` are empty. `topics` counts judged topics.
     """
 
     state: Literal["complete", "incomplete"]
@@ -950,7 +993,7 @@ class EvaluatorAudit(TypedDict):
 
 
 class KeptAudit(EvaluatorAudit):
-    """A complete audit as its file has it."""
+    """A complete audit, as stored in its file."""
 
     version: str
     evaluator: str
@@ -958,7 +1001,7 @@ class KeptAudit(EvaluatorAudit):
 
 
 class AskerResult(TypedDict):
-    """The cue of a run: the text about who asks, before the first message of each conversation."""
+    """The cue of a run: a text about who asks, put before the first message of each conversation."""
 
     side: Annotated[str, Meta(description="Name of the side in the suite's data")]
     place: Annotated[Place, Meta(description="Which of the two sides of the case")]
