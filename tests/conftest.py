@@ -146,7 +146,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Where the journal of the test is."""
-    return tmp_path / "m.neutrality.jsonl"
+    return tmp_path / "m.attribution.jsonl"
 
 
 @pytest.fixture

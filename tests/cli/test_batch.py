@@ -115,8 +115,8 @@ def test_calls_as_files(tmp_path: Path, server: BatchServer, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.execv", lambda path, command: handed.append(command))
     (tmp_path / "a.jsonl").write_text("")
-    assert batch("write", "neutrality", "--model", "m", "-k", "one", "-o", "calls.jsonl").exit_code == 0
+    assert batch("write", "attribution", "--model", "m", "-k", "one", "-o", "calls.jsonl").exit_code == 0
     assert handed[0][-5:] == ["m", "-k", "one", "--batch-write=calls.jsonl", "--batch"]
-    assert batch("read", "a.jsonl", "neutrality", "--batch=subject", "-o", "next.jsonl").exit_code == 0
+    assert batch("read", "a.jsonl", "attribution", "--batch=subject", "-o", "next.jsonl").exit_code == 0
     assert handed[1][-3:] == ["--batch=subject", "--batch-read=a.jsonl", "--batch-write=next.jsonl"]
-    assert batch("read", "nowhere.jsonl", "neutrality").exit_code == 4
+    assert batch("read", "nowhere.jsonl", "attribution").exit_code == 4

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import RUBRIC, SUITE
 from click.testing import CliRunner
 from fuzzing import any_json, modest, mutated, places, thorough, user_errors
 from hypothesis import given
@@ -16,7 +17,6 @@ from hypothesis import strategies as st
 from journals import SETTINGS, STARTED, USAGE, ask, begin, keep, record, sealed
 
 import schemas
-from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core import json_io
 from equipoise.core.records import Outcome
@@ -26,7 +26,6 @@ from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.store import Files
 from equipoise.runner import estimate, resume
-from equipoise.suites import neutrality
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -37,7 +36,6 @@ def results_of_damaged_journals() -> Iterator[None]:
         yield
 
 
-RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 AUDIT = ("audit", "anchor", "kept_audit")
 VERDICT = {"reasoning": "Because.", "refused": False, "score": 3}
 
@@ -45,11 +43,11 @@ VERDICT = {"reasoning": "Because.", "refused": False, "score": 3}
 @pytest.fixture(scope="module")
 def real_journal(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """What two sessions leave, with every kind of line: the same bytes at all times."""
-    path = tmp_path_factory.mktemp("real") / "m.neutrality.jsonl"
+    path = tmp_path_factory.mktemp("real") / f"m.{SUITE}.jsonl"
     runs = ("a-run1", "b-run1", "c-run1", "a-run2", "d-run1")
     settings = {**SETTINGS, "rubric_hash": RUBRIC.hash}
     for session in ("s1", "s2"):
-        log = begin(path, runs, session=session, suite="neutrality", settings=settings)
+        log = begin(path, runs, session=session, suite=SUITE, settings=settings)
         _append_all(log, runs[:3] if session == "s1" else runs[2:4])
         log.close()
     content = path.read_bytes()
@@ -100,7 +98,7 @@ def _append_audit(log: Journal) -> None:
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the journal of an example is."""
-    return tmp_path_factory.mktemp("journal") / "m.neutrality.jsonl"
+    return tmp_path_factory.mktemp("journal") / f"m.{SUITE}.jsonl"
 
 
 @st.composite
@@ -193,7 +191,7 @@ def test_a_damaged_journal_can_be_looked_back_on(
         past = history.load(path)
         resume.refuse(past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path), {})
         assert set(past.pending(past.planned)) <= past.planned.keys()
-    estimate.samples([path], "neutrality")
+    estimate.samples([path], SUITE)
 
 
 def calls_of(content: bytes) -> list[dict[str, Any]]:
@@ -293,7 +291,7 @@ def test_a_line_may_lack_or_mistake_any_of_its_parts(kind: str, path: Path, real
                     found = history.load(path)
                     for run in lines[0]["plan"]:
                         found.record(run)
-                estimate.samples([path], "neutrality")
+                estimate.samples([path], SUITE)
                 recover(path)
             except Exception as error:
                 error.add_note(f"with this line: {json.dumps(variant)}")

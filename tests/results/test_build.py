@@ -9,24 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import RUBRIC, SUITE
 from journals import SETTINGS, STARTED, USAGE, ask, begin, history_of, keep, record, write
 
-from conftest import ROOT
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.types import Call, Reply, Usage
-from equipoise.judge.rubric import load
 from equipoise.models.budget import prompt_tokens
 from equipoise.results import build as results
 
-RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
 CALL = ask("Why?")
 JUDGE = ask("Judge.", role="evaluator", model="e")
 
 
 def build(path: Path, *, is_running: bool = False) -> Any:
     """The results of a journal, as they would be read from their file."""
-    made = results.build(suites.load("neutrality"), RUBRIC, history_of(path), is_running=is_running)
+    made = results.build(suites.load(SUITE), RUBRIC, history_of(path), is_running=is_running)
     return json_io.loads(json_io.dumps(made))
 
 
@@ -43,8 +41,7 @@ def test_nothing_is_done_yet(path: Path) -> None:
         name: data["metadata"][name] for name in ("status", "runs_expected", "runs_completed", "finished")
     }
     assert found == {"status": "running", "runs_expected": 2, "runs_completed": 0, "finished": None}
-    assert (data["results"], data["errors"]) == ({}, [])
-    assert data["summary"]["overall_average_score"] is None
+    assert (data["results"], data["errors"], data["summary"]) == ({}, [], {"outcomes": {}})
 
 
 def test_the_digest_of_verdicts_is_that_of_the_list_in_the_order_of_ids() -> None:

@@ -49,7 +49,7 @@ def kept(path: Path) -> list[str]:
 
 def test_a_reply_in_a_journal_is_one_line_of_its_kind(tmp_path: Path) -> None:
     """Each is one line, is read back whole, and leaves the lines around it alone."""
-    path = tmp_path / "m.neutrality.jsonl"
+    path = tmp_path / "m.attribution.jsonl"
     texts = [text for reply in CORPUS for text in (reply.text, PLAIN)]
     keep_all(path, *texts)
     content = path.read_bytes()
@@ -62,7 +62,7 @@ def test_a_reply_in_a_journal_is_one_line_of_its_kind(tmp_path: Path) -> None:
 )
 def test_a_line_cut_within_a_reply_is_passed_over(tmp_path: Path, parts: tuple[int, ...]) -> None:
     """Where a crash has cut a reply, what is written behind it is read and nothing else is."""
-    path = tmp_path / "m.neutrality.jsonl"
+    path = tmp_path / "m.attribution.jsonl"
     wrong: set[str] = set()
     for reply in CORPUS:
         path.unlink(missing_ok=True)

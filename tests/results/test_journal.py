@@ -226,7 +226,7 @@ def test_a_line_that_the_disk_has_no_room_for_cannot_be_kept(path: Path, disk: l
     disk += [-1]
     with pytest.raises(CannotKeep) as caught:
         log.append("failed", retries=0, message="lost")
-    assert str(caught.value) == "m.neutrality.jsonl: cannot be written to (No space left on device)"
+    assert str(caught.value) == "m.attribution.jsonl: cannot be written to (No space left on device)"
     assert isinstance(caught.value, SessionStopped)
     assert path.read_bytes() == b""
 

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import SUITE
 from journals import SETTINGS, record, write
 
-from conftest import ROOT
+from conftest import EXAMPLE
 from equipoise.core.errors import UserError
 from equipoise.results.journal import FORMAT, Journal
 from equipoise.results.recover import Recovered, recover
 from equipoise.results.store import Files, Lock
 
-NAME = "m.neutrality"
-RUBRIC = ROOT / "rubric" / "neutrality.toml"
+NAME = f"m.{SUITE}"
+RUBRIC = EXAMPLE / "rubric" / f"{SUITE}.toml"
 PLAN = ("a-run1", "b-run1")
-ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
+ABOUT: dict[str, Any] = {"suite": SUITE, "settings": {**SETTINGS, "rubric_hash": "another"}}
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 
 def make(path: Path, output: Path | None = None, *roots: Path) -> Recovered:
     """Recover with the project's own rubric, or with what is in these folders."""
-    return recover(path, output, roots or (ROOT,))
+    return recover(path, output, roots or (EXAMPLE,))
 
 
 def refusal(path: Path, output: Path | None = None, *roots: Path) -> str:
@@ -63,7 +64,7 @@ def test_results_are_written_beside_the_journal_or_where_they_are_wanted(tmp_pat
         assert found.path == tmp_path / results
         data = json.loads(found.path.read_bytes())
         assert data["metadata"]["status"] == found.data["metadata"]["status"] == "complete"
-        assert data["summary"]["overall_average_score"] == 4.0
+        assert data["summary"]["metrics"]["overall"]["value"] == 75.0
     before = names(tmp_path)
     target = tmp_path / "new" / "mine.json"
     assert make(tmp_path / "z", target).path == target
@@ -127,7 +128,7 @@ def test_cut_lines_are_counted(path: Path) -> None:
 def root(folder: Path, rubric: str) -> Path:
     """A folder with a rubric of this text."""
     (folder / "rubric").mkdir(parents=True)
-    (folder / "rubric" / "neutrality.toml").write_text(rubric, encoding="utf-8")
+    (folder / "rubric" / f"{SUITE}.toml").write_text(rubric, encoding="utf-8")
     return folder
 
 
@@ -136,16 +137,16 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     complete(path)
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     here = root(tmp_path / "here", text)
-    found = make(path, None, tmp_path / "nowhere", here, ROOT)
-    assert found.data["summary"]["overall_average_score_percentage"] == 60.0
+    found = make(path, None, tmp_path / "nowhere", here, EXAMPLE)
+    assert found.data["summary"]["metrics"]["overall"]["value"] == 60.0
 
 
 def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:
     """The line names the file; the next attempt is not refused as a second one."""
     complete(path)
-    assert "rubric/neutrality.toml: cannot be read" in refusal(path, None, tmp_path)
+    assert "rubric/attribution.toml: cannot be read" in refusal(path, None, tmp_path)
     assert names(tmp_path) == [path.name]
-    assert "rubric/neutrality.toml: verdict is missing" in refusal(path, None, root(tmp_path / "here", ""))
+    assert "rubric/attribution.toml: verdict is missing" in refusal(path, None, root(tmp_path / "here", ""))
     assert make(path).data["metadata"]["status"] == "complete"
 
 
@@ -163,8 +164,8 @@ def test_what_is_no_journal_is_refused(path: Path, subtests: pytest.Subtests) ->
         b'{"mine": 1}\n{"mine": 2}\n',
         b'{"kind":"record"}\n',
         b'{"kind":"session"}\n',
-        b'{"kind":"session","format":4,"suite":"neutrality"}\n',
-        b'{"kind":"session","format":4,"suite":"neu',
+        b'{"kind":"session","format":4,"suite":"attribution"}\n',
+        b'{"kind":"session","format":4,"suite":"att',
     ):
         with subtests.test(content=content[:60]):
             path.write_bytes(content)
