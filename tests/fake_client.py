@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,14 +26,14 @@ from loopback import question_of, score_of, verdict
 
 ALL = 2 * 2 * 5
 """Languages, questions, runs of the small dataset."""
+HEAD = "language,id,area,question\n"
 QUESTIONS = """\
-language,id,area,question
 aa,q01_one,first_area,What is one?
 aa,q02_two,second_area,What is two?
 bb,q01_one,first_area,O que é um?
 bb,q02_two,second_area,O que é dois?
 """
-"""The small dataset, as the example suite has it."""
+"""The small dataset in the form of the example suite."""
 USAGE = Usage(input=100, output=20)
 Answer = Reply | BaseException | str
 Script = Callable[[Call], Answer]
@@ -129,17 +129,25 @@ class Project:
     def __init__(self, root: Path, client: FakeClient) -> None:
         self.root = root
         self.client = client
-        self.write_questions(QUESTIONS)
+        self._write_questions([QUESTIONS])
 
-    def write_questions(self, questions: str) -> None:
+    def write_questions(self, count: int, **starts: str) -> None:
+        """A dataset of so many questions in each language, which all start like this."""
+        self._write_questions(
+            f"{language},q{number:02},first_area,{start} {number}?\n"
+            for language, start in starts.items()
+            for number in range(count)
+        )
+
+    def _write_questions(self, rows: Iterable[str]) -> None:
         """The dataset of the example suite."""
         lengths = "language,length,instruction\n"
-        self._write(SUITE, {"questions.csv": questions, "lengths.csv": lengths})
+        self._write(SUITE, {"questions.csv": "".join([HEAD, *rows]), "lengths.csv": lengths})
         (self.root / "rubric").mkdir(exist_ok=True)
         shutil.copy(EXAMPLE / "rubric" / f"{SUITE}.toml", self.root / "rubric")
 
     def write_topics(self, files: Mapping[str, str] = SMALL_DATASET) -> None:
-        """The dataset of neutrality."""
+        """A dataset of neutrality, which sessions ask from now on."""
         self._write("neutrality", files)
 
     def _write(self, suite: str, files: Mapping[str, str]) -> None:

@@ -521,7 +521,7 @@ def test_fresh_archives_the_intents(bed: Bed) -> None:
 @pytest.mark.slow
 def test_rounds_are_batches(bed: Bed) -> None:
     """--until opens a round once the one before it is there."""
-    bed.project.write_topics(_many_questions())
+    bed.project.write_questions(12, aa="What is", bb="O que é")
     bed.server.looks = 2
     most = 20
     for _ in range(most):
@@ -530,17 +530,6 @@ def test_rounds_are_batches(bed: Bed) -> None:
             break
     assert ran.is_complete
     assert set(bed.server.sent.values()) == {1}
-
-
-def _many_questions() -> dict[str, str]:
-    questions = [f"What is {number}?" for number in range(12)]
-    index = "".join(f"{n + 1},q{n:02},first_area,s{n},k{n}\n" for n in range(12))
-    return {
-        "aa.txt": "".join(f"{question}\n" for question in questions),
-        "bb.txt": "".join(f"O que {question}\n" for question in questions),
-        "index.csv": f"line,id,area,slug,keywords\n{index}",
-        "about.toml": 'subject = "numbers"\n[sides]\nstate = "a"\ncritics = "b"\n',
-    }
 
 
 def test_those_who_ask_are_in_the_same_batches(bed: Bed) -> None:

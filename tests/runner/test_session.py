@@ -75,7 +75,7 @@ def test_as_many_calls_are_in_flight_as_are_allowed(project: Project, ceiling: i
 
 def test_a_run_that_is_waited_for_goes_first(project: Project) -> None:
     """Whatever its place in the plan: a test does not wait for all others."""
-    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(40))})
+    project.write_questions(40, aa="Question")
     project.client.seconds = 0.002
     with project.begun(runs="1", concurrency="1") as (session, runs):
         session.record(runs[-1])
@@ -435,7 +435,7 @@ def test_a_paid_reply_is_judged_by_the_next_session(project: Project) -> None:
 
 def test_rounds_are_asked_until_the_interval_is_narrow_enough(project: Project) -> None:
     """Those that follow are not needed: they cost nothing, and the session is complete."""
-    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
+    project.write_questions(8, aa="Question")
     ran = project.run(runs="3", until="overall:±100pp@population")
     assert (ran.is_complete, project.client.count("subject")) == (True, 8)
     assert len(ran.left_out) == 16
@@ -471,7 +471,7 @@ def scores_in_turn(*scores: int) -> Script:
 @pytest.fixture
 def released(project: Project) -> Path:
     """A baseline of eight questions with four runs each, of 3 and 4 points in turn."""
-    project.write_topics({"aa.txt": "".join(f"Question {n}?\n" for n in range(8))})
+    project.write_questions(8, aa="Question")
     project.client.script = scores_in_turn(3, 4)
     project.run(runs="4")
     return project.results_path.rename(project.root / "base.json")
