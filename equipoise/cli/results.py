@@ -31,14 +31,14 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
 def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
-    from equipoise.comparison.load import ONLY_COMPARED, load
+    from equipoise.comparison.load import ONLY_COMPARE_READS, load
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrap_line
     from equipoise.report.terminal import summary
     from equipoise.results.schema import reading
 
     results = load(path)
-    with reading(path, otherwise=ONLY_COMPARED):
+    with reading(path, otherwise=ONLY_COMPARE_READS):
         if text is None and lowest is None and outcome is None:
             rows = results.suite.table(results.data["summary"])
             print_wrapped(summary(rows, results.data, path=shown(path), width=width()))

@@ -1,1 +1,1 @@
-"""Results against results: baselines, comparisons, gates, panels."""
+"""Comparison of results: baselines, gates, panels of evaluators, and the board of models."""

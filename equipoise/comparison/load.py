@@ -20,7 +20,7 @@ from equipoise.results.schema import DAMAGE
 
 _RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
 """Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
-ONLY_COMPARED = "an earlier version or another tool wrote it: only compare reads it"
+ONLY_COMPARE_READS = "an earlier version or another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""
 
 

@@ -14,6 +14,9 @@ from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid
 from equipoise.stats.paired import needed_repeats
 
+_MOST_EXAMPLES = 5
+"""Maximum number of cases that are named."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Worsening:
@@ -48,18 +51,18 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
     )
     if not worse:
         worst = max(cases, key=lambda case: case.change_in_points)
-        most = f"{worst.case_id} {verb} most, by {worst.change_in_points:.2f} points"
-        why = f"of {len(cases)} {noun} {most if worst.change_in_points > 0 else f'none {verb}'}"
+        worst_change = f"{worst.case_id} {verb} most, by {worst.change_in_points:.2f} points"
+        why = f"of {len(cases)} {noun} {worst_change if worst.change_in_points > 0 else f'none {verb}'}"
         return Ruling(rule=rule.text, verdict="pass", why=why)
     noise = _run_noise([runs for case in cases for runs in (case.older_runs, case.newer_runs)])
     # Bonferroni's correction: the rule is about all cases.
     significant = [case for case in worse if _is_significant(case, noise, alpha / len(cases))]
     examples = ", ".join(
-        f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:5]
+        f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:_MOST_EXAMPLES]
     )
-    needed = "" if significant else _needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
-    doubt = f"; with so few runs chance may have done that: {needed}" if needed else ""
-    why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {examples}{doubt}"
+    needed = "" if significant else _describe_needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
+    hint = f"; with so few runs chance may have done that: {needed}" if needed else ""
+    why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {examples}{hint}"
     return Ruling(rule=rule.text, verdict="fail" if significant else "inconclusive", why=why)
 
 
@@ -125,26 +128,28 @@ class _Noise:
         return _Noise(variance=variance, degrees=degrees, groups=2) if variance > self.variance else self
 
 
-def _is_significant(case: _Worsening, pooled: _Noise, alpha: float) -> bool:
+def _is_significant(case: _Worsening, overall_noise: _Noise, alpha: float) -> bool:
     """Whether a t test finds the case worse at one-sided error `alpha`.
 
     It tests against 0, not against the rule's amount, on purpose: the amount selects the cases whose observed
     change matters, and the test only has to rule out that such a change is due to chance.
     """
-    if pooled.degrees < 1:
+    if overall_noise.degrees < 1:
         return False
-    noise = pooled.in_case(case)
+    noise = overall_noise.in_case(case)
     se = math.sqrt(noise.variance * (1 / len(case.older_runs) + 1 / len(case.newer_runs)))
     return case.change > student(noise.degrees, 1 - 2 * alpha) * se
 
 
-def _needed_repeats(worse: Sequence[_Worsening], pooled: _Noise, cases: int, confidence: float) -> str:
+def _describe_needed_repeats(
+    worse: Sequence[_Worsening], overall_noise: _Noise, cases: int, confidence: float
+) -> str:
     """How many runs would make one of these worsenings significant, in words."""
-    if pooled.degrees < 1:
+    if overall_noise.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
         needed_repeats(case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
-        for case, noise in ((case, pooled.in_case(case)) for case in worse)
+        for case, noise in ((case, overall_noise.in_case(case)) for case in worse)
     ]
     runs = min((number for number in numbers if number), default=None)
     if runs is None:

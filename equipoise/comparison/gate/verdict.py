@@ -39,26 +39,28 @@ def rule_on_all(
     counts the rules of all suites; by default there are only these. `late_mismatches` became known only
     during the session: with any of them, no rule that needs the baseline passes.
     """
-    whole = family or family_of(rules)
+    gate_family = family or family_of(rules)
 
     def rule_at(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
         if rule.is_about_audit:
             return audit_rules.rule_on(rule, audits, alpha)
         if rule.is_about_asker:
-            return asker_rules.rule_on(rule, asker_cells, noun, alpha, planned_alpha=whole.alpha())
+            return asker_rules.rule_on(rule, asker_cells, noun, alpha, planned_alpha=gate_family.alpha())
         # Without a comparison no other rule is left: those that need a baseline are refused before.
         if comparison is None or rule.name == UNSCORED:
             return rule_on_unscored(rule, runs)
-        return _withhold_pass(rule_on(rule, comparison, alpha, planned_alpha=whole.alpha()), late_mismatches)
+        return _withhold_pass(
+            rule_on(rule, comparison, alpha, planned_alpha=gate_family.alpha()), late_mismatches
+        )
 
-    failed = failing_rules(rules, lambda rule, alpha: rule_at(rule, alpha).verdict == "fail", whole)
+    failed = failing_rules(rules, lambda rule, alpha: rule_at(rule, alpha).verdict == "fail", gate_family)
     uncorrected = [replace(rule_at(rule), required=rule.required) for rule in rules]
     rulings = [
-        ruling if rule in failed else _withhold_fail(ruling, whole)
+        ruling if rule in failed else _withhold_fail(ruling, gate_family)
         for rule, ruling in zip(rules, uncorrected, strict=True)
     ]
     rows = [ruling.to_json() for ruling in rulings]
-    return {"verdict": overall_verdict(rulings), "tests": whole.rules, **asdict(runs), "rules": rows}
+    return {"verdict": overall_verdict(rulings), "tests": gate_family.rules, **asdict(runs), "rules": rows}
 
 
 def rule_on(

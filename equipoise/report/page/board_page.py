@@ -11,7 +11,7 @@ from pathlib import Path
 
 from equipoise import __version__
 from equipoise.comparison.entry import Entry, entry
-from equipoise.comparison.load import ONLY_COMPARED, load_without_transcripts
+from equipoise.comparison.load import ONLY_COMPARE_READS, load_without_transcripts
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing
 from equipoise.core.settings import is_local
@@ -49,7 +49,7 @@ def write(path: Path, paths: Iterable[Path]) -> None:
 
 def _read(path: Path, index: int) -> Entry:
     side = load_without_transcripts(path)
-    with reading(path, otherwise=ONLY_COMPARED):
+    with reading(path, otherwise=ONLY_COMPARE_READS):
         item = entry(side, index)
         # Used here first, so that the error about a damaged file names it.
         _ = standings.audit_findings(item), standings.headline_phrase(item), axis([item.headline])

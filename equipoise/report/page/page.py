@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.comparison.load import ONLY_COMPARED, load
+from equipoise.comparison.load import ONLY_COMPARE_READS, load
 from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
@@ -166,7 +166,7 @@ def read(paths: Sequence[Path], on_read: OnRead = _do_nothing) -> Iterator[PageR
 
 def _read(path: Path, earlier: Mapping[str, PageResult], on_read: OnRead) -> PageResult:
     side = load(path)
-    with reading(path, otherwise=ONLY_COMPARED):
+    with reading(path, otherwise=ONLY_COMPARE_READS):
         result = page_result(side, len(earlier), earlier)
         on_read(side, result)
     return result
