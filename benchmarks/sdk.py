@@ -21,7 +21,7 @@ from equipoise.core import settings
 from equipoise.core.types import Call, Message, Reply
 from equipoise.models.client import Client
 from equipoise.models.failures import Failure
-from equipoise.models.redact import NOTHING
+from equipoise.models.redact import NO_SECRETS
 
 CALLS, CONCURRENCY, LATENCY = 1500, 64, 0.05
 HEADERS: openai.RequestOptions = {"headers": {"Content-Type": "application/json"}}
@@ -79,7 +79,7 @@ async def by_sdk(url: str) -> float:
 async def by_client(url: str) -> float:
     """Through our client, reply and all."""
     endpoint = settings.Endpoint(base_url=url, api_key="none")
-    client = Client(lambda role, model: endpoint, max_retries=0, timeout=60, secrets=NOTHING)
+    client = Client(lambda role, model: endpoint, max_retries=0, timeout=60, secrets=NO_SECRETS)
     try:
         return await measure(lambda: client.complete(CALL, FreeSlot()))
     finally:

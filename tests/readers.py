@@ -229,7 +229,7 @@ def _headers(text: str) -> None:
     from equipoise.models.probe import EndpointReport
     from equipoise.models.retry import retry_after
 
-    EndpointReport().headers({f"x-ratelimit-{text}": text})
+    EndpointReport().record_headers({f"x-ratelimit-{text}": text})
     for name in ("date", "retry-after", "x-ratelimit-reset-tokens", f"x-ratelimit-{text}-reset-{text}\n"):
         retry_after({name: text}, 0.0)
     retry_after({"retry-after": f"{text}s"}, 0.0)

@@ -13,34 +13,40 @@ from itertools import islice
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|seed:think|mm:think"
 # Mistral's tags are upper case only: [think] is an insertion in a quotation. Gemma's tags name a channel.
-_OPENS = rf"<(?:{_NAMES})>|(?-i:\[THINK\])|◁think▷|<\|channel>thought"
-_CLOSES = rf"</(?:{_NAMES})>|(?-i:\[/THINK\])|◁/think▷|<channel\|>"
+_OPENING = rf"<(?:{_NAMES})>|(?-i:\[THINK\])|◁think▷|<\|channel>thought"
+_CLOSING = rf"</(?:{_NAMES})>|(?-i:\[/THINK\])|◁/think▷|<channel\|>"
 # The header of a message of gpt-oss: github.com/openai/harmony, docs/format.md.
-_MESSAGE = r"[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>"
-_FINAL = rf"<\|channel\|>\s{{0,9}}final{_MESSAGE}"
+_REST_OF_HEADER = r"[^<]{0,200}(?:<\|constrain\|>[^<]{0,200})?<\|message\|>"
+_FINAL_HEADER = rf"<\|channel\|>\s{{0,9}}final{_REST_OF_HEADER}"
 
-_ANY = re.compile(rf"{_OPENS}|{_CLOSES}|<\|channel\|>", re.IGNORECASE)
-# The first characters of all tags, which few contents have: looking for these is ten times as fast.
-_FIRST = "<[◁"
-_FENCED = r"(?m:^)[ \t]*```(?s:.*?)\n[ \t]*```[^\n]*"
-_SPAN = r"`+[^`\n]*+`+"
-# In thoughts, a lone backtick must not hide their end: a span has no tags, or begins and ends with one.
-# `</think>` in backticks is a span; `a</think>b` is none, so that its tag counts.
-_TAG = rf"(?:{_OPENS}|{_CLOSES})"
-_STRICT_SPAN = rf"`+(?:(?!{_TAG})[^`\n])*+`+|`+{_TAG}(?:[^`\n]*{_TAG})?`+"
-_IN_ANSWER = re.compile(rf"(?P<code>{_FENCED}|{_SPAN})|(?P<opens>{_OPENS})|{_CLOSES}", re.IGNORECASE)
-_IN_THOUGHTS = re.compile(rf"(?P<code>{_STRICT_SPAN})|(?P<opens>{_OPENS})|{_CLOSES}", re.IGNORECASE)
-
-# A header at the end of the content may be incomplete.
-_HEADER = re.compile(
-    rf"(?<!`)<\|channel\|>(?:\s{{0,9}}(?P<final>final)?{_MESSAGE}|[a-z]{{0,12}}\Z)", re.IGNORECASE
+_ANY_TAG = re.compile(rf"{_OPENING}|{_CLOSING}|<\|channel\|>", re.IGNORECASE)
+# The first characters of all tags. Few contents have them, and looking for them is ten times as fast.
+_FIRST_CHARACTERS = "<[◁"
+_CODE_FENCE = r"(?m:^)[ \t]*```(?s:.*?)\n[ \t]*```[^\n]*"
+_CODE_SPAN = r"`+[^`\n]*+`+"
+# In thoughts, a lone backtick must not hide the closing tag. Therefore a span has no tags, or begins and ends
+# with one: `</think>` in backticks is a span, `a</think>b` is not, so that its tag counts.
+_TAG = rf"(?:{_OPENING}|{_CLOSING})"
+_STRICT_CODE_SPAN = rf"`+(?:(?!{_TAG})[^`\n])*+`+|`+{_TAG}(?:[^`\n]*{_TAG})?`+"
+_TAG_IN_ANSWER = re.compile(
+    rf"(?P<code>{_CODE_FENCE}|{_CODE_SPAN})|(?P<opens>{_OPENING})|{_CLOSING}", re.IGNORECASE
 )
-_BODY_ENDS = re.compile(r"<\|(?:end|return|call|start)\|>")
-_CONTROL = re.compile(r"<\|(?:start|channel)\|>[^<]*|<\|[a-z]+\|>")
+_TAG_IN_THOUGHTS = re.compile(
+    rf"(?P<code>{_STRICT_CODE_SPAN})|(?P<opens>{_OPENING})|{_CLOSING}", re.IGNORECASE
+)
 
-_BEFORE_OBJECT = re.compile(rf"(?:{_CLOSES}|{_FINAL})(?=\s*(?:```\w*\s*)?\{{\s*[\"}}])", re.IGNORECASE)
-# A hostile reply can have many closing tags followed by `{`; each is tried by parsing to the end.
-_MOST_OBJECTS = 64
+# The second form is an incomplete header at the end of the content.
+_HEADER = re.compile(
+    rf"(?<!`)<\|channel\|>(?:\s{{0,9}}(?P<final>final)?{_REST_OF_HEADER}|[a-z]{{0,12}}\Z)", re.IGNORECASE
+)
+_END_OF_BODY = re.compile(r"<\|(?:end|return|call|start)\|>")
+_CONTROL_TOKENS = re.compile(r"<\|(?:start|channel)\|>[^<]*|<\|[a-z]+\|>")
+
+_TAG_BEFORE_OBJECT = re.compile(
+    rf"(?:{_CLOSING}|{_FINAL_HEADER})(?=\s*(?:```\w*\s*)?\{{\s*[\"}}])", re.IGNORECASE
+)
+# Each tag that `{` follows is tried by parsing to the end, and a hostile reply can have many.
+_MOST_CANDIDATES = 64
 
 _Piece = tuple[str, bool]
 """A piece of the content, and whether it is a thought."""
@@ -48,20 +54,20 @@ _Piece = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """A block of thoughts, as positions in the content: thoughts from `start` to `stop`, tags around them.
+    """A block of thoughts, as positions in the content: from `start` to `stop`, with tags from `outer_start`.
 
-    The opening tag begins at `before`; the closing tag ends at `behind`.
+    The closing tag ends at `outer_stop`.
     """
 
-    before: int
+    outer_start: int
     start: int
     stop: int
-    behind: int
+    outer_stop: int
 
     @property
     def is_opened(self) -> bool:
-        """Whether the content has the opening tag; otherwise the chat template has it, in the prompt."""
-        return self.start > self.before
+        """Whether the content has the opening tag; otherwise the chat template put it into the prompt."""
+        return self.start > self.outer_start
 
 
 def split(content: str) -> tuple[str, str]:
@@ -75,26 +81,27 @@ def split(content: str) -> tuple[str, str]:
         return content, ""
     closing = _tag_before_object(content)
     if closing:
-        before = _pieces(content[: closing.start()])
-        return _without_end_marker(content[closing.end() :]), _joined(text for text, _ in before)
-    pieces = _pieces(content)
+        thoughts = _split_pieces(content[: closing.start()])
+        return _without_end_marker(content[closing.end() :]), _join(text for text, _ in thoughts)
+    pieces = _split_pieces(content)
     if len(pieces) == 1:
         return content, ""
     answer = "".join(text for text, is_thought in pieces if not is_thought)
-    return answer.strip(), _joined(text for text, is_thought in pieces if is_thought)
+    return answer.strip(), _join(text for text, is_thought in pieces if is_thought)
 
 
-def _joined(thoughts: Iterable[str]) -> str:
+def _join(thoughts: Iterable[str]) -> str:
     return "\n\n".join(filter(None, map(str.strip, thoughts)))
 
 
 def _may_hold_thoughts(content: str) -> bool:
-    has_tags = any(character in content for character in _FIRST) and _ANY.search(content) is not None
-    return has_tags or _has_bare_channels(content)
+    if any(character in content for character in _FIRST_CHARACTERS) and _ANY_TAG.search(content):
+        return True
+    return _has_bare_channels(content)
 
 
 def _has_bare_channels(content: str) -> bool:
-    """Whether the content is of gpt-oss and a server removed the markers, but not the channels' names."""
+    """Whether gpt-oss wrote it, and the server removed all of its markers but the names of channels."""
     return content.startswith("analysis") and "assistantfinal" in content
 
 
@@ -120,7 +127,7 @@ def _tag_before_object(content: str) -> re.Match[str] | None:
     """The first closing tag that is followed by exactly one JSON object."""
     if not _without_end_marker(content).endswith(("}", "```")):
         return None
-    tags = islice(_BEFORE_OBJECT.finditer(content), _MOST_OBJECTS)
+    tags = islice(_TAG_BEFORE_OBJECT.finditer(content), _MOST_CANDIDATES)
     return next((tag for tag in tags if _is_object(_without_end_marker(content[tag.end() :]))), None)
 
 
@@ -132,39 +139,39 @@ def _without_end_marker(text: str) -> str:
 # Pieces, in the order of the content; a single piece if there are no thoughts.
 
 
-def _pieces(content: str) -> list[_Piece]:
+def _split_pieces(content: str) -> list[_Piece]:
     headers = list(_HEADER.finditer(content))
     if headers:
-        return list(_messages(content, headers))
+        return list(_split_messages(content, headers))
     if _has_bare_channels(content):
         thoughts, _, answer = content.removeprefix("analysis").partition("assistantfinal")
         return [(thoughts, True), (answer, False)]
-    tags = _tags(content)
-    return _between(content, list(_blocks(tags, len(content)))) if tags else [(content, False)]
+    tags = _find_tags(content)
+    return _split_blocks(content, list(_find_blocks(tags, len(content)))) if tags else [(content, False)]
 
 
-def _messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Piece]:
+def _split_messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Piece]:
     """The messages of gpt-oss as pieces: all but those to the final channel are thoughts."""
-    yield _CONTROL.sub("", content[: headers[0].start()]), True
+    yield _CONTROL_TOKENS.sub("", content[: headers[0].start()]), True
     stops = [header.start() for header in headers[1:]] + [len(content)]
     for header, stop in zip(headers, stops, strict=True):
         body = content[header.end() : stop]
-        end = _BODY_ENDS.search(body)
+        end = _END_OF_BODY.search(body)
         is_final = header["final"] is not None
         yield (body[: end.start()] if end else body) + "\n\n", not is_final
-        # Text after the last message is part of the answer unless that message is final.
-        outside = _CONTROL.sub("", body[end.start() :]) if end else ""
+        # Text behind a message is part of the answer only if the message is the last, but not a final one.
+        outside = _CONTROL_TOKENS.sub("", body[end.start() :]) if end else ""
         yield outside, is_final or stop < len(content)
 
 
-def _tags(content: str) -> list[re.Match[str]]:
-    """The effective tags, in order: tags in code do not count.
+def _find_tags(content: str) -> list[re.Match[str]]:
+    """The tags in order, without tags in code.
 
-    Code fences count only in the answer. In thoughts, a fence may stay open, which would hide their end.
+    In thoughts, a code fence is not recognised: it may stay open, which would hide the closing tag.
     """
     tags: list[re.Match[str]] = []
     depth = position = 0
-    while tag := (_IN_THOUGHTS if depth else _IN_ANSWER).search(content, position):
+    while tag := (_TAG_IN_THOUGHTS if depth else _TAG_IN_ANSWER).search(content, position):
         position = tag.end()
         if tag["code"] is None:
             tags.append(tag)
@@ -172,24 +179,24 @@ def _tags(content: str) -> list[re.Match[str]]:
     return tags
 
 
-def _blocks(tags: list[re.Match[str]], size: int) -> Iterator[_Block]:
+def _find_blocks(tags: list[re.Match[str]], size: int) -> Iterator[_Block]:
     """The outermost blocks in a content of `size` characters."""
     index = 0
     while index < len(tags):
         tag = tags[index]
         if not tag["opens"]:
-            yield _Block(before=tag.start(), start=tag.start(), stop=tag.start(), behind=tag.end())
+            yield _Block(outer_start=tag.start(), start=tag.start(), stop=tag.start(), outer_stop=tag.end())
         else:
-            last = _closing(tags, index)
-            stop, behind, index = (size, size, len(tags)) if last is None else (*tags[last].span(), last)
-            yield _Block(before=tag.start(), start=tag.end(), stop=stop, behind=behind)
+            last = _closing_index(tags, index)
+            stop, outer_stop, index = (size, size, len(tags)) if last is None else (*tags[last].span(), last)
+            yield _Block(outer_start=tag.start(), start=tag.end(), stop=stop, outer_stop=outer_stop)
         index += 1
 
 
-def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
+def _closing_index(tags: list[re.Match[str]], opening: int) -> int | None:
     """The index of the tag that closes a block, whatever its name; None if there is no closing tag.
 
-    If fewer tags close than open, it is the last closing tag: models repeat the opening tag, and mention it
+    If fewer tags close than open, this is the last closing tag: models repeat the opening tag, or mention it
     in their thoughts.
     """
     depth, last = 0, None
@@ -201,17 +208,18 @@ def _closing(tags: list[re.Match[str]], opening: int) -> int | None:
     return last
 
 
-def _between(content: str, blocks: list[_Block]) -> list[_Piece]:
-    """The pieces of the content. Everything before a closing tag without an opening one is a thought."""
+def _split_blocks(content: str, blocks: list[_Block]) -> list[_Piece]:
+    """The pieces of the content. All before a closing tag without an opening one is a thought."""
     unopened = [number for number, block in enumerate(blocks) if not block.is_opened]
     # A lone closing tag at the very end is ignored if an earlier tag has closed the thoughts.
-    if len(blocks) > 1 and unopened[-1:] == [len(blocks) - 1] and not content[blocks[-1].behind :].strip():
+    is_last_unopened = len(blocks) > 1 and unopened[-1:] == [len(blocks) - 1]
+    if is_last_unopened and not content[blocks[-1].outer_stop :].strip():
         unopened.pop()
     thinking_until = unopened[-1] if unopened else -1
     pieces: list[_Piece] = []
     position = 0
     for number, block in enumerate(blocks):
-        pieces.append((content[position : block.before], number <= thinking_until))
+        pieces.append((content[position : block.outer_start], number <= thinking_until))
         pieces.append((content[block.start : block.stop], True))
-        position = block.behind
+        position = block.outer_stop
     return [*pieces, (content[position:], False)]

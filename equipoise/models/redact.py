@@ -1,10 +1,10 @@
 """Masks keys in everything that is written, shown or sent elsewhere, even if a model repeats them.
 
-Replies are judged unmasked, and masked before they reach a file or a message. A "real" key, one of REAL
-characters or more, is masked wherever it occurs: inside other text, truncated to REAL characters or more,
-with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word ('secret', 'ollama'). It
-is masked only as a whole token, that is, with no letter, digit, hyphen or underscore next to it, and not as
-the name of a JSON field. Texts of fewer than LEAST characters are not keys.
+Replies are judged unmasked, and masked before they reach a file or a message. A "real" key, one of
+REAL_LENGTH characters or more, is masked wherever it occurs: inside other text, truncated to REAL_LENGTH
+characters or more, with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word
+('secret', 'ollama'). It is masked only as a whole word, that is, with no letter, digit, hyphen or underscore
+next to it, and not as the name of a JSON field. Texts of fewer than MIN_LENGTH characters are not keys.
 """
 
 from __future__ import annotations
@@ -25,38 +25,41 @@ from equipoise.core.settings import NO_KEY
 from equipoise.core.types import JSON, Call, Reply, Token
 
 MASK = "****"
-LEAST = 6
-REAL = 16
-_GLUE = "[A-Za-z0-9_-]"
-"""The characters of a token."""
+MIN_LENGTH = 6
+REAL_LENGTH = 16
+_WORD_CHARACTER = "[A-Za-z0-9_-]"
 _ESCAPES = (
-    r"\\\\{0,7}(?:u00(?P<json>[2-7][0-9A-Fa-f])|(?P<mark>_|[^\w\s\"\\]))",
-    r"%(?:25){0,3}(?P<address>[2-7][0-9A-Fa-f])",
+    r"\\\\{0,7}(?:u00(?P<json>[2-7][0-9A-Fa-f])|(?P<punctuation>_|[^\w\s\"\\]))",
+    r"%(?:25){0,3}(?P<url>[2-7][0-9A-Fa-f])",
     r"&(?P<html>#?\w{2,8};)",
 )
 """Escapes of a character in JSON, URLs, HTML and Markdown, nested up to four times."""
-_HINTS = [re.compile(escape) for escape in _ESCAPES]
+# Each of these begins with a literal character, so that a search in a text without escapes is fast.
+_SINGLE_ESCAPES = [re.compile(escape) for escape in _ESCAPES]
 _ESCAPE = re.compile("|".join(_ESCAPES))
-_PROSE, _CODES = ("text", "reasoning"), ("finish_reason", "model", "fingerprint", "provider", "blocked")
+_TEXT_FIELDS = ("text", "reasoning")
+_CODE_FIELDS = ("finish_reason", "model", "fingerprint", "provider", "blocked")
 """The fields of a reply that are text, and those that are names and codes."""
 
 
 class Secrets:
-    """The texts to mask: keys, or others such as headers, each with its longer words."""
+    """The texts to mask: keys, other texts such as headers, and any word in them as long as a real key."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        secrets = {text for text in texts if len(text) >= LEAST and text != NO_KEY}
-        secrets |= {word for text in secrets for word in text.split() if len(word) >= REAL}
-        self._real = sorted(text for text in secrets if len(text) >= REAL)
-        self._words = secrets.difference(self._real)
-        forms = {form for key in self._real for form in (key, json.dumps(key)[1:-1], *_in_base64(key))}
-        # A key truncated to REAL characters is masked too, so the search is for that beginning.
-        self._forms = [(form[:REAL], form) for form in sorted(forms)]
-        self._patterns = [_as_whole(word) for word in sorted(self._words, key=len, reverse=True)]
+        secrets = {text for text in texts if len(text) >= MIN_LENGTH and text != NO_KEY}
+        secrets |= {word for text in secrets for word in text.split() if len(word) >= REAL_LENGTH}
+        self._real_keys = sorted(text for text in secrets if len(text) >= REAL_LENGTH)
+        self._short_keys = secrets.difference(self._real_keys)
+        forms: set[str] = set()
+        for key in self._real_keys:
+            forms |= {key, json.dumps(key)[1:-1], *_base64_forms(key)}
+        # The search is for the beginning of a key, as a truncated key is masked, too.
+        self._forms = [(form[:REAL_LENGTH], form) for form in sorted(forms)]
+        self._patterns = [_token_pattern(word) for word in sorted(self._short_keys, key=len, reverse=True)]
 
     def except_key(self, own: str) -> Secrets:
         """The real keys other than `own`, which must not be sent to the endpoint that uses `own`."""
-        return Secrets(key for key in self._real if key != own)
+        return Secrets(key for key in self._real_keys if key != own)
 
     def mask(self, data: JSON) -> JSON:
         """The data with the secrets in all texts and names masked. Idempotent."""
@@ -69,9 +72,12 @@ class Secrets:
         return data
 
     def mask_values(self, data: JSON) -> JSON:
-        """Our own data with the secrets in its values masked, but for values that equal a short key."""
+        """The data with the secrets in its values masked, but not its names, nor a value that is a short key.
+
+        In data of our own, such a value may be a label or the name of a model.
+        """
         if isinstance(data, str):
-            return data if data in self._words else self._mask_text(data)
+            return data if data in self._short_keys else self._mask_text(data)
         if isinstance(data, list | tuple):
             return [self.mask_values(item) for item in data]
         if isinstance(data, Mapping):
@@ -85,30 +91,30 @@ class Secrets:
             path.write_text(self.mask(content), encoding="utf-8", errors="surrogateescape")
 
     def _mask_text(self, text: str) -> str:
-        # Words last: a word next to a key becomes a whole token once the key is masked.
-        return self._mask_words(self._mask_real(text))
+        # Short keys last: one next to a real key becomes a whole word once the real key is masked.
+        return self._mask_short_keys(self._mask_real_keys(text))
 
-    def _mask_words(self, text: str) -> str:
+    def _mask_short_keys(self, text: str) -> str:
         for pattern in self._patterns:
             text = pattern.sub(MASK, text)
         return text
 
-    def _mask_real(self, text: str) -> str:
+    def _mask_real_keys(self, text: str) -> str:
         if self._forms:
             text = self._mask_spans(text, text, lambda position: position)
-            if any(hint.search(text) for hint in _HINTS):
+            if any(escape.search(text) for escape in _SINGLE_ESCAPES):
                 text = self._mask_spans(text, *_unescape(text))
         return text
 
-    def _mask_spans(self, text: str, plain: str, original: Callable[[int], int]) -> str:
-        """The text with keys masked; `original` maps positions in `plain`, the unescaped text, to its own."""
+    def _mask_spans(self, text: str, plain: str, to_original: Callable[[int], int]) -> str:
+        """The text with keys masked; `to_original` maps positions in `plain`, the unescaped text, to it."""
         pieces, end = [], 0
-        for first, last in _merged(self._spans(plain)):
-            pieces += [text[end : original(first)], MASK]
-            end = original(last)
+        for first, last in _merge(self._find_spans(plain)):
+            pieces += [text[end : to_original(first)], MASK]
+            end = to_original(last)
         return "".join([*pieces, text[end:]]) if pieces else text
 
-    def _spans(self, plain: str) -> Iterator[tuple[int, int]]:
+    def _find_spans(self, plain: str) -> Iterator[tuple[int, int]]:
         """The spans (start, end) of keys, and of truncated keys."""
         for beginning, form in self._forms:
             end = 0
@@ -130,8 +136,11 @@ class Secrets:
 
     def masked_reply(self, reply: Reply) -> Reply:
         """The reply with the secrets in its texts masked."""
-        texts = {name: value for name in (*_PROSE, *_CODES) if (value := getattr(reply, name))}
-        clean = {name: (self.mask if name in _PROSE else self._mask_real)(texts[name]) for name in texts}
+        texts = {name: value for name in (*_TEXT_FIELDS, *_CODE_FIELDS) if (value := getattr(reply, name))}
+        clean = {
+            name: self.mask(text) if name in _TEXT_FIELDS else self._mask_real_keys(text)
+            for name, text in texts.items()
+        }
         changed: dict[str, JSON] = {name: text for name, text in clean.items() if text != texts[name]}
         tokens = self._masked_tokens(reply.tokens or (), is_text_masked=bool(changed))
         if reply.tokens and tokens != reply.tokens:
@@ -143,7 +152,7 @@ class Secrets:
         text = "".join(token.text for token in tokens)
         if is_text_masked or self.mask(text) != text:
             return None
-        # The alternatives are texts of the model too.
+        # The alternatives to each token are texts of the model, too.
         return tuple(replace(token, top=self.mask(dict(token.top))) for token in tokens)
 
     def masked_record(self, record: Record) -> Record:
@@ -164,31 +173,31 @@ class Secrets:
         )
 
 
-def _in_base64(key: str) -> set[str]:
-    """The base64 digits that depend on the key alone, for each offset at which it can begin."""
+def _base64_forms(key: str) -> set[str]:
+    """The base64 digits that depend on the key alone, for each of its offsets in a group of three bytes."""
     forms, content = set(), key.encode("utf-8", "surrogatepass")
     for before in range(3):
         digits = b64encode(bytes(before) + content).decode()
-        own = digits[-(-8 * before // 6) : 8 * (before + len(content)) // 6]
-        forms |= {own, own.replace("+", "-").replace("/", "_")}
+        key_digits = digits[-(-8 * before // 6) : 8 * (before + len(content)) // 6]
+        forms |= {key_digits, key_digits.replace("+", "-").replace("/", "_")}
     return forms
 
 
-def _as_whole(word: str) -> re.Pattern[str]:
-    """A pattern for the word as a whole token.
+def _token_pattern(word: str) -> re.Pattern[str]:
+    """A pattern for a short key as a whole word.
 
-    The word comes first, and what is before it in lookbehinds: `re` is fast with a literal prefix.
+    The pattern begins with the word and checks what is before it last: `re` is fast with a literal prefix.
     """
     literal = re.escape(word)
     # The n of an escaped line break is not a letter.
-    before = rf"(?:(?<!{_GLUE}{literal})|(?<=\\[nrt]{literal}))"
+    before = rf"(?:(?<!{_WORD_CHARACTER}{literal})|(?<=\\[nrt]{literal}))"
     # If the word is an identifier, it may be the name of a JSON field.
-    behind = r'(?!\\*"[ \t]*:)' if word.isidentifier() else ""
-    return re.compile(f"{literal}(?!{_GLUE}){before}{behind}")
+    not_a_name = r'(?!\\*"[ \t]*:)' if word.isidentifier() else ""
+    return re.compile(f"{literal}(?!{_WORD_CHARACTER}){before}{not_a_name}")
 
 
 def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
-    """The unescaped text, and a function that maps its positions to those in the given text."""
+    """The unescaped text, and a function that maps its positions to those in `text`."""
     pieces: list[str] = []
     # `shifts[i]` applies to positions in the unescaped text from `starts[i]` on.
     starts, shifts = [0], [0]
@@ -205,12 +214,12 @@ def _unescape(text: str) -> tuple[str, Callable[[int], int]]:
 
 def _character(escape: re.Match[str]) -> str:
     """The character that an escape stands for."""
-    digits = escape["json"] or escape["address"]
-    return chr(int(digits, 16)) if digits else escape["mark"] or html.unescape(escape[0])
+    digits = escape["json"] or escape["url"]
+    return chr(int(digits, 16)) if digits else escape["punctuation"] or html.unescape(escape[0])
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans in order, with overlapping ones merged."""
+def _merge(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order; those that overlap are merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start < merged[-1][1]:
@@ -220,5 +229,4 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-NOTHING = Secrets(())
-"""No secrets."""
+NO_SECRETS = Secrets(())

@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.core.files import shown
 from equipoise.core.settings import NO_KEY, Mirror, Settings, is_local, public_url
 from equipoise.core.types import Role
-from equipoise.models.redact import LEAST, REAL
+from equipoise.models.redact import MIN_LENGTH, REAL_LENGTH
 
 BUILT_IN = "built-in server"
 
@@ -137,12 +137,12 @@ def key_warnings(settings: Settings) -> list[str]:
 
 
 def _is_short(key: str) -> bool:
-    return key != NO_KEY and len(key) < REAL
+    return key != NO_KEY and len(key) < REAL_LENGTH
 
 
 def _short_key_warning(key: str, source: str) -> str:
-    masked = "only whole words equal to it are" if len(key) >= LEAST else "it is not"
-    return f"{source}: the key has fewer than {REAL} characters, so {masked} masked in what is written"
+    masked = "only whole words equal to it are" if len(key) >= MIN_LENGTH else "it is not"
+    return f"{source}: the key has fewer than {REAL_LENGTH} characters, so {masked} masked in what is written"
 
 
 def _models(settings: Settings, role: Role) -> Sequence[str]:

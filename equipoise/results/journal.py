@@ -24,7 +24,7 @@ from equipoise.core.errors import CannotKeep
 from equipoise.core.files import opened, shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
-from equipoise.models.redact import NOTHING, Secrets
+from equipoise.models.redact import NO_SECRETS, Secrets
 from equipoise.results import lines
 from equipoise.results.lines import AnyLine, SessionLine
 
@@ -130,7 +130,7 @@ class Journal:
         self,
         path: Path,
         session: str,
-        secrets: Secrets = NOTHING,
+        secrets: Secrets = NO_SECRETS,
         on_line: Callable[[int, bytes], None] = _ignore,
         on_move: Callable[[Moved], None] = _ignore,
     ) -> None:

@@ -119,7 +119,9 @@ async def _probe_all(settings: Settings, targets: Sequence[Target], servers: Loc
         timeout=min(settings.request_timeout, TIMEOUT),
         secrets=secrets,
         on_learned=learn,
-        on_headers=lambda call, headers: reports[call.role, call.model].headers(secrets.mask({**headers})),
+        on_headers=lambda call, headers: reports[call.role, call.model].record_headers(
+            secrets.mask({**headers})
+        ),
     )
     try:
         return list(
