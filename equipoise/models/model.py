@@ -49,11 +49,11 @@ class Model:
         """Ask for the next message of a conversation. Raises CallFailed."""
         parameters = {**self.sampling.parameters(), **extra}
         # Only role and content are sent: the metadata of earlier calls is for the transcript.
-        sent = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
+        bare_messages = tuple(Message(role=item["role"], content=item["content"]) for item in messages)
         call = Call(
             role=self.role,
             model=self.name,
-            messages=sent,
+            messages=bare_messages,
             parameters=parameters,
             is_stretched=is_stretched,
         )
@@ -62,9 +62,9 @@ class Model:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """The label that a subject finds most likely, and whether it was read from token probabilities or text.
+    """The label that a subject finds most likely, read from token probabilities or, by `samples`, its text.
 
-    `label` is None if the answer has none, or if the token probabilities are impossible, which `error` says.
+    `label` is None if the text has none, or if the token probabilities are impossible, as `error` says.
     """
 
     reply: Reply
@@ -75,8 +75,6 @@ class Ranked:
 
 ECHO: dict[str, JSON] = {CONTINUES: True, "echo": True, "logprobs": 1, "max_tokens": 1, "temperature": 0.0}
 """Parameters that make an endpoint echo a text with its token probabilities."""
-
-
 CONTINUED_TOKENS = 64
 """The default token limit of a continuation: many servers stop after 16 tokens otherwise."""
 
@@ -127,11 +125,11 @@ class Subject(Model):
     async def likelihoods(self, beginning: str, endings: Sequence[str]) -> list[float] | None:
         """The log likelihood of each ending after a beginning: sums of token log probabilities.
 
-        None if the endpoint does not echo texts with probabilities. Raises CallFailed.
+        None if the endpoint does not echo texts, or a token has no probability. Raises CallFailed.
         """
         messages = [(Message(role="user", content=f"{beginning} {ending}"),) for ending in endings]
         try:
-            # The first one alone: if it is declined, the others need not be sent.
+            # The first call is made alone: if it is declined, the others need not be made.
             first = await self.complete(messages[0], **ECHO)
             replies = [first, *await together(*(self.complete(item, **ECHO) for item in messages[1:]))]
         except CallFailed as failure:
@@ -144,7 +142,7 @@ class Subject(Model):
     async def rank(self, question: str, instruction: str, options: Mapping[str, str]) -> Ranked:
         """The option label that the model would begin its answer with. Raises CallFailed.
 
-        Read from token probabilities if the endpoint returns them, otherwise from the answer.
+        It is read from token probabilities if the endpoint returns them, otherwise from the text.
         """
         messages = (*self.opening(instruction), Message(role="user", content=question))
         reply = await self.complete(messages, **label_parameters(self.sampling.max_tokens, options))
@@ -159,4 +157,5 @@ class Subject(Model):
 
 
 def _likelihood(reply: Reply, ending: str) -> float | None:
-    return ending_likelihood(reply.tokens or (), ending, reply.usage.output if reply.usage else 1)
+    generated = reply.usage.output if reply.usage else ECHO["max_tokens"]
+    return ending_likelihood(reply.tokens or (), ending, generated)

@@ -9,15 +9,16 @@ from contextlib import suppress
 from equipoise.core.errors import UserError
 
 MOST_RESTING = 256
-"""The limit on resting connections: `connections` lets each rest for a moment before it is reused."""
+"""The most connections that may rest at a time, as they do for a moment before they are reused."""
 RESTING_SHARE = 4
-"""One in RESTING_SHARE of the open files allowed is for resting connections, up to MOST_RESTING."""
+"""One in RESTING_SHARE of the allowed open files is for resting connections, up to MOST_RESTING."""
 SESSION_FILES, WORKER_FILES = 20, 4
 """Files that a session opens besides connections, and more per worker: journals, locks, pipes, sockets."""
 
 
 def allow_connections(concurrency: int, workers: int = 0) -> None:
     """Raise the limit for `concurrency` calls in flight and `workers`. Raises UserError if that fails."""
+    # The folder lists the files that are open now.
     needed = len(os.listdir("/dev/fd")) + SESSION_FILES + WORKER_FILES * workers + concurrency
     least = needed * RESTING_SHARE // (RESTING_SHARE - 1) + 1
     limit = _raise_to(least + MOST_RESTING)
@@ -35,7 +36,7 @@ def most_resting() -> int:
 
 
 def _raise_to(wanted: int) -> int:
-    """Raise the limit to `wanted`, or as far as possible, and return the new limit."""
+    """Raise the limit to `wanted`, or as far as possible, and return the new limit, `wanted` if unlimited."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         highest = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

@@ -8,40 +8,43 @@ from equipoise.core.errors import UserError
 from equipoise.core.settings import Discounted, Price, Settings, is_local
 
 NO_TOKENS = {"input": 0, "output": 0}
-_IN_BATCHES = {"processing": "batch"}
+_BATCH_CONTEXT = {"processing": "batch"}
 """Context of genai-prices for calls in batches."""
 
 
 def cost(
-    model: str, base_url: str, tokens: Mapping[str, int], own: Price | Discounted | None = None
+    model: str, base_url: str, tokens: Mapping[str, int], user_price: Price | Discounted | None = None
 ) -> float | None:
-    """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if it has no price.
+    """The cost in USD of a model's tokens (`input`, `output`, `cached`); None if the model has no price.
 
-    `own` is the user's price, for models that are not in the list. `Discounted` asks for the cost in batches:
-    by the listed batch price, or else by the usual price less the discount.
+    `user_price` is for models that are not in the list. If it is Discounted, the tokens are those of batches:
+    they cost the listed batch price, or else the usual price less the discount.
     """
-    if isinstance(own, Discounted):
-        return _cost_in_batches(model, base_url, tokens, own)
+    if isinstance(user_price, Discounted):
+        return _cost_in_batches(model, base_url, tokens, user_price)
     if is_local(model):
         return 0.0
-    listed = _listed(model, base_url, tokens)
-    if listed is None and own is not None:
-        return (tokens["input"] * own.input + tokens["output"] * own.output) / 1e6
+    listed = _listed_cost(model, base_url, tokens)
+    if listed is None and user_price is not None:
+        return (tokens["input"] * user_price.input + tokens["output"] * user_price.output) / 1e6
     return listed
 
 
-def _cost_in_batches(model: str, base_url: str, tokens: Mapping[str, int], own: Discounted) -> float | None:
-    usual, listed = cost(model, base_url, tokens, own.price), _listed(model, base_url, tokens, _IN_BATCHES)
+def _cost_in_batches(
+    model: str, base_url: str, tokens: Mapping[str, int], user_price: Discounted
+) -> float | None:
+    usual = cost(model, base_url, tokens, user_price.price)
+    listed = _listed_cost(model, base_url, tokens, _BATCH_CONTEXT)
     # The list returns the usual price for a model without a batch price: only a lower one is a batch price.
     if usual is None or (listed is not None and listed < usual):
         return listed
-    return usual * (1 - own.percent / 100)
+    return usual * (1 - user_price.percent / 100)
 
 
-def _listed(
+def _listed_cost(
     model: str, base_url: str, tokens: Mapping[str, int], context: Mapping[str, str] | None = None
 ) -> float | None:
-    """The cost by the list; None if the model is not in it."""
+    """The cost by the list of genai-prices; None if the model is not in the list."""
     from genai_prices import Usage, calc_price
 
     # Some endpoints report more cached tokens than input tokens.
@@ -68,8 +71,7 @@ def refuse_unknown(settings: Settings) -> None:
     for number, model in enumerate(settings.models):
         if model not in settings.asked_models:
             continue
-        base_url = settings.endpoint("evaluator" if number else "subject").base_url
-        if cost(model, base_url, NO_TOKENS, settings.price) is None:
+        if cost(model, settings.base_url(number), NO_TOKENS, settings.price) is None:
             raise UserError(
                 f"--max-cost: the price of {model!r} is not known; "
                 "give it with --price-input and --price-output (USD for a million tokens)"

@@ -15,25 +15,25 @@ _SUPPORTED, _SOCKS = ("http", "https"), ("socks5://", "socks5h://")
 def refuse_proxies(settings: Settings) -> None:
     """Raise UserError if a call to an endpoint would need a proxy that is not an HTTP proxy.
 
-    Raises it also for a proxy that no call needs, unless it is a SOCKS proxy: the HTTP client reads them all.
+    A proxy that no call needs is refused, too, unless it is a SOCKS proxy: the HTTP client reads them all.
     """
     proxies = getproxies()
     if proxies.get("no") == "*":
         return
     endpoints = (settings.subject_endpoint, settings.evaluator_endpoint)
-    needed = {_variable(endpoint.base_url, proxies) for endpoint in endpoints}
+    needed = {_proxy_kind(endpoint.base_url, proxies) for endpoint in endpoints}
     for kind in ("http", "https", "all"):
         value = proxies.get(kind, "")
         proxy = value if "://" in value else f"http://{value}"
         if value and not _is_supported(proxy) and (kind in needed or not proxy.startswith(_SOCKS)):
             raise UserError(
-                f"{kind.upper()}_PROXY: {_shown(proxy)} is not the URL of an HTTP proxy, and no other is "
+                f"{kind.upper()}_PROXY: {_safe_text(proxy)} is not the URL of an HTTP proxy, and no other is "
                 "supported; unset it, or name the endpoint's host in NO_PROXY"
             )
 
 
-def _variable(url: str, proxies: Mapping[str, str]) -> str:
-    """The prefix of the variable that names a URL's proxy: `https`, say, or `all`; "" if it bypasses it."""
+def _proxy_kind(url: str, proxies: Mapping[str, str]) -> str:
+    """The kind of proxy for a URL: `http`, `https` or `all`, as in the variable's name; "" for none."""
     parts = urlsplit(url)
     if proxy_bypass(parts.netloc):
         return ""
@@ -48,6 +48,6 @@ def _is_supported(proxy: str) -> bool:
         return False
 
 
-def _shown(proxy: str) -> str:
-    """The URL as an error may show it: user info may contain a password."""
+def _safe_text(proxy: str) -> str:
+    """The URL of a proxy for an error message, but not if it may contain a password."""
     return "the value" if "@" in proxy else repr(printable(proxy)[:100])

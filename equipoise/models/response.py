@@ -16,12 +16,12 @@ MOST_TOKENS = 10**9
 LEAST_LOGPROB = -1000.0
 """A log probability at or below this is ignored."""
 MOST_TOKEN_POSITIONS = 8
-"""Only the first tokens' probabilities are recorded: they are used for labels, which open an answer."""
+"""The number of tokens with recorded probabilities, which are used for labels: these open an answer."""
 _ANSWER_FIELDS = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Types of content parts that belong to the answer, and the field that holds the text of each."""
 _THOUGHT_TYPES = ("thinking", "reasoning", "redacted_thinking")
-_KINDS = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
-_KINDS |= {dict: "an object", list: "a list"}
+_KINDS_OF_JSON = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
+_KINDS_OF_JSON |= {dict: "an object", list: "a list"}
 
 
 def as_json(body: object) -> object:
@@ -44,23 +44,23 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
     if choice is None:
         why = f"the answer has no choices: {describe_body(data)}"
         return Failure(message=why, status=200, body=data, usage=usage)
-    if failure := _reported_error(data, choice) or _no_answer(choice):
+    if failure := _reported_error(data, choice) or _unusable_choice(choice):
         return replace(failure, usage=usage)
     text, *thoughts = _answer_and_thoughts(choice["message"])
-    finish_reason = _text(choice, "finish_reason")
+    finish_reason = _text_or_none(choice, "finish_reason")
     is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
     reply = Reply(
         text=text,
         reasoning="\n\n".join(filter(None, thoughts)) or None,
         finish_reason=finish_reason,
         usage=usage,
-        model=_text(data, "model"),
-        fingerprint=_text(data, "system_fingerprint"),
-        provider=_text(data, "provider"),
+        model=_text_or_none(data, "model"),
+        fingerprint=_text_or_none(data, "system_fingerprint"),
+        provider=_text_or_none(data, "provider"),
         latency=latency,
         retries=retries,
         blocked=finish_reason if is_cut_by_filter else None,
-        tokens=_tokens(choice.get("logprobs")),
+        tokens=_first_tokens(choice.get("logprobs")),
     )
     # Some endpoints report zeros: without usage, the tokens are estimated from the texts.
     return reply if reply.is_metered else replace(reply, usage=None)
@@ -80,18 +80,21 @@ def _is_reported(error: Any) -> bool:
     return any(error.values()) if isinstance(error, dict) else bool(error)
 
 
-def _no_answer(choice: Mapping[str, Any]) -> Failure | None:
-    """Why a choice holds no reply; None if it does."""
-    if why := _unreadable(choice["message"].get("content")):
+def _unusable_choice(choice: Mapping[str, Any]) -> Failure | None:
+    """The failure of a choice without a complete, readable reply; None for any other choice."""
+    if why := _content_problem(choice["message"].get("content")):
         return Failure(message=f"the content of the message {why}", status=200)
-    finish_reason = _text(choice, "finish_reason") or ""
+    finish_reason = _text_or_none(choice, "finish_reason") or ""
     if finish_reason.lower() in BROKEN_REASONS:
         return Failure(message=f"the endpoint broke off: {finish_reason}", status=200, body=finish_reason)
     return None
 
 
 def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
-    """The reply in a plain completion, as `read_body`. With `echo`, its tokens include the prompt's."""
+    """The reply in the body of a plain completion, or a failure, as from `read_body`.
+
+    If the request had `echo`, the tokens include those of the prompt.
+    """
     data = as_json(data)
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -99,10 +102,10 @@ def read_continuation(data: object, *, latency: float, retries: int) -> Reply | 
         return read_body(data, latency=latency, retries=retries)
     as_chat = {**first, "message": {"content": first["text"]}, "logprobs": None}
     reply = read_body({**data, "choices": [as_chat]}, latency=latency, retries=retries)
-    return replace(reply, tokens=_echoed(first.get("logprobs"))) if isinstance(reply, Reply) else reply
+    return replace(reply, tokens=_echoed_tokens(first.get("logprobs"))) if isinstance(reply, Reply) else reply
 
 
-def _echoed(logprobs: object) -> tuple[Token, ...] | None:
+def _echoed_tokens(logprobs: object) -> tuple[Token, ...] | None:
     """All tokens, each with its own log probability; None if they are missing or do not match."""
     if not isinstance(logprobs, dict):
         return None
@@ -115,23 +118,25 @@ def _echoed(logprobs: object) -> tuple[Token, ...] | None:
     )
 
 
-def _tokens(logprobs: object) -> tuple[Token, ...] | None:
+def _first_tokens(logprobs: object) -> tuple[Token, ...] | None:
     """The first tokens with their likeliest alternatives; None if no log probabilities were returned."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or not content:
         return None
     positions = [item for item in content[:MOST_TOKEN_POSITIONS] if isinstance(item, dict)]
-    return tuple(Token(text=_text(item, "token") or "", top=_likeliest(item)) for item in positions) or None
+    tokens = [Token(text=_text_or_none(item, "token") or "", top=_top_logprobs(item)) for item in positions]
+    return tuple(tokens) or None
 
 
-def _likeliest(position: Mapping[str, Any]) -> dict[str, float]:
+def _top_logprobs(position: Mapping[str, Any]) -> dict[str, float]:
+    """The log probability of each alternative to a token, the highest if one is listed twice."""
     rows = position.get("top_logprobs")
-    likeliest: dict[str, float] = {}
+    logprobs: dict[str, float] = {}
     for row in rows if isinstance(rows, list) else ():
         token, logprob = (row.get("token"), row.get("logprob")) if isinstance(row, dict) else (None, None)
         if isinstance(token, str) and _is_logprob(logprob):
-            likeliest[token] = max(float(logprob), likeliest.get(token, LEAST_LOGPROB))
-    return likeliest
+            logprobs[token] = max(float(logprob), logprobs.get(token, LEAST_LOGPROB))
+    return logprobs
 
 
 def _is_logprob(value: object) -> TypeGuard[float]:
@@ -144,11 +149,12 @@ def _is_logprob(value: object) -> TypeGuard[float]:
 
 def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
     """The answer, then the thoughts from a field of their own, from content parts, and from between tags."""
-    content, parts = _content(message.get("content"))
-    text, tagged = reasoning.split(content)
+    content, thoughts_in_parts = _content(message.get("content"))
+    text, thoughts_in_tags = reasoning.split(content)
     # OpenAI's models decline a structured output in this field instead of the content.
-    text = text or _text(message, "refusal") or ""
-    return text, _text(message, "reasoning_content") or _text(message, "reasoning"), parts, tagged
+    text = text or _text_or_none(message, "refusal") or ""
+    thoughts = _text_or_none(message, "reasoning_content") or _text_or_none(message, "reasoning")
+    return text, thoughts, thoughts_in_parts, thoughts_in_tags
 
 
 def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -157,19 +163,19 @@ def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:
     return choice if isinstance(choice, dict) and isinstance(choice.get("message"), dict) else None
 
 
-def _text(data: Mapping[str, Any], name: str) -> str | None:
+def _text_or_none(data: Mapping[str, Any], name: str) -> str | None:
     value = data.get(name)
     return value if isinstance(value, str) and value else None
 
 
-def _unreadable(content: Any) -> str | None:
-    """What makes a message's content unreadable; None for a text, a list of known parts, or no content."""
+def _content_problem(content: Any) -> str | None:
+    """What is wrong with the content of a message; None for a text, a list of known parts, or no content."""
     if isinstance(content, list):
-        return next(filter(None, map(_unreadable_part, content)), None)
+        return next(filter(None, map(_part_problem, content)), None)
     return None if content is None or isinstance(content, str) else f"is {_kind(content)}"
 
 
-def _unreadable_part(part: Any) -> str | None:
+def _part_problem(part: Any) -> str | None:
     if isinstance(part, str):
         return None
     if not isinstance(part, dict):
@@ -187,7 +193,7 @@ def _unreadable_part(part: Any) -> str | None:
 
 
 def _kind(value: Any) -> str:
-    return _KINDS.get(type(value), "of an unknown kind")
+    return _KINDS_OF_JSON.get(type(value), "of an unknown kind")
 
 
 def _content(content: Any) -> tuple[str, str]:
@@ -225,7 +231,7 @@ def _flatten_thoughts(thoughts: Sequence[Any]) -> Iterator[str]:
 
 
 def _usage(data: Any) -> Usage | None:
-    """The token usage that an endpoint reports; None if either total is not a valid count."""
+    """The token usage that an endpoint reports; None if a total is not a valid count, or the input is 0."""
     read, written = _count(data, "prompt_tokens"), _count(data, "completion_tokens")
     if not read or written is None:
         return None
