@@ -56,16 +56,16 @@ def _lines(comparison: Mapping[str, JSON], width: int | None) -> Iterator[str]:
         yield from _with_mark(move_lines(comparison, way), comparison)
 
 
-def _table_lines(comparison: Mapping[str, JSON], room: int | None) -> list[str]:
-    """The table of metrics. If wider than `room`, it has stars for p-values, and fewer digits if need be."""
+def _table_lines(comparison: Mapping[str, JSON], width: int | None) -> list[str]:
+    """The table of metrics. If wider than `width`, it has stars for p-values, and fewer digits if need be."""
     shown = {**comparison, "metrics": _select_metrics(comparison["metrics"])}
-    table = align(metric_rows(shown), room, only_head=True)
-    if room is None or max(map(text_width, table)) <= room:
+    table = align(metric_rows(shown), width, only_head=True)
+    if width is None or max(map(text_width, table)) <= width:
         return table
     for heads, digits in product((_without_provider(side_labels(comparison)), _ROLES), (1, 0)):
         narrow = [_narrow_row(name, row, digits) for name, row in shown["metrics"].items()]
-        table = align([("", *heads, *_HEAD[:-2]), *narrow], room)
-        if max(map(text_width, table)) <= room:
+        table = align([("", *heads, *_HEAD[:-2]), *narrow], width)
+        if max(map(text_width, table)) <= width:
             break
     metrics, clusters = comparison["metrics"], comparison.get("clusters", "questions")
     reasons = _reason_lines(list(metrics.values()), f"{clusters} like these")
@@ -86,24 +86,24 @@ def _select_metrics(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _note_lines(comparison: Mapping[str, JSON]) -> Iterator[str]:
     """Notes on the intervals of the two scopes, and reasons for missing ones in the scope `these`."""
-    measured = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
-    if not measured:
+    differences = [metric["these"] for metric in comparison["metrics"].values() if "these" in metric]
+    if not differences:
         return
     yield _SCOPES_NOTE
     if looks := comparison.get("looks"):
         yield f"The intervals allow for {looks} looks."
-    yield from _reason_lines(measured, "these questions")
+    yield from _reason_lines(differences, "these questions")
 
 
-def _reason_lines(measured: Sequence[Mapping[str, JSON]], scope: str) -> Iterator[str]:
+def _reason_lines(differences: Sequence[Mapping[str, JSON]], scope: str) -> Iterator[str]:
     """A line for each kind of reason why figures have no interval, with the number of figures."""
     # A kind is what stands before the colon; details follow it.
     reasons: dict[str, list[str]] = {}
-    for row in measured:
+    for row in differences:
         if row["low"] is None:
             reasons.setdefault(row["reason"].partition(":")[0], []).append(row["reason"])
     for same in reasons.values():
-        yield f"no interval on {scope} for {len(same)} of {len(measured)} metrics: {same[0]}"
+        yield f"no interval on {scope} for {len(same)} of {len(differences)} metrics: {same[0]}"
 
 
 def _describe_side(side: Mapping[str, JSON]) -> str:
