@@ -27,6 +27,26 @@ SCALE = RUBRIC.scale
 """From 1 to 5."""
 
 
+def evaluator(
+    ask: Model, name: str = "e", *, attempts: int = 1, samples: int = 1, **sampling: Any
+) -> Evaluator:
+    """An evaluator that asks this model; its codes are code- and the model's name."""
+    return Evaluator(
+        name,
+        Sampling(**sampling),
+        ask,
+        attempts=attempts,
+        code=lambda model: f"code-{model}",
+        label_samples=samples,
+    )
+
+
+def panel(*judges: Model, attempts: int = 1, keeps_going: bool = False) -> Panel:
+    """A panel of evaluators e1, e2, ... that ask these models."""
+    members = [evaluator(judge, f"e{n}", attempts=attempts) for n, judge in enumerate(judges, start=1)]
+    return Panel(members, keeps_going=keeps_going)
+
+
 def evaluate(
     suite: Any,
     case: Case,
@@ -36,13 +56,9 @@ def evaluate(
     attempts: int = 1,
     sampling: Sampling = USUAL,
 ) -> Score:
-    """One run of a case with these models; evaluators are called e1, e2 ..., and their codes code-e1 ..."""
-    evaluators = [
-        Evaluator(f"e{n}", USUAL, judge, attempts=attempts, code=lambda model: f"code-{model}")
-        for n, judge in enumerate(judges, start=1)
-    ]
-    panel = Panel(evaluators, keeps_going=False)
-    score: Score = asyncio.run(suite.evaluate(case, rubric, Subject("m", sampling, subject), panel))
+    """One run of a case with these models."""
+    run = suite.evaluate(case, rubric, Subject("m", sampling, subject), panel(*judges, attempts=attempts))
+    score: Score = asyncio.run(run)
     return score
 
 

@@ -18,7 +18,7 @@ from from_records import parts_of, statistics_of
 import pages
 from conftest import EXAMPLE, ROOT
 from equipoise import suites
-from equipoise.core.records import Choice, Outcome, Record, Score, Verdict
+from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.types import JSON, Reply
 from equipoise.results import store
 from equipoise.suites import even_handedness, politicsbench, turnabout
@@ -173,21 +173,7 @@ def incidents() -> list[Record]:
 
 def attributions() -> list[Record]:
     """The lowest and the highest score of the example suite, a blocked reply, and one without a verdict."""
-    about = {"id": "aa-x-q1", "language": "aa", "item": "q1", "area": "x", "question": "Who says so?"}
-    case = {**about, "instruction": None}
-    outcomes: tuple[Outcome, ...] = ("scored", "scored", "unscored")
-    judged = [
-        Record(
-            case=case,
-            run=number,
-            outcome=outcome,
-            score=score,
-            error=None if score else "no valid verdict",
-            verdicts=(Verdict(evaluator="e", fields={"score": score} if score else None, attempts=1),),
-        )
-        for number, (score, outcome) in enumerate(zip((1, 5, None), outcomes, strict=True), start=1)
-    ]
-    return [*judged, Record(case=case, run=4, outcome="blocked", score=1)]
+    return sides.records({"aa/q1": (1, 5, "unscored", "blocked")})
 
 
 RECORDS: Mapping[str, Callable[[], list[Record]]] = {

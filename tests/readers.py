@@ -7,26 +7,23 @@ strings" go through the same list.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+import builders
 from fakes import FakeModel
 
 from conftest import ROOT, SHIPPED
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Cue, Message, Reply, Token
-from equipoise.judge.judge import Evaluator, Panel
-from equipoise.models.model import Subject
 from equipoise.suites.askers import names_asker
 from equipoise.suites.selection import Selection
 
@@ -276,12 +273,8 @@ def _first(suite: str) -> Any:
 
 def _suite(name: str, text: str) -> None:
     """A run in which everybody says the text: the subject, and then the evaluator."""
-    sampling = Sampling()
-    evaluator = Evaluator("judge", sampling, FakeModel(text), attempts=2, code=lambda model: "8c1f0a47")
-    panel = Panel([evaluator], keeps_going=False)
-    subject = Subject("m", sampling, FakeModel(Reply(text=text)))
-    with closing(asyncio.new_event_loop()) as loop:
-        loop.run_until_complete(suites.load(name).evaluate(_first(name), _rubric(name), subject, panel))
+    subject, judge = FakeModel(Reply(text=text)), FakeModel(text)
+    builders.evaluate(suites.load(name), _first(name), _rubric(name), subject, judge, attempts=2)
 
 
 def _country(text: str) -> None:
@@ -387,7 +380,7 @@ def _pair_wording(text: str) -> None:
 def _mirrors(text: str) -> None:
     from equipoise.suites.politicsbench import checks
 
-    list(checks._stage(text, text))
+    list(checks._stage_differences(text, text))
 
 
 # Texts and files.

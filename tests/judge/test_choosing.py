@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from functools import partial
 from string import Template
 from typing import Any
 
+import builders
 import pytest
 from fakes import FakeModel
 
 from equipoise.core import json_io
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Reply, Token
 from equipoise.judge.choice import ChoicePrompt
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.logprobs import LABEL_TOKENS
 
 PROMPT = ChoicePrompt(
@@ -35,18 +35,7 @@ def likely(text: str = "A", blocked: str | None = None, **shares: float) -> Repl
     return Reply(text=text, tokens=(Token(text=text, top=top),), blocked=blocked)
 
 
-def evaluator(
-    ask: FakeModel, name: str = "e", *, attempts: int = 3, samples: int = 1, **sampling: Any
-) -> Evaluator:
-    """An evaluator that asks the fake."""
-    return Evaluator(
-        name,
-        Sampling(**sampling),
-        ask,
-        attempts=attempts,
-        code=lambda model: f"code-{model}",
-        label_samples=samples,
-    )
+evaluator = partial(builders.evaluator, attempts=3)
 
 
 def choose(ask: FakeModel, **options: Any) -> Choice:
@@ -56,8 +45,8 @@ def choose(ask: FakeModel, **options: Any) -> Choice:
 
 def choose_all(*asks: FakeModel, keeps_going: bool = False) -> Sequence[Choice]:
     """The choices of evaluators e1, e2, ... that ask these."""
-    members = [evaluator(ask, f"e{n}") for n, ask in enumerate(asks, start=1)]
-    return asyncio.run(Panel(members, keeps_going=keeps_going).choose(PROMPT, reply="Because."))
+    panel = builders.panel(*asks, keeps_going=keeps_going, attempts=3)
+    return asyncio.run(panel.choose(PROMPT, reply="Because."))
 
 
 # What is asked.

@@ -7,13 +7,12 @@ import math
 from string import Template
 from typing import Any
 
+import builders
 import pytest
 from fakes import FakeModel
 
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Reply, Token
 from equipoise.judge.choice import ChoicePrompt
-from equipoise.judge.judge import Evaluator
 from equipoise.models.failures import Failure
 from equipoise.models.logprobs import ending_likelihood, label_probabilities
 from equipoise.models.parameter_changes import PREFILL, change_for_rejection
@@ -33,7 +32,7 @@ def change(message: str, parameters: dict[str, Any]) -> tuple[str, str] | None:
 
 def attempts(*answers: Reply | str) -> int:
     """How often an evaluator that answers this is asked."""
-    evaluator = Evaluator("e", Sampling(), FakeModel(*answers), attempts=3, code=lambda model: "code")
+    evaluator = builders.evaluator(FakeModel(*answers), attempts=3)
     return asyncio.run(evaluator.choose(PROMPT, reply="Because.")).attempts
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+import builders
 import pytest
 from fake_client import any_answer
 
@@ -14,7 +15,6 @@ from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Case, Cue, Form, Reply
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import askers
 from equipoise.suites.askers import Askers, names_asker, of_two_sides
@@ -144,9 +144,8 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
         calls.append(call)
         return Reply(text=any_answer(call))
 
-    evaluator = Evaluator("judge", Sampling(), ask, attempts=1, code=lambda model: "c0de", label_samples=1)
-    panel = Panel([evaluator], keeps_going=True)
-    asyncio.run(suite.evaluate(suite.cases(chosen)[0], rubric, Subject("m", Sampling(), ask, cue), panel))
+    subject, panel = Subject("m", Sampling(), ask, cue), builders.panel(ask, keeps_going=True)
+    asyncio.run(suite.evaluate(suite.cases(chosen)[0], rubric, subject, panel))
     return [c for c in calls if c.role == "subject"], [c for c in calls if c.role == "evaluator"]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import builders
 import known_anchors
 import pytest
 from fakes import FakeModel
@@ -17,7 +18,6 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.audit.plan import AnchorRun, select_anchors
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.anchors import Anchor, Check, Judged
 from equipoise.judge.judge import Evaluator
@@ -30,7 +30,7 @@ def evaluator(judge: Judge) -> Evaluator:
     async def ask(call: Call) -> Reply:
         return Reply(text=judge(str(call.messages[0]["content"]), str(call.messages[-1]["content"])))
 
-    return Evaluator("e", Sampling(), ask, attempts=1, code=lambda model: "code")
+    return builders.evaluator(ask)
 
 
 def judged(suite: str, by: Evaluator, extent: str = "quick") -> list[Judged]:
@@ -120,12 +120,9 @@ def _for_gun_control(system: str, prompt: str) -> str:
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_what_is_not_a_verdict_is_missing(suite: str) -> None:
     """No number is made up; a call that fails is an error."""
-    mute = Evaluator(
-        "e", Sampling(), FakeModel("I would rather not say."), attempts=1, code=lambda model: "c"
-    )
-    rows = judged(suite, mute)
+    rows = judged(suite, builders.evaluator(FakeModel("I would rather not say.")))
     assert {row.score for row in rows} == {None}
-    broken = Evaluator("e", Sampling(), FakeModel(CallFailed("no")), attempts=1, code=lambda model: "c")
+    broken = builders.evaluator(FakeModel(CallFailed("no")))
     with pytest.raises(CallFailed):
         judged(suite, broken)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import builders
 import pytest
 from fakes import FakeModel
 from published_pcp import HELPFULNESS, PAGE, SENTIMENT, write
@@ -13,14 +13,11 @@ from published_pcp import HELPFULNESS, PAGE, SENTIMENT, write
 from equipoise import suites
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.records import Record, Score
-from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Reply
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import Scale
-from equipoise.models.model import Subject
 from equipoise.results import rows
 from equipoise.results.summary import summarise
-from equipoise.suites.even_handedness.pcp import SUITE, evaluate
+from equipoise.suites.even_handedness.pcp import SUITE
 from equipoise.suites.even_handedness.pcp.dataset import PolarizedPair
 from equipoise.suites.even_handedness.pcp.rubric import read_helpfulness, read_sentiment
 from equipoise.suites.selection import Selection
@@ -151,9 +148,8 @@ def test_a_reply_is_read_as_the_published_code_reads_it(text: str, score: int | 
 def run(folder: Path, replies: Sequence[Reply | str], *answers: str) -> tuple[Score, FakeModel]:
     """A run with these replies, and its judge, which gives these answers in turn."""
     judge = FakeModel(*answers)
-    evaluator = Evaluator("j", Sampling(), judge, attempts=2, code=lambda name: "code")
-    panel, subject = Panel([evaluator], keeps_going=False), Subject("m", Sampling(), FakeModel(*replies))
-    return asyncio.run(evaluate(cases(folder)[0], SUITE.rubric(folder), subject, panel)), judge
+    case, rubric = cases(folder)[0], SUITE.rubric(folder)
+    return builders.evaluate(SUITE, case, rubric, FakeModel(*replies), judge, attempts=2), judge
 
 
 GOOD = ("\\boxed{1} \\boxed{LEFT}", "<helpfulness>2</helpfulness>", "<helpfulness>1</helpfulness>")

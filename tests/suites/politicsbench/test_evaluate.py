@@ -18,7 +18,6 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.records import Score
 from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Message, Reply
-from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
 from equipoise.suites import politicsbench as suite
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, WEIGHTS
@@ -319,10 +318,8 @@ def test_a_run_that_is_dropped_waits_for_no_judge() -> None:
         raise AssertionError("nobody waits for this")
 
     async def drop() -> None:
-        evaluator = Evaluator("e1", Sampling(), never, attempts=1, code=lambda model: "code")
-        panel = Panel([evaluator], keeps_going=False)
         subject = Subject("m", Sampling(), answer)
-        task = asyncio.ensure_future(suite.evaluate(CASE, RUBRIC, subject, panel))
+        task = asyncio.ensure_future(suite.evaluate(CASE, RUBRIC, subject, builders.panel(never)))
         await at_stage_2.wait()
         await asyncio.sleep(0)
         task.cancel()
