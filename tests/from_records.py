@@ -8,7 +8,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.core.records import Cell, Record
-from equipoise.core.rows import RunRow, outcomes
+from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.summary import summarise
@@ -32,7 +32,7 @@ def parts_of(suite: str, records: Sequence[Record], scale: Scale) -> dict[str, A
     parts: dict[str, Any] = json_io.loads(
         json_io.dumps(
             {
-                "summary": {"outcomes": outcomes(made), **loaded.summary(made, scale)},
+                "summary": {"outcomes": count_outcomes(made), **loaded.summary(made, scale)},
                 "results": rows.to_json(loaded, made, scale),
             }
         )

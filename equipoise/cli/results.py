@@ -11,7 +11,7 @@ from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
-from equipoise.core.rows import ENDS
+from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.runner.collector import without_collection_at_exit, without_collector
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
     "-k", "text", metavar="TEXT", help="Transcripts of runs with this text in id, area or messages."
 )
 @click.option("--lowest", metavar="N", type=click.IntRange(min=1), help="Transcripts of the N lowest runs.")
-@click.option("--outcome", type=click.Choice(ENDS), help="Transcripts of runs with this outcome.")
+@click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
 def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
     from equipoise.comparison.load import ONLY_COMPARE_READS, load

@@ -365,7 +365,7 @@ def change_in(
 ) -> MetricChange:
     """The change of one metric on the `common_cells`. `clusters` is the suite's word for its questions."""
     # Cells are selected once: with hundreds of metrics that is most of the work.
-    older, newer = map(metric.chosen, (before, after))
+    older, newer = map(metric.select, (before, after))
     change = difference(metric, older, newer, confidence=levels.population)
     was, now = compared_figures(metric, older, newer)
     return MetricChange(

@@ -17,7 +17,7 @@ from equipoise.comparison.comparable import must_agree, sampling_changes, settin
 from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.records import Metric
-from equipoise.core.rows import outcomes
+from equipoise.core.rows import count_outcomes
 from equipoise.core.types import JSON
 from equipoise.stats.metrics import measure
 from equipoise.stats.pairwise import ModelValues, SharedCells, layout_and_values
@@ -111,7 +111,7 @@ def entry(side: LoadedResults, index: int = 0) -> Entry:
         key=_digest([kind(side), metric and [metric.name, metric.unit], shared]),
         metric=metric,
         headline=_headline(side, metric),
-        outcomes=outcomes(side.rows),
+        outcomes=count_outcomes(side.rows),
         audits={name: side.audits.get(name) for name in side.metadata["evaluator_models"]},
         cost=_cost(side.metadata),
         layout=layout,

@@ -51,11 +51,11 @@ def _call(data: JSON) -> JSON:
     raise TypeError(f"{type(data).__name__} is not JSON")
 
 
-def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
+def iter_encoded(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
     Objects and arrays are split down to `depth`. `margin` is the indentation of all lines but the first. The
-    pieces, joined, are the output of `dumps` without its final newline.
+    iter_encoded, joined, are the output of `dumps` without its final newline.
     """
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
@@ -64,7 +64,7 @@ def pieces(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     opening, closing = (b"{", b"}") if isinstance(data, dict) else (b"[", b"]")
     for number, (label, value) in enumerate(_parts(data)):
         yield (b",\n" if number else opening + b"\n") + inner + label
-        yield from pieces(value, depth - 1, inner)
+        yield from iter_encoded(value, depth - 1, inner)
     yield b"\n" + margin + closing
 
 

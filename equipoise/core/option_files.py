@@ -16,7 +16,7 @@ _KEY_IN_FILE = "a key does not belong in a file that is shared: set {} in the en
 _HELP_COMMAND = "equipoise run SUITE --help"
 
 
-def read(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises UserError naming file and line."""
     try:
         return tomllib.loads(read_text(path))
@@ -24,15 +24,15 @@ def read(path: Path) -> dict[str, Any]:
         raise UserError(f"{shown(path)}: is not TOML: {error}") from None
 
 
-def config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
+def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
     secret = {option.name: _KEY_IN_FILE.format(option.variable) for option in options if option.is_secret}
     refused = {**secret, "config": "a file does not name another"}
-    values = texts(shown(path), read(path), options, refused)
+    values = option_texts(shown(path), read_toml(path), options, refused)
     return {name: str(value).lower() if value in (True, False) else value for name, value in values.items()}
 
 
-def texts(
+def option_texts(
     where: str,
     table: Mapping[str, Any],
     options: Sequence[Option],
@@ -55,11 +55,11 @@ def texts(
             near = get_close_matches(name, [*known, *others], n=1, cutoff=0.7)
             hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_HELP_COMMAND} lists them"
             raise UserError(f"{where}: there is no option {key!r} here; {hint}")
-        values[name] = value if name in others else text(f"{where}: {key}", known[name], value)
+        values[name] = value if name in others else _option_text(f"{where}: {key}", known[name], value)
     return values
 
 
-def text(where: str, option: Option, value: Any) -> Any:
+def _option_text(where: str, option: Option, value: Any) -> Any:
     """The value of an option as text, as on a command line: a list if it repeats, a bool if it is a switch.
 
     Raises UserError.

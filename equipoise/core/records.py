@@ -231,16 +231,16 @@ class Metric:
         return self.limits or _BOUNDS[self.kind]
 
     @property
-    def percent(self) -> float:
+    def percent_factor(self) -> float:
         """The factor that converts a value to percent."""
         return 100.0 if self.kind == "rate" else 1.0
 
-    def chosen(self, cells: Sequence[Cell]) -> Sequence[Cell]:
+    def select(self, cells: Sequence[Cell]) -> Sequence[Cell]:
         """The cells that the metric includes."""
         where = self.where.items()
         return [cell for cell in cells if where <= cell.labels.items()] if where else cells
 
-    def weighted(self, cell: Cell) -> list[tuple[float, float]]:
+    def weighted_runs(self, cell: Cell) -> list[tuple[float, float]]:
         """The runs of a rate that have a value, as pairs (value, weight)."""
         of = cell.of(self.of)
         per = cell.of(self.per) if self.per else [1.0] * len(of)

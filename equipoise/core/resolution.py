@@ -133,7 +133,7 @@ def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
     if config is None:
         return sources
     path = _read(CONFIG, *config)
-    values = option_files.config(path, options)
+    values = option_files.read_config(path, options)
     names = {name: f"{shown(path)}: {name.replace('_', '-')}" for name in values}
     return replace(sources, ini={**sources.ini, **values}, origins={**sources.origins, **names})
 

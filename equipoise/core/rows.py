@@ -14,7 +14,7 @@ from typing import NotRequired, TypedDict
 from equipoise.core.records import OUTCOMES, Cell
 from equipoise.core.types import JSON, Cue, Message
 
-ENDS: tuple[str, ...] = (*OUTCOMES, "unknown")
+ROW_OUTCOMES: tuple[str, ...] = (*OUTCOMES, "unknown")
 """The outcomes of a row. `unknown` is for published results, which do not record them."""
 Values = Mapping[str, float | None]
 """The values of a run by name: a percentage, or 1 for yes and 0 for no; None if it has no such value."""
@@ -158,11 +158,11 @@ def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
 
 
-def outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
+def count_outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
     """The number of runs by outcome, without outcomes that did not occur."""
     # Faster than a Counter, and called for every question of the results.
     ended = [row.outcome for row in rows]
-    return {outcome: count for outcome in ENDS if (count := ended.count(outcome))}
+    return {outcome: count for outcome in ROW_OUTCOMES if (count := ended.count(outcome))}
 
 
 def rounded(value: float | None) -> float | None:

@@ -101,7 +101,7 @@ class Rule:
         """Whether the rule bounds how much answers depend on who asks."""
         return self.name.startswith(ASKER)
 
-    def among(self, checks: Sequence[C]) -> list[C]:
+    def select_checks(self, checks: Sequence[C]) -> list[C]:
         """The checks that the rule names: the one with exactly this name, else those with this first word."""
         named = self.name.removeprefix(AUDIT)
         exact = [check for check in checks if check["name"] == named]

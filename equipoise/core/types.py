@@ -228,7 +228,7 @@ class Cue:
         """The part of a run's id that identifies the cue."""
         return f"{_ASKER}{self.side}_{self.form}"
 
-    def before(self, text: str) -> str:
+    def prepend_to(self, text: str) -> str:
         """The text with the cue before it, as a paragraph of its own."""
         return f"{self.text}\n\n{text}"
 
@@ -243,7 +243,7 @@ def run_id(case: str, number: int, asker: Cue | None = None) -> str:
     return sys.intern(f"{case}-{asker.tag}-run{number}" if asker else f"{case}-run{number}")
 
 
-def is_asked(run: str) -> bool:
+def has_asker(run: str) -> bool:
     """Whether this is the id of a run with an asker cue."""
     return run.rpartition("-run")[0].rpartition("-")[2].startswith(_ASKER)
 
@@ -343,7 +343,7 @@ def _says_the_same(one: Message, other: Message) -> bool:
     return one["role"] == other["role"] and one["content"] == other["content"]
 
 
-def by_model(exchanges: Iterable[Exchange], evaluators: Sequence[str]) -> list[Exchange]:
+def sort_by_model(exchanges: Iterable[Exchange], evaluators: Sequence[str]) -> list[Exchange]:
     """The calls sorted by model: the subject's, then each evaluator's. The order within a model is kept."""
 
     def rank(exchange: Exchange) -> int:

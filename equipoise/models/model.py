@@ -97,7 +97,7 @@ class Subject(Model):
         first = next((index for index, item in enumerate(messages) if item["role"] == "user"), None)
         if self._asker is None or first is None:
             return messages
-        message = Message(role="user", content=self._asker.before(messages[first]["content"]))
+        message = Message(role="user", content=self._asker.prepend_to(messages[first]["content"]))
         return (*messages[:first], message, *messages[first + 1 :])
 
     async def ask_each(self, *questions: str) -> list[Reply]:

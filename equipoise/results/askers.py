@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from equipoise.core.records import Cell, Metric
-from equipoise.core.rows import RunRow, outcomes
-from equipoise.core.types import JSON, PLACES, Case, is_asked
+from equipoise.core.rows import RunRow, count_outcomes
+from equipoise.core.types import JSON, PLACES, Case, has_asker
 from equipoise.judge.rubric import Scale
 from equipoise.results import rows
 from equipoise.results.history import History
@@ -23,7 +23,7 @@ def parted(history: History) -> tuple[History, History | None]:
     """The journal's history of plain runs, and that of runs with a cue; None if no session planned any."""
     if not history.is_asked:
         return history, None
-    cued = {run for run in history.planned if is_asked(run)}
+    cued = {run for run in history.planned if has_asker(run)}
     return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)
 
 
@@ -123,7 +123,7 @@ def summarise(
         "forms": list(settings["forms"]),
         "cases": sum("language" in cell.labels for cell in asker_cells.cells),
         "cases_without": len({row.question.key for row in plain} - {row.question.key for row in cued}),
-        "outcomes": outcomes(cued),
+        "outcomes": count_outcomes(cued),
         "names_asker": _naming(cued, settings),
         "metrics": {
             name: {

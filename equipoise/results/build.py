@@ -12,7 +12,7 @@ from operator import attrgetter
 
 from equipoise.core import json_io
 from equipoise.core.records import Record
-from equipoise.core.rows import QuestionRow, RunRow, outcomes
+from equipoise.core.rows import QuestionRow, RunRow, count_outcomes
 from equipoise.core.session_options import BATCH_DISCOUNT
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
@@ -36,7 +36,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     # Rows replace records to save memory. Only panels need the records again.
     to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
     run_rows = rows.of_records(suite, _draining(to_convert), scale)
-    own = {"outcomes": outcomes(run_rows), **suite.summary(run_rows, scale)}
+    own = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     indices = {row.question.key: row.question.index for row in run_rows}
     errors = [_error(suite.question(record.case), record, indices) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)

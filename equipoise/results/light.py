@@ -59,5 +59,7 @@ def has_results(path: Path, results: JSON) -> bool:
                 break
             position += len(line)
         file.seek(position + len(_RESULTS))
-        is_same = all(file.read(len(piece)) == piece for piece in json_io.pieces(results, _DEPTH, b"  "))
+        is_same = all(
+            file.read(len(piece)) == piece for piece in json_io.iter_encoded(results, _DEPTH, b"  ")
+        )
         return is_same and file.read(1) in (b",", b"\n")

@@ -12,14 +12,14 @@ from itertools import groupby
 
 from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import (
-    ENDS,
+    ROW_OUTCOMES,
     Conversation,
     EvaluatorTranscript,
     QuestionRow,
     RunRow,
     VerdictRow,
     by_question,
-    outcomes,
+    count_outcomes,
     rounded,
 )
 from equipoise.core.types import FORMS, JSON, PLACES, Cue, Message, Transcript, Usage
@@ -126,7 +126,7 @@ def _sent_prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]
     """The first messages of a pair of conversations, as sent: with the cue, if any, before the prompt."""
     if asker is None:
         return question.prompts
-    return {label: asker.before(prompt) for label, prompt in question.prompts.items()}
+    return {label: asker.prepend_to(prompt) for label, prompt in question.prompts.items()}
 
 
 def _verdicts(suite: AnySuite, record: Record, left_out_evaluator: str | None) -> Sequence[VerdictRow]:
@@ -215,7 +215,7 @@ def _question_json(rows: Sequence[RunRow], average: float | None, scale: Scale |
         **question_json(rows[0].question),
         "runs": _Runs(rows),
         **({**scale.named("mean_score", average), **spread} if scale else {}),
-        "outcomes": outcomes(rows),
+        "outcomes": count_outcomes(rows),
     }
 
 
@@ -356,7 +356,7 @@ def _refuse_impossible(run: Mapping[str, JSON], pointer: str) -> None:
     scores = [verdict["score"] for verdict in run["verdicts"]]
     numbers = [run["score"], run["score_percentage"], *run["values"].values(), *scores]
     is_possible = (
-        run["outcome"] in ENDS
+        run["outcome"] in ROW_OUTCOMES
         and not isinstance(run["run_index"], bool)
         and run["run_index"] >= 1
         and run["run_index"] % 1 == 0

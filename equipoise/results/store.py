@@ -191,5 +191,5 @@ def file_name(model: str) -> str:
 def write_json(path: Path, data: JSON) -> None:
     """Write JSON atomically, indented and in the given order."""
     with replacing(path) as file:
-        file.writelines(json_io.pieces(data))
+        file.writelines(json_io.iter_encoded(data))
         file.write(b"\n")

@@ -224,17 +224,17 @@ def _with_stratum_name(variance: dict[str, JSON], stratum: str) -> dict[str, JSO
 
 def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
     """Consistency over languages; None with fewer than two, or if the headline is a ratio."""
-    chosen = metric.chosen(cells)
+    chosen = metric.select(cells)
     scores: dict[str, dict[str, list[float]]] = {}
     for cell in chosen:
-        runs = [metric.percent * value for value in valid(cell.of(metric.of))]
+        runs = [metric.percent_factor * value for value in valid(cell.of(metric.of))]
         scores.setdefault(cell.cluster, {}).setdefault(_language(cell), []).extend(runs)
     if metric.kind == "ratio" or len({_language(cell) for cell in chosen}) < 2:
         return None
     result = consistency(scores)
     least, most = metric.bounds
     # The largest difference that is possible.
-    widest = metric.percent * (most - least)
+    widest = metric.percent_factor * (most - least)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
         "mean_spread": asdict(result.spread),

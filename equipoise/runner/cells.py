@@ -144,7 +144,7 @@ def load(path: Path, root: Path) -> Sweep:
 
     Raises UserError naming the file and the row.
     """
-    data = option_files.read(path)
+    data = option_files.read_toml(path)
     try:
         return _sweep(data, root)
     except UserError as error:
@@ -190,7 +190,7 @@ def _row(where: str, row: Any, further_keys: frozenset[str] = frozenset()) -> di
     if not isinstance(row, dict):
         raise UserError(f"{where}: is not a table")
     options = [option for option in (*OPTIONS, *suites.options()) if option.name != "model"]
-    return option_files.texts(where, row, options, _REFUSED_OPTIONS, further_keys)
+    return option_files.option_texts(where, row, options, _REFUSED_OPTIONS, further_keys)
 
 
 def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:

@@ -437,7 +437,8 @@ def _with_cue(cue: Cue | None, calls: Sequence[Foreseen]) -> Sequence[Foreseen]:
     if cue is None:
         return calls
     return [
-        replace(call, prompt=cue.before(call.prompt)) if call.role == "subject" else call for call in calls
+        replace(call, prompt=cue.prepend_to(call.prompt)) if call.role == "subject" else call
+        for call in calls
     ]
 
 

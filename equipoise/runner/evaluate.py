@@ -9,7 +9,7 @@ from typing import TypeVar
 from equipoise.core.errors import CallFailed
 from equipoise.core.records import Choice, Record, Score, Verdict
 from equipoise.core.settings import Settings
-from equipoise.core.types import Cue, Exchange, Message, Run, by_model, transcripts
+from equipoise.core.types import Cue, Exchange, Message, Run, sort_by_model, transcripts
 from equipoise.judge.judge import Evaluator, JobModels, Panel
 from equipoise.models.model import Subject
 from equipoise.runner.calls import RunCalls
@@ -46,7 +46,7 @@ async def run_case(
         score = Score(outcome="error", value=None, error=why)
     for evaluator, verdicts in panel.answers.items():
         judged(evaluator, verdicts)
-    exchanges = by_model(calls.exchanges, settings.evaluator_models)
+    exchanges = sort_by_model(calls.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
 
 

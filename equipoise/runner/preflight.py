@@ -11,7 +11,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings, is_local
-from equipoise.core.types import is_asked
+from equipoise.core.types import has_asker
 from equipoise.models import prices
 from equipoise.models.local import weights
 from equipoise.results import askers, intents
@@ -162,7 +162,7 @@ def refuse_other_cases(plan: Plan, name: str, runs: Collection[str]) -> None:
 
 def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
     """Raise UserError if all of these runs have a cue: there is no plain run to compare them with."""
-    if all(map(is_asked, runs)):
+    if all(map(has_asker, runs)):
         raise UserError(
             f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
             "a plain run to compare them with: select these, too"

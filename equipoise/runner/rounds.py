@@ -72,7 +72,7 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
 def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Estimate:
     if until.scope == "these":
         return fixed.estimate(metric, cells, confidence=look_confidence(number, looks))
-    chosen = metric.chosen(cells)
+    chosen = metric.select(cells)
     runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in chosen}
     means = observations(metric, chosen)
     level = look_confidence(number, looks, fixed_share=question_share(means, runs))

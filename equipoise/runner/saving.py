@@ -8,7 +8,7 @@ from equipoise.comparison import of_session
 from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import CannotSave
 from equipoise.core.files import shown
-from equipoise.core.types import JSON, is_asked
+from equipoise.core.types import JSON, has_asker
 from equipoise.results import build, store
 from equipoise.results.history import History
 from equipoise.results.store import Files
@@ -58,7 +58,7 @@ def selected_results(
     """
     selected_history = history.snapshot(set(selected))
     planned = selected_history.planned
-    if len(planned) == len(history.planned) or all(map(is_asked, planned)):
+    if len(planned) == len(history.planned) or all(map(has_asker, planned)):
         return {}
     loaded = plan.load(name)
     selected_data = build.build(loaded.suite, loaded.rubric, selected_history)

@@ -165,9 +165,9 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
     results, all cases of a language have the same weight, and so have all runs of a case.
     """
     if metric.kind == "rate" and metric.per is not None and is_pooled:
-        sums = [_cell_of_sums(metric, cell) for cell in metric.chosen(cells)]
+        sums = [_cell_of_sums(metric, cell) for cell in metric.select(cells)]
         return spread(replace(metric, kind="ratio"), sums)
-    cases = [(cell, runs) for cell in metric.chosen(cells) if (runs := _runs(metric, cell))]
+    cases = [(cell, runs) for cell in metric.select(cells) if (runs := _runs(metric, cell))]
     single = next((cell.id for cell, runs in cases if len(runs) < 2), None)
     if single is not None:
         reason = f"every case needs 2 runs or more: {single} has 1"
@@ -204,7 +204,7 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
 def _cell_of_sums(metric: Metric, cell: Cell) -> Cell:
     """The cell of a rate with weighted runs, as a cell for the ratio of two sums."""
     assert metric.per is not None
-    runs = metric.weighted(cell)
+    runs = metric.weighted_runs(cell)
     values = {metric.of: [value * share for value, share in runs], metric.per: [share for _, share in runs]}
     return replace(cell, values=values)
 
@@ -256,7 +256,7 @@ def figure_of(metric: Metric, above: float, below: float) -> tuple[float | None,
     if metric.kind == "gap":
         return above - below, (1.0, -1.0)
     if metric.kind not in ("ratio", "lift"):
-        return metric.percent * above, (metric.percent, 0.0)
+        return metric.percent_factor * above, (metric.percent_factor, 0.0)
     if not below:
         return (metric.if_nothing if metric.kind == "ratio" else None), (0.0, 0.0)
     slopes = (100 / below, -100 * above / below**2)

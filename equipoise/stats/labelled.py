@@ -195,7 +195,7 @@ class _Frame:
         return self._weights_of_all[key]
 
     def _weights(self, metric: Metric, *, is_pooled: bool) -> Array:
-        strata = [(cell, runs) for cell in metric.chosen(self.cells) if (runs := _runs(metric, cell))]
+        strata = [(cell, runs) for cell in metric.select(self.cells) if (runs := _runs(metric, cell))]
         weights = np.zeros(len(self.order))
         shares = fixed.weights_of(
             metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled

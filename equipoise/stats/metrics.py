@@ -33,7 +33,7 @@ SEED = 20_260_101
 
 def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
     """The figure and its interval, clustered by question; `kind` decides which interval."""
-    chosen = metric.chosen(cells)
+    chosen = metric.select(cells)
     if metric.kind in ("mean", "balance"):
         means = observations(metric, chosen)
         return bounded_mean(means, least=_lowest_mean(metric), most=100.0, confidence=confidence)
@@ -58,7 +58,7 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
 
 def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     """The figure of each run over all cases, None if it is not defined; empty if there is only one run."""
-    chosen = metric.chosen(cells)
+    chosen = metric.select(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
     count = max((len(cell.of(name)) for name in names for cell in chosen), default=0)
     if count < 2:
@@ -75,7 +75,7 @@ def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
         strata.setdefault("" if metric.kind == "rate" else cell.stratum, []).append(cell.of(metric.of))
     centres = [[mean(valid(run)) for run in zip_longest(*columns)] for columns in strata.values()]
     figures = (mean(valid(run)) for run in zip_longest(*centres))
-    return [None if figure is None else metric.percent * figure for figure in figures]
+    return [None if figure is None else metric.percent_factor * figure for figure in figures]
 
 
 def _cell_of_run(cell: Cell, names: Sequence[str], run: int) -> Cell:
@@ -97,7 +97,7 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
         value = successes / total if total else None
     else:
         value = clustered_mean(observations(metric, cells)).value
-    return None if value is None else metric.percent * value
+    return None if value is None else metric.percent_factor * value
 
 
 def difference(
@@ -162,7 +162,7 @@ def _pooled_sums(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
     if metric.per is None:
         values = [value for cell in cells for value in valid(cell.of(metric.of))]
         return math.fsum(values), len(values)
-    runs = [run for cell in cells for run in metric.weighted(cell)]
+    runs = [run for cell in cells for run in metric.weighted_runs(cell)]
     return math.fsum(value * share for value, share in runs), math.fsum(share for _, share in runs)
 
 

@@ -58,7 +58,7 @@ class ModelValues(NamedTuple):
 
 def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
     """The layout of one model's cells and its values of a metric; the same cells come in the same order."""
-    chosen = sorted(metric.chosen(cells), key=lambda cell: (cell.cluster, cell.stratum))
+    chosen = sorted(metric.select(cells), key=lambda cell: (cell.cluster, cell.stratum))
     layout = SharedCells(_codes([cell.cluster for cell in chosen]), _codes([cell.stratum for cell in chosen]))
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
     return layout, ModelValues(scores[:, 0], scores[:, 1])

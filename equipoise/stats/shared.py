@@ -27,7 +27,7 @@ def shared_cases(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) 
     denominator of a ratio are sums over the same runs, so a case counts in both or in neither.
     """
     older, newer = (
-        {(cell.cluster, cell.stratum): cell for cell in metric.chosen(cells)} for cells in (before, after)
+        {(cell.cluster, cell.stratum): cell for cell in metric.select(cells)} for cells in (before, after)
     )
     pairs, unpaired = [], 0
     for key in newer | older:

@@ -44,7 +44,7 @@ def shape(name: str) -> tuple[Sequence[Cell], Sequence[Metric]]:
     cells = expected_cells(suite, rubric, suite.cases(Selection(topics=topics, limit=CASES)))
     names = {part for metric in suite.metrics(cells) for part in parts(metric)}
     filled = [replace(cell, values={name: [1.0] for name in names}) for cell in cells]
-    metrics = sorted(suite.metrics(filled), key=lambda metric: len(metric.chosen(filled)))
+    metrics = sorted(suite.metrics(filled), key=lambda metric: len(metric.select(filled)))
     return cells, list({(metric.kind, len(metric.where)): metric for metric in metrics}.values())
 
 

@@ -40,7 +40,7 @@ def test_what_is_written_as_json_is_read_again(data: JSON) -> None:
     assert line.endswith(b"\n")
     assert json_io.loads(line) == json_io.loads(indented) == data
     assert json.loads(line.decode("utf-8")) == data
-    assert json_io.loads(b"".join(json_io.pieces(data))) == data
+    assert json_io.loads(b"".join(json_io.iter_encoded(data))) == data
 
 
 @modest

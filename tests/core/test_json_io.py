@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from equipoise.core import json_io
-from equipoise.core.json_io import dumps, is_encodable, loads, pieces
+from equipoise.core.json_io import dumps, is_encodable, iter_encoded, loads
 from equipoise.core.types import Message
 
 VALUES: dict[str, Any] = {
@@ -31,10 +31,10 @@ DEPTHS = (0, 1, 2, 4, 9)
 def test_pieces_are_the_whole() -> None:
     """Taken apart at any depth and joined, the text is the same; functions in it are called."""
     for (name, value), depth in itertools.product(VALUES.items(), DEPTHS):
-        assert b"".join(pieces(value, depth)) + b"\n" == dumps(value, indent=True), (name, depth)
+        assert b"".join(iter_encoded(value, depth)) + b"\n" == dumps(value, indent=True), (name, depth)
         lazy = {"here": lambda value=value: value, "below": {"deep": [lambda value=value: value, 1]}}
         there = {"here": value, "below": {"deep": [value, 1]}}
-        assert b"".join(pieces(lazy, depth)) + b"\n" == dumps(there, indent=True), (name, depth)
+        assert b"".join(iter_encoded(lazy, depth)) + b"\n" == dumps(there, indent=True), (name, depth)
 
 
 def test_what_is_written_is_read() -> None:
@@ -78,7 +78,7 @@ def test_a_float_that_is_no_number_is_null(companion: str) -> None:
     written = dumps(data)
     assert loads(written) == {"text": companion, "numbers": [None, None, None, 1.5, {"deep": None}]}
     assert b"NaN" not in written
-    assert b"".join(pieces(data)) + b"\n" == dumps(data, indent=True)
+    assert b"".join(iter_encoded(data)) + b"\n" == dumps(data, indent=True)
 
 
 @pytest.mark.parametrize("companion", ["plain", "\ud83d"], ids=["fast_way", "slow_way"])
@@ -110,7 +110,7 @@ def test_functions_are_called_one_after_the_other_as_pieces_are_taken() -> None:
 
         return make
 
-    taken = pieces({"parts": [part(1), part(2), part(3)]})
+    taken = iter_encoded({"parts": [part(1), part(2), part(3)]})
     assert called == []
     seen = [(piece, len(called)) for piece in taken]
     assert [count for piece, count in seen if piece in (b"1", b"2", b"3")] == [1, 2, 3]

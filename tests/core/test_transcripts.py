@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from journals import ask, said
 
-from equipoise.core.types import Call, Exchange, Message, Reply, Usage, by_model, transcripts
+from equipoise.core.types import Call, Exchange, Message, Reply, Usage, sort_by_model, transcripts
 
 
 def exchange(call: Call, text: str, **particulars: object) -> Exchange:
@@ -158,7 +158,7 @@ def test_calls_are_put_in_the_order_of_the_models() -> None:
     """Whichever evaluator answered first, the subject comes first and the panel as it was given."""
     judging = (ask("1", role="evaluator", model="e2"), ask("3", role="evaluator", model="e1"))
     calls = [judging[0], ask("2"), judging[1], ask("4", role="evaluator", model="e2")]
-    found = by_model([exchange(call, "") for call in calls], ["e1", "e2"])
+    found = sort_by_model([exchange(call, "") for call in calls], ["e1", "e2"])
     assert [(item.call.model, item.call.messages[0]["content"]) for item in found] == [
         ("m", "2"),
         ("e1", "3"),
@@ -170,5 +170,5 @@ def test_calls_are_put_in_the_order_of_the_models() -> None:
 def test_a_subject_that_judges_itself_keeps_the_order_of_its_calls() -> None:
     """One model in both roles asks before it judges."""
     calls = [ask("Why?"), ask("Judge.", role="evaluator"), ask("Judge again.", role="evaluator")]
-    found = by_model([exchange(call, "") for call in calls], ["m", "m"])
+    found = sort_by_model([exchange(call, "") for call in calls], ["m", "m"])
     assert [item.call for item in found] == calls

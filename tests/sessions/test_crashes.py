@@ -194,7 +194,7 @@ KILLED_WHILE_WRITING = """\
 import os, signal
 from equipoise.core import json_io
 
-whole = json_io.pieces
+whole = json_io.iter_encoded
 
 def pieces(*arguments):
     for number, piece in enumerate(whole(*arguments)):
@@ -202,7 +202,7 @@ def pieces(*arguments):
             os.kill(os.getpid(), signal.SIGKILL)
         yield piece
 
-json_io.pieces = pieces
+json_io.iter_encoded = pieces
 """
 
 

@@ -172,7 +172,7 @@ def test_clusters_weigh_alike_where_each_has_languages_of_its_own() -> None:
     made = askers.cells(plain, asked, [SCALE], stands, answer, by_cluster=True)
     metrics = {item.name: item for item in askers.metrics(made, [SCALE], ("a", "b"))}
     shift, language = metrics["asker.shift.a"], metrics["asker.shift.a.language.aa"]
-    assert [cell.of("shift.first") for cell in shift.chosen(made)] == [[20, 22], [50, 52]]
+    assert [cell.of("shift.first") for cell in shift.select(made)] == [[20, 22], [50, 52]]
     assert (measure(shift, made).value, measure(language, made).value) == (36, 26)
     assert measure(shift, made).low is not None
     assert fixed.estimate(shift, made).n == 2

@@ -161,7 +161,7 @@ def test_no_evaluator_is_shown_who_asks(name: str) -> None:
             next(place for place, item in enumerate(one.messages) if item["role"] == "user")
             for one in (told, call)
         )
-        assert told.messages[first]["content"] == CUE.before(call.messages[other]["content"])
+        assert told.messages[first]["content"] == CUE.prepend_to(call.messages[other]["content"])
         assert [*told.messages[:first], *told.messages[first + 1 :]] == [
             *call.messages[:other],
             *call.messages[other + 1 :],

@@ -53,7 +53,7 @@ def rule_on(
         is_outside = estimate.value is not None and not lower_bound <= estimate.value <= upper_bound
         # More runs would end in a FAIL, which is corrected for the number of rules, or a PASS, which is not.
         planned = _estimate(rule, metric, asker_cells.cells, 1 - 2 * planned_alpha if is_outside else 0.95)
-        why += f"; {needed.describe_for_bound(rule, planned, metric, metric.chosen(asker_cells.cells), noun)}"
+        why += f"; {needed.describe_for_bound(rule, planned, metric, metric.select(asker_cells.cells), noun)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 

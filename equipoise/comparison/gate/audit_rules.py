@@ -40,7 +40,7 @@ def rule_on(
 
 def _rule_on_audit(rule: Rule, evaluator: str, audit: AuditFigures | None, alpha: float) -> Ruling:
     problem = _why_unusable(audit)
-    checks = rule.among(audit["checks"]) if audit else []
+    checks = rule.select_checks(audit["checks"]) if audit else []
     if problem or not checks:
         return inconclusive_ruling(rule, f"{evaluator}: {problem or 'the audit has no such check'}")
     rulings = [_rule_on_check(rule, check, alpha) for check in checks]

@@ -75,8 +75,8 @@ def _worsenings(comparison: Comparison, sign: int) -> list[_Worsening]:
     pairs = {
         cell.id: (baseline_runs.get(cell.id, []), valid(cell.of(name))) for cell in comparison.after.cells
     }
-    # `headline.percent` converts a value to percent, and 100 % is the whole scale.
-    points_per_unit = (scale.high - scale.low) * headline.percent / 100
+    # `headline.percent_factor` converts a value to percent, and 100 % is the whole scale.
+    points_per_unit = (scale.high - scale.low) * headline.percent_factor / 100
     return [
         _worsening(case_id, older, newer, sign, points_per_unit)
         for case_id, (older, newer) in pairs.items()

@@ -97,7 +97,7 @@ def refuse_unfit_asker(rule: Rule, asker_cells: AskerCells, runs: int, where: st
 
 def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
     """Raise UserError for a rule about audits that names none of these checks or has a wrong sign or unit."""
-    named_checks = rule.among(checks)
+    named_checks = rule.select_checks(checks)
     if not named_checks:
         known = dict.fromkeys(check["name"].split()[0] for check in checks)
         raise UserError(f"{rule}: an audit has no check of that name; there are {', '.join(known)}")

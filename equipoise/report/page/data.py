@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.comparison.entry import Entry, entry, kind
 from equipoise.comparison.side import LoadedResults
-from equipoise.core.rows import ENDS, RunRow, by_question, outcomes
+from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question, count_outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
 from equipoise.report import askers, audit
@@ -152,7 +152,7 @@ _NO_HEADLINE: Mapping[str, Any] = {"value": None, "low": None, "high": None, "un
 def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> PageResult:
     """What the page shows of one results file. Its key is none of `taken_keys`, those of other files."""
     data, rows = side.data, side.rows
-    outcome_counts = outcomes(rows)
+    outcome_counts = count_outcomes(rows)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
     readable = names(side.suite.names, {row.language for row in rows}, questions.values())
@@ -340,7 +340,7 @@ def _table_plots(table: str, results: Sequence[PageResult]) -> Iterator[Plot]:
         kind="stacked",
         rows=[
             {"name": names[result.key], "part": outcome, "value": count}
-            for outcome in ENDS
+            for outcome in ROW_OUTCOMES
             for result in results
             if (count := result.outcomes.get(outcome))
         ],

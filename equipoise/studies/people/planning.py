@@ -118,7 +118,7 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
             scores := [score for values in by_person.values() if (score := values.get(metric.of)) is not None]
         )
     ]
-    judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent
+    judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent_factor
     if len(pairs) < FEWEST_LABELS or not judge.std() or not people.std():
         return None
     return float(people.std(ddof=1)), abs(float(np.corrcoef(judge, people)[0, 1])), len(pairs)

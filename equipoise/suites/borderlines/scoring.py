@@ -171,13 +171,13 @@ def _percents(cell: Cell, name: str) -> Sequence[float | None]:
 
 def values_by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
     """The expected value of each metric under random answers, from cells with the figures of `expected`."""
-    return {metric.name: _pooled(metric, metric.chosen(cells)) for metric in metrics(cells)}
+    return {metric.name: _pooled(metric, metric.select(cells)) for metric in metrics(cells)}
 
 
 def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
     """The value of a metric over these cells, without an interval."""
     if metric.kind == "rate":
-        return mean([metric.percent * value for cell in cells for value in _valid_values(cell, metric.of)])
+        return mean([100 * value for cell in cells for value in _valid_values(cell, metric.of)])
     value = _mean_of_means(cells, metric.of)
     if metric.per is None or value is None:
         return value

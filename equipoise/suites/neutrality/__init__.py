@@ -13,7 +13,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from equipoise.core.records import Cell, Label, Metric, Outcome, Record, Score, Verdict
-from equipoise.core.rows import RunRow, Values, by_question, outcomes, rounded
+from equipoise.core.rows import RunRow, Values, by_question, count_outcomes, rounded
 from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS, FieldKind, Scale, VerdictRubric, load
@@ -172,7 +172,7 @@ def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
         "questions": len({row.id for row in rows}),
         "runs": len(rows),
         "errors": sum(row.score is None for row in rows),
-        "outcomes": outcomes(rows),
+        "outcomes": count_outcomes(rows),
         **({"leans": leans} if (leans := lean_counts(rows)) else {}),
     }
 

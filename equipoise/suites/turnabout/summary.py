@@ -44,7 +44,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow]) -> dict[str, JSON]:
     pair = metric.where["pair"]
-    pair_cells = metric.chosen(cells)
+    pair_cells = metric.select(cells)
     labels = pair_cells[0].labels
     sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
     lean = _mean_of(pair_cells, LEAN)
