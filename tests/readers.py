@@ -599,9 +599,9 @@ def _sheet(text: str) -> None:
 
 
 def _translated(text: str) -> None:
-    from equipoise.datasets.translation_checks import flags
+    from equipoise.datasets.translation_checks import line_flags
 
-    flags("In 1949?", text, "en-US", "zh-CN")
+    line_flags("In 1949?", text, "en-US", "zh-CN")
 
 
 def _translated_reply(text: str) -> None:

@@ -17,9 +17,9 @@ from equipoise.core.files import read_text, shown
 from equipoise.suites.resources import SHIPPED
 
 _DOCS = SHIPPED / "docs"
-_ENTRY = re.compile(r"^- \[.*?\]\((?P<file>[\w/-]+\.md)\): (?P<about>.+)$")
-_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
-_ELSEWHERE = {"changelog": SHIPPED / "CHANGELOG.md"}
+_INDEX_ENTRY = re.compile(r"^- \[.*?\]\((?P<file>[\w/-]+\.md)\): (?P<about>.+)$")
+_HTML_COMMENT = re.compile(r"^<!--.*?-->\n", re.MULTILINE | re.DOTALL)
+_PAGES_ELSEWHERE = {"changelog": SHIPPED / "CHANGELOG.md"}
 """Pages whose source is not in docs/, by name."""
 
 
@@ -40,16 +40,16 @@ def docs(page: str | None, is_path: bool) -> None:
     PAGE is a name from that list, or a path such as docs/ci.md.
     """
     if page is None:
-        click.echo(shown(_DOCS)) if is_path else _list()
+        click.echo(shown(_DOCS)) if is_path else _print_index()
         return
-    path = _find(page)
+    path = _page_path(page)
     if is_path:
         print_line(shown(path))
     else:
-        click.echo_via_pager(_COMMENT.sub("", read_text(path)))
+        click.echo_via_pager(_HTML_COMMENT.sub("", read_text(path)))
 
 
-def _list() -> None:
+def _print_index() -> None:
     pages = [*_pages()]
     width = max(len(page.name) for page in pages)
     for section, listed in groupby(pages, key=lambda page: page.section):
@@ -64,17 +64,18 @@ def _pages() -> Iterator[_Page]:
     section = ""
     for line in read_text(_DOCS / "index.md").splitlines():
         section = line.removeprefix("## ") if line.startswith("## ") else section
-        if entry := _ENTRY.match(line):
+        if entry := _INDEX_ENTRY.match(line):
             path = _DOCS / entry["file"]
             yield _Page(
                 section=section,
                 name=path.stem,
                 about=entry["about"],
-                path=_ELSEWHERE.get(path.stem, path),
+                path=_PAGES_ELSEWHERE.get(path.stem, path),
             )
 
 
-def _find(name: str) -> Path:
+def _page_path(name: str) -> Path:
+    """The path of the page with this name or path. Raises UserError."""
     pages = {page.name: page.path for page in _pages()}
     stem = Path(name.partition("#")[0]).name.removesuffix(".md").lower()
     if stem not in pages:

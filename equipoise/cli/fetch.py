@@ -31,15 +31,15 @@ def fetch(name: str, folder: Path | None, site: str | None) -> None:
     from equipoise.datasets import fetch
 
     folders = topic_folders(Path.cwd())
-    failed = []
-    for each in (names := fetch.expand_name(name, folders)):
+    names, failed = fetch.expand_name(name, folders), []
+    for pinned_name in names:
         try:
-            for line in fetch.fetch(each, folders, folder, site or fetch.SITE):
+            for line in fetch.fetch(pinned_name, folders, folder, site or fetch.SITE):
                 print_line(line)
         except UserError as error:
             if name != fetch.ALL:
                 raise
-            failed.append(each)
+            failed.append(pinned_name)
             print_line(f"ERROR: {error}", err=True)
     if failed:
         raise UserError(f"{len(failed)} of {len(names)} are incomplete: {', '.join(failed)}")

@@ -19,17 +19,19 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, write_text
 from equipoise.suites.resources import ORIGINAL, PINS, SHIPPED, originals
 
-PROJECT = ("conftest.py", "pytest.ini", suites.TESTS, "topics", "rubric")
+_CONFIGURATION = ("conftest.py", "pytest.ini")
+_CONTENTS = (suites.TESTS, "topics", "rubric")
+PROJECT = (*_CONFIGURATION, *_CONTENTS)
 """The files of a project with all suites, besides its README."""
 _EXAMPLE, _EXAMPLE_NAME = SHIPPED / "examples" / "sixth_suite", "attribution"
 _README = Path(__file__).with_name("project.md")
-_ROWS = {
+_SUITE_PATHS = {
     "suites/{}/": "the suite: its cases, how replies are judged, figures: `equipoise docs adding-a-suite`",
     "topics/{}/": "what is asked; `README.md` there describes the files",
     "rubric/{}.toml": "what evaluators are asked; give it another `version` when its meaning changes",
     suites.TESTS + "/test_{}.py": "the test, which runs once for each question, language and run",
 }
-"""The parts of a suite, with `{}` for its name, and what each is."""
+"""The paths of a suite, with `{}` for its name, and what each is, for the table in README.md."""
 
 
 @click.command()
@@ -51,18 +53,20 @@ def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
     if new_suite:
         _refuse_name(new_suite)
     name = new_suite or suite
-    parts = [part.format(name) for part in _ROWS] if name else [*PROJECT]
-    taken = [part for part in parts if (folder / part).exists()]
-    if taken or not _is_free(folder):
-        existing = taken or [item for item in PROJECT if (folder / item).exists()]
+    paths = [path.format(name) for path in _SUITE_PATHS] if name else [*PROJECT]
+    existing = [path for path in paths if (folder / path).exists()]
+    if existing or _belongs_to_other(folder):
+        existing = existing or [path for path in PROJECT if (folder / path).exists()]
         raise UserError(f"{folder}: has {', '.join(existing)} already; nothing was written")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = [*_write(folder, suite, new_suite)]
+        written = [*_write_files(folder, suite, new_suite)]
     except OSError as error:
         raise UserError(f"{folder}: cannot be written to ({error.strerror})") from None
-    where = "" if folder == Path() else f"cd {folder} && "
-    print_line(f"{folder}: {', '.join(written)}; now: {where}equipoise run {name or 'SUITE'} --model M")
+    change_folder = "" if folder == Path() else f"cd {folder} && "
+    print_line(
+        f"{folder}: {', '.join(written)}; now: {change_folder}equipoise run {name or 'SUITE'} --model M"
+    )
 
 
 def _refuse_name(name: str) -> None:
@@ -73,61 +77,62 @@ def _refuse_name(name: str) -> None:
         raise UserError(f"--new-suite: {name!r} is taken; choose another name")
 
 
-def _is_free(folder: Path) -> bool:
-    """Whether the folder has no pytest configuration, or that of a project of Equipoise."""
-    texts = [read_text(folder / name) for name in PROJECT[:2] if (folder / name).is_file()]
-    return not texts or any("equipoise.plugin" in text for text in texts)
+def _belongs_to_other(folder: Path) -> bool:
+    """Whether the folder has the pytest configuration of a project that does not use Equipoise."""
+    texts = [read_text(folder / name) for name in _CONFIGURATION if (folder / name).is_file()]
+    return bool(texts) and not any("equipoise.plugin" in text for text in texts)
 
 
-def _write(folder: Path, suite: str | None, new_suite: str | None) -> Iterator[str]:
-    """Write the files, and yield the name of each part that was written."""
+def _write_files(folder: Path, suite: str | None, new_suite: str | None) -> Iterator[str]:
+    """Write the files, and yield the relative path of each file or folder that was written."""
     if new_suite:
-        for path in sorted(_EXAMPLE.glob("*/*")):
-            _copy_renamed(path, folder / path.relative_to(_EXAMPLE), new_suite)
+        for source in sorted(_EXAMPLE.glob("*/*")):
+            _copy_renamed(source, folder / source.relative_to(_EXAMPLE), new_suite)
     elif suite:
-        for part in (item.format(suite) for item in _ROWS):
-            if (SHIPPED / part).exists():
-                _copy(SHIPPED / part, folder / part)
+        for path in (template.format(suite) for template in _SUITE_PATHS):
+            if (SHIPPED / path).exists():
+                _copy(SHIPPED / path, folder / path)
     else:
-        for part in PROJECT[2:]:
-            _copy(SHIPPED / part, folder / part)
+        for path in _CONTENTS:
+            _copy(SHIPPED / path, folder / path)
     name = new_suite or suite
-    rows = {part.format(name or "*"): about for part, about in _ROWS.items()}
-    rows = {part: about for part, about in rows.items() if next(folder.glob(part.rstrip("/")), None)}
-    files = "\n".join(f"| `{part}` | {about} |" for part, about in rows.items())
+    rows = {path.format(name or "*"): about for path, about in _SUITE_PATHS.items()}
+    rows = {path: about for path, about in rows.items() if next(folder.glob(path.rstrip("/")), None)}
+    table = "\n".join(f"| `{path}` | {about} |" for path, about in rows.items())
     shared = {
         "conftest.py": read_text(SHIPPED / "conftest.py"),
-        "pytest.ini": _settings(name),
-        "README.md": _readme(name, files),
+        "pytest.ini": _pytest_ini(name),
+        "README.md": _readme(name, table),
     }
-    yield from rows if name else PROJECT[2:]
+    yield from rows if name else _CONTENTS
     for file, text in shared.items():
         if not (folder / file).exists():
             write_text(folder / file, text)
             yield file
 
 
-def _readme(name: str | None, files: str) -> str:
+def _readme(name: str | None, table: str) -> str:
     template = Template(read_text(_README))
-    return template.substitute(title=name or "Equipoise", name=name or "SUITE", files=files)
+    return template.substitute(title=name or "Equipoise", name=name or "SUITE", files=table)
 
 
-def _settings(name: str | None) -> str:
+def _pytest_ini(name: str | None) -> str:
     """The text of a project's pytest.ini, in which `pytest` runs this suite (None: all)."""
     text = read_text(SHIPPED / "pytest.ini").replace("pythonpath = tests\n", "")
-    test = f"testpaths = {suites.TESTS}/test_{name}.py"
-    return re.sub("^testpaths = .*$", test, text, flags=re.MULTILINE) if name else text
+    testpaths = f"testpaths = {suites.TESTS}/test_{name}.py"
+    return re.sub("^testpaths = .*$", testpaths, text, flags=re.MULTILINE) if name else text
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file or folder, without published data, the pins of these, and earlier editions."""
+    """Copy a file or folder, without published data, their pins, and earlier editions of our own data."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
         return
-    pinned = originals([SHIPPED / "topics"]).values()
-    left_out = {name for pins in pinned for name in pins.unchanged}
-    left_out |= {pins.name for pins in pinned if pins.folder != pins.name}
+    all_pins = originals([SHIPPED / "topics"]).values()
+    left_out = {edition for pins in all_pins for edition in pins.unchanged}
+    # The folder of a further published dataset has nothing to edit.
+    left_out |= {pins.name for pins in all_pins if pins.folder != pins.name}
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", ORIGINAL, PINS, *left_out))
 
 

@@ -23,15 +23,15 @@ def suites(names: tuple[str, ...]) -> None:
     no retries.
     """
     benchmarks.require_consistent_names(Path.cwd())
-    known = benchmarks.names()
     for name in names:
         benchmarks.require(name)
-    for number, name in enumerate(names or known):
-        for line in [*([""] if number else []), *_lines(name)]:
+    for number, name in enumerate(names or benchmarks.names()):
+        for line in [*([""] if number else []), *_suite_lines(name)]:
             print_line(line)
 
 
-def _lines(name: str) -> Iterator[str]:
+def _suite_lines(name: str) -> Iterator[str]:
+    """The lines on a suite: its title, datasets, languages, areas, and the calls of a usual session."""
     from equipoise.audit.session import SessionAudits
     from equipoise.runner import estimate
     from equipoise.runner.plan import Plan
@@ -47,19 +47,17 @@ def _lines(name: str) -> Iterator[str]:
         yield from _row("datasets", suite.datasets)
     yield from _row("languages", (case.language for case in cases))
     yield from _row("areas", (case.area for case in cases))
-    foreseen = [call.role for calls in estimate.foreseen(plan.load(name), runs) for call in calls]
-    calls = f"{foreseen.count('subject'):,} calls of the model"
-    if judged := foreseen.count("evaluator") * len(panel):
-        calls += f", {judged:,} of {' + '.join(panel)}"
-    yield from _row(
-        "session", [f"{len(cases):,} cases x {len(runs) // len(cases)} = {len(runs):,} runs", calls]
-    )
-
-    yield from _askers(name, len(runs) // len(cases))
+    roles = [call.role for calls in estimate.foreseen(plan.load(name), runs) for call in calls]
+    calls = f"{roles.count('subject'):,} calls of the model"
+    if verdicts := roles.count("evaluator") * len(panel):
+        calls += f", {verdicts:,} of {' + '.join(panel)}"
+    repeats = len(runs) // len(cases)
+    yield from _row("session", [f"{len(cases):,} cases x {repeats} = {len(runs):,} runs", calls])
+    yield from _asker_row(name, repeats)
 
 
-def _askers(name: str, repeats: int) -> Iterator[str]:
-    """The line on the runs that --asker adds, if the suite's data have asker cues."""
+def _asker_row(name: str, repeats: int) -> Iterator[str]:
+    """The row on the runs that --asker adds, if the suite's data have sentences about who asks."""
     from equipoise.audit.session import SessionAudits
     from equipoise.runner.plan import Plan
     from equipoise.runner.settings import settings_of
@@ -70,15 +68,16 @@ def _askers(name: str, repeats: int) -> Iterator[str]:
         settings = settings_of(texts={"asker": "mirror"}, environment={}, ini={}, names=[name])
         askers = Plan(settings, Path.cwd(), SessionAudits(Path.cwd())).load(name).askers
     except UserError:
-        # The dataset has no cues.
+        # The dataset has no such sentences.
         return
     if askers is not None:
-        more = 2 * repeats * len(askers.twins)
-        cases = f"{len(askers.twins):,} cases from either side: {more:,} runs more"
-        yield from _row("--asker", [cases, f"{2 * more:,} with --asker-form both"])
+        added_runs = 2 * repeats * len(askers.twins)
+        cases = f"{len(askers.twins):,} cases from either side: {added_runs:,} runs more"
+        yield from _row("--asker", [cases, f"{2 * added_runs:,} with --asker-form both"])
 
 
 def _row(label: str, values: Iterable[str]) -> list[str]:
+    """A label and its distinct values, wrapped."""
     text = ", ".join(dict.fromkeys(values))
     return fill(
         text, width(), initial_indent=f"  {label:<11}", subsequent_indent=" " * 13, break_on_hyphens=False

@@ -59,25 +59,26 @@ def translate(
     if target.exists() and target.resolve() == source.resolve():
         raise UserError(f"--output: {target} is what is to be translated; name another file")
     settings = call_settings(options, (verify_model,) if verify_model else ())
-    units = translate.units(source, source_language)
+    texts = translate.source_texts(source, source_language)
     warn_of_keys(settings)
-    with click.progressbar(length=len(units), label="translating", file=sys.stderr) as bar:
-        rows, counters = translate.translate(
+    with click.progressbar(length=len(texts), label="translating", file=sys.stderr) as bar:
+        translations, counters = translate.translate(
             source,
             (source_language, language),
             target,
             settings,
             translate.prompts(nearest("rubric/translate.toml", Path.cwd())),
-            verifies=verify_model is not None,
+            translates_back=verify_model is not None,
             overwrites=force,
             is_fresh=fresh,
             on_done=lambda: bar.update(1),
             tell=print_notice,
         )
-    failed = [row for row in rows if row.flags]
-    for row in (row for row in rows if translate.remarks(row)):
-        print_line(f"{source}:{row.unit.line}: {translate.remarks(row)}")
+    failed = [item for item in translations if item.flags]
+    for item in translations:
+        if remarks := translate.remarks(item):
+            print_line(f"{source}:{item.source.line}: {remarks}")
     review = translate.beside(target, source, "review.csv")
-    print_line(f"{target}: {len(rows) - len(failed)} of {len(rows)} texts; review: {review}")
+    print_line(f"{target}: {len(translations) - len(failed)} of {len(translations)} texts; review: {review}")
     print_line(usage_line(counters))
     ctx.exit(1 if failed else 0)

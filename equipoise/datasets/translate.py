@@ -7,7 +7,7 @@ lines keep their numbers, and the review says what is wrong.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -16,7 +16,7 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole, write_text
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
-from equipoise.datasets.translation_checks import flags
+from equipoise.datasets.translation_checks import line_flags
 from equipoise.judge.judge import JobModels
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.counters import CounterSnapshot
@@ -26,8 +26,8 @@ from equipoise.results.lines import WrittenLine
 from equipoise.runner.jobs import Job, open_jobs
 
 ATTEMPTS = 3
-COLUMNS = ["language", "language_name", "question", "separator"]
-_REVIEW = ("line", "part", "source", "translation", "back_translation", "flags")
+_TABLE_COLUMNS = ["language", "language_name", "question", "separator"]
+_REVIEW_COLUMNS = ("line", "part", "source", "translation", "back_translation", "flags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +45,13 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Translated:
+class Translation:
     """The translation of a text, or the last attempt with `flags` that say what is wrong with it.
 
-    `back` is the back-translation. `notes` say why there is none, which is no fault of the translation.
+    `back` is the back-translation. `notes` say what is wrong with it, which is no fault of the translation.
     """
 
-    unit: SourceText
+    source: SourceText
     text: str
     back: str
     flags: Sequence[str]
@@ -87,16 +87,17 @@ def _template(table: dict[str, JSON], name: str, where: str, names: set[str]) ->
     return template(table, name, known=names, needed=names, where=where)
 
 
-def units(path: Path, source: str) -> list[SourceText]:
+def source_texts(path: Path, source_language: str) -> list[SourceText]:
     """The texts of a file: each non-empty line, or the parts of one row of a table of templates.
 
     Raises UserError naming file and line.
     """
     if path.suffix == ".csv":
-        templates = [row for row in rows(path, COLUMNS) if row["language"] == source]
+        templates = [row for row in rows(path, _TABLE_COLUMNS) if row["language"] == source_language]
         if len(templates) != 1:
             raise UserError(
-                f"{path}: has {len(templates)} rows in {source!r}; there must be one to translate from"
+                f"{path}: has {len(templates)} rows in {source_language!r}; "
+                "there must be one to translate from"
             )
         return [SourceText(line=1, part=part, text=templates[0][part]) for part in ("question", "separator")]
     texts = [SourceText(line=number, part="", text=text) for number, text in lines(path)]
@@ -108,26 +109,26 @@ def units(path: Path, source: str) -> list[SourceText]:
 # One text.
 
 
-def job(
-    unit: SourceText, prompts: TranslationPrompts, source: str, target: str, *, verifies: bool
-) -> Job[Translated]:
-    """A job that translates one text, and with `verifies` translates the result back."""
+def _job(
+    source: SourceText, prompts: TranslationPrompts, languages: tuple[str, str], *, translates_back: bool
+) -> Job[Translation]:
+    """A job that translates one text from the first language to the second, and perhaps back."""
 
-    async def do(models: JobModels) -> Translated:
-        text, wrong = await _translate(models, unit, prompts, source, target)
-        if not verifies or not text:
-            return Translated(unit=unit, text=text, back="", flags=wrong)
-        back, notes = await _translate_back(models, text, prompts, source, target)
-        return Translated(unit=unit, text=text, back=back, flags=wrong, notes=notes)
+    async def translate_text(models: JobModels) -> Translation:
+        text, flags = await _translate_text(models, source.text, prompts, *languages)
+        if not translates_back or not text:
+            return Translation(source=source, text=text, back="", flags=flags)
+        back, notes = await _translate_back(models, text, prompts, *languages)
+        return Translation(source=source, text=text, back=back, flags=flags, notes=notes)
 
-    return Job(name=unit.name, do=do)
+    return Job(name=source.name, do=translate_text)
 
 
 async def _translate_back(
-    models: JobModels, text: str, prompts: TranslationPrompts, source: str, target: str
+    models: JobModels, text: str, prompts: TranslationPrompts, source_language: str, language: str
 ) -> tuple[str, list[str]]:
     """The second model's back-translation, and notes on what is wrong with it, if anything."""
-    system = prompts.back_system.substitute(source=target, target=source).strip()
+    system = prompts.back_system.substitute(source=language, target=source_language).strip()
     request = prompts.back_user.substitute(text=text, code=models.code("back")).strip()
     try:
         reply = await models.evaluators[0].complete(_messages(system, request))
@@ -143,27 +144,27 @@ async def _translate_back(
     return back, [] if back else ["back-translation: it is empty"]
 
 
-async def _translate(
-    models: JobModels, unit: SourceText, prompts: TranslationPrompts, source: str, target: str
+async def _translate_text(
+    models: JobModels, source: str, prompts: TranslationPrompts, source_language: str, language: str
 ) -> tuple[str, list[str]]:
-    """The translation, and what is wrong with it after at most ATTEMPTS attempts."""
-    system = prompts.system.substitute(source=source, target=target).strip()
-    request = prompts.user.substitute(text=unit.text, code=models.code("translation")).strip()
+    """The last of at most ATTEMPTS translations of a text, and what is wrong with it. Raises CallFailed."""
+    system = prompts.system.substitute(source=source_language, target=language).strip()
+    request = prompts.user.substitute(text=source, code=models.code("translation")).strip()
     messages = _messages(system, request)
     for _ in range(ATTEMPTS):
         reply = await models.model.complete(messages)
         text = reply.text.strip()
         if reply.blocked:
             return text, [f"blocked ({reply.blocked})"]
-        wrong = ["it was cut at its length limit"] if reply.is_truncated else []
-        wrong += [] if is_whole(text) else ["it has half a character"]
-        wrong += flags(unit.text, text, source, target)
-        if not wrong:
+        flags = ["it was cut at its length limit"] if reply.is_truncated else []
+        flags += [] if is_whole(text) else ["it has half a character"]
+        flags += line_flags(source, text, source_language, language)
+        if not flags:
             break
-        complaint = prompts.again.substitute(complaint="; ".join(wrong)).strip()
+        complaint = prompts.again.substitute(complaint="; ".join(flags)).strip()
         answer = Message(role="assistant", content=reply.text)
         messages = (*messages, answer, Message(role="user", content=complaint))
-    return text, wrong
+    return text, flags
 
 
 def _messages(system: str, user: str) -> tuple[Message, ...]:
@@ -184,37 +185,38 @@ def translate(
     settings: Settings,
     prompts: TranslationPrompts,
     *,
-    verifies: bool,
+    translates_back: bool,
     overwrites: bool = False,
     is_fresh: bool = False,
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
-) -> tuple[list[Translated], CounterSnapshot]:
-    """Translate a file, from the first language to the second, into `target` and a review beside it.
+) -> tuple[list[Translation], CounterSnapshot]:
+    """Translate a file from the first language to the second: into `target`, and a review beside it.
 
     Returns the translation of every text, and the counters of calls and tokens. Files edited since they were
     written are replaced only with `overwrites`. With `is_fresh` earlier calls are archived and made again.
     Raises UserError; finished calls are then in the journal.
     """
-    sources = units(source, languages[0])
+    texts = source_texts(source, languages[0])
     review, log = beside(target, source, "review.csv"), beside(target, source, "journal.jsonl")
     if not overwrites:
-        _refuse_changed((target, review), log)
+        _refuse_edited((target, review), log)
     with open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         if is_fresh:
             # If this run is interrupted, the new journal must still list the files of the earlier one.
             existing = [path for path in (target, review) if path.is_file()]
             session.append("written", files={path.name: _hash(path.read_bytes()) for path in existing})
-        jobs = [job(unit, prompts, *languages, verifies=verifies) for unit in sources]
-        results, hidden = session.run(jobs, on_done), Secrets(settings.secrets)
-        translated = [_masked(unit, item, hidden) for unit, item in zip(sources, results, strict=True)]
-        write = _table if source.suffix == ".csv" else _lines
-        texts = {target: write(translated, languages[1]), review: whole(_review(translated))}
+        jobs = [_job(text, prompts, languages, translates_back=translates_back) for text in texts]
+        results, secrets = session.run(jobs, on_done), Secrets(settings.secrets)
+        translations = [_masked(text, item, secrets) for text, item in zip(texts, results, strict=True)]
+        is_table = source.suffix == ".csv"
+        content = _table_text(translations, languages[1]) if is_table else _lines_text(translations)
+        contents = {target: content, review: whole(_review_text(translations))}
         # Recorded before they are written: a file that is not recorded counts as edited by the user.
-        session.append("written", files={path.name: _hash(text.encode()) for path, text in texts.items()})
-        for path, text in texts.items():
+        session.append("written", files={path.name: _hash(text.encode()) for path, text in contents.items()})
+        for path, text in contents.items():
             write_text(path, text)
-        return translated, session.totals
+        return translations, session.totals
 
 
 def beside(target: Path, source: Path, kind: str) -> Path:
@@ -222,15 +224,15 @@ def beside(target: Path, source: Path, kind: str) -> Path:
     return target.with_name(f"{target.name if source.suffix == '.csv' else target.stem}.{kind}")
 
 
-def _refuse_changed(paths: Sequence[Path], log: Path) -> None:
+def _refuse_edited(paths: Sequence[Path], log: Path) -> None:
     """Raise UserError if a file was edited since it was written."""
-    known: dict[str, set[JSON]] = {}
-    lines = (line.entry for line in journal.read(log)) if log.exists() else ()
-    for line in lines:
-        for name, digest in line.files.items() if isinstance(line, WrittenLine) else ():
-            known.setdefault(name, set()).add(digest)
+    digests: dict[str, set[JSON]] = {}
+    for line in journal.read(log) if log.exists() else ():
+        if isinstance(line.entry, WrittenLine):
+            for name, digest in line.entry.files.items():
+                digests.setdefault(name, set()).add(digest)
     for path in paths:
-        if path.is_file() and _hash(path.read_bytes()) not in known.get(path.name, ()):
+        if path.is_file() and _hash(path.read_bytes()) not in digests.get(path.name, ()):
             raise UserError(
                 f"{shown(path)}: is not as this command has written it; keep it by naming another file with "
                 "--output, or replace it with --force"
@@ -241,34 +243,39 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _masked(unit: SourceText, result: Translated | CallFailed, hidden: Secrets) -> Translated:
+def _masked(source: SourceText, result: Translation | CallFailed, secrets: Secrets) -> Translation:
     """The translation of a text with secrets masked, for files and messages."""
     if isinstance(result, CallFailed):
-        return Translated(unit=unit, text="", back="", flags=[str(result)])
-    return Translated(
-        unit=unit,
-        text=hidden.mask(result.text),
-        back=hidden.mask(result.back),
-        flags=[hidden.mask(flag) for flag in result.flags],
-        notes=[hidden.mask(note) for note in result.notes],
+        return Translation(source=source, text="", back="", flags=[str(result)])
+    return Translation(
+        source=source,
+        text=secrets.mask(result.text),
+        back=secrets.mask(result.back),
+        flags=[secrets.mask(flag) for flag in result.flags],
+        notes=[secrets.mask(note) for note in result.notes],
     )
 
 
-def _lines(translated: Sequence[Translated], language: str) -> str:
+def _lines_text(translations: Sequence[Translation]) -> str:
     """The text of the translated file. Lines keep their numbers; failed ones are empty."""
-    texts: Mapping[int, str] = {item.unit.line: "" if item.flags else item.text for item in translated}
+    texts = {item.source.line: "" if item.flags else item.text for item in translations}
     last = max(texts)
     return "".join(f"{texts.get(number, '')}\n" for number in range(1, last + 1))
 
 
-def _table(translated: Sequence[Translated], language: str) -> str:
+def _table_text(translations: Sequence[Translation], language: str) -> str:
     """The text of a table of templates with one row. Parts that failed are empty."""
-    parts = {item.unit.part: "" if item.flags else _spaced(item.unit.text, item.text) for item in translated}
-    return table_text([COLUMNS, [language, _language_name(language), parts["question"], parts["separator"]]])
+    parts = {
+        item.source.part: "" if item.flags else _with_spaces_of(item.source.text, item.text)
+        for item in translations
+    }
+    return table_text(
+        [_TABLE_COLUMNS, [language, _language_name(language), parts["question"], parts["separator"]]]
+    )
 
 
-def _spaced(source: str, text: str) -> str:
-    """The text with the leading and trailing spaces of its source, which separators need."""
+def _with_spaces_of(source: str, text: str) -> str:
+    """The text with the leading and trailing spaces of its source: those of a separator matter."""
     start, end = len(source) - len(source.lstrip()), len(source.rstrip())
     return f"{source[:start]}{text}{source[end:]}"
 
@@ -283,14 +290,15 @@ def _language_name(language: str) -> str:
         return language
 
 
-def _review(translated: Sequence[Translated]) -> str:
+def _review_text(translations: Sequence[Translation]) -> str:
+    """The text of the table for a reviewer."""
     table = [
-        (str(item.unit.line), item.unit.part, item.unit.text, item.text, item.back, remarks(item))
-        for item in translated
+        (str(item.source.line), item.source.part, item.source.text, item.text, item.back, remarks(item))
+        for item in translations
     ]
-    return table_text([_REVIEW, *table])
+    return table_text([_REVIEW_COLUMNS, *table])
 
 
-def remarks(translated: Translated) -> str:
+def remarks(translation: Translation) -> str:
     """The flags of a translation and the notes on it, as one text; empty if there are none."""
-    return "; ".join((*translated.flags, *translated.notes))
+    return "; ".join((*translation.flags, *translation.notes))

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 
 _SCRIPTS = {"arc": "Syrc", "crh": "Latn", "ku": None, "nah": "Latn", "zhs": "Hans", "zht": "Hant"}
-"""The scripts of languages that CLDR lacks or has wrong for us. None: Kurdish is written in several."""
+"""The scripts of languages that CLDR lacks or has wrong. None for Kurdish, which is written in several."""
 _SCRIPT_NAMES = {
     "Beng": "BENGALI", "Cans": "CANADIAN SYLLABICS", "Hani": "CJK", "Hans": "CJK", "Hant": "CJK",
     "Jpan": "CJK", "Kore": "HANGUL", "Lana": "TAI THAM", "Lisu": "LISU", "Mtei": "MEETEI MAYEK",
@@ -15,48 +15,48 @@ _SCRIPT_NAMES = {
 }  # fmt: skip
 """How names of letters in Unicode begin, by script, if that is not the script's English name in CLDR."""
 _ALLOWED_SCRIPTS = {"CJK": ("CJK", "HIRAGANA", "KATAKANA"), "HANGUL": ("HANGUL", "CJK")}
-LEAST = 0.5
+_MIN_SCRIPT_SHARE = 0.5
 """The smallest share of letters in the language's script, as names may stay untranslated."""
-LEAST_LENGTH = 0.25
+_MIN_LENGTH_SHARE = 0.25
 """The smallest length of a translated reply, as a share of the source's, both in bytes of UTF-8.
 
-Bytes are used because a character of Chinese, say, has three, and stands for more text than a letter.
+Bytes, because a Chinese character, for example, has three bytes and stands for more text than a letter.
 """
-_MARK = r"[.,'\u2019\u066b\u066c]"
-_NUMBER = re.compile(rf"\d+(?:{_MARK}\d+)*")
+_SEPARATOR = r"[.,'\u2019\u066b\u066c]"
+_NUMBER = re.compile(rf"\d+(?:{_SEPARATOR}\d+)*")
 _GROUPED = re.compile(
-    rf"(\d{{1,3}}(?:{_MARK}\d{{3}})+|\d{{1,2}}(?:{_MARK}\d{{2}})+{_MARK}\d{{3}})({_MARK}\d+)?"
+    rf"(\d{{1,3}}(?:{_SEPARATOR}\d{{3}})+|\d{{1,2}}(?:{_SEPARATOR}\d{{2}})+{_SEPARATOR}\d{{3}})({_SEPARATOR}\d+)?"
 )
 """A number with digits grouped by three, or as in India by two before the last three, and a fraction."""
-_SPACED = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
-_BLANK = re.compile(_SPACED % " ")
-_NARROW = re.compile(_SPACED % r"[\u00a0\u2009\u202f]")
+_SPACED_THOUSANDS = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
+_THOUSANDS_WITH_SPACES = re.compile(_SPACED_THOUSANDS % " ")
+_THOUSANDS_WITH_NARROW_SPACES = re.compile(_SPACED_THOUSANDS % r"[\u00a0\u2009\u202f]")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _QUOTES = frozenset('"\u201c\u201d\u201e\u00ab\u00bb\u300c\u300d\u300e\u300f')
 _HEBREW_ABBREVIATION = re.compile(r'(?<=[\u05d0-\u05ea])"(?=[\u05d0-\u05ea])')
 _PREAMBLE = re.compile(r"^\s*(here is|translation\s*:|sure[,!])", re.IGNORECASE)
 
 
-def flags(source: str, text: str, source_language: str, language: str) -> list[str]:
+def line_flags(source: str, text: str, source_language: str, language: str) -> list[str]:
     """The problems of a translation of one line, a phrase for each."""
     if not text:
         return ["it is empty"]
-    problems = []
+    flags = []
     if len(text.splitlines()) > 1:
-        problems.append("it has several lines")
+        flags.append("it has several lines")
     if _PREAMBLE.match(text):
-        problems.append("it has words before the translation")
+        flags.append("it has words before the translation")
     if source_language != language and _is_same(source, text):
-        problems.append("it is the source itself")
+        flags.append("it is the source itself")
     if not _is_in_script(text, language):
-        problems.append(f"most of its letters are not in the script of {language}")
+        flags.append(f"most of its letters are not in the script of {language}")
     if not any(numbers in _numbers(text) for numbers in _numbers(source)):
-        problems.append("its numbers are not those of the source")
+        flags.append("its numbers are not those of the source")
     if _quotes(source) != _quotes(text):
-        problems.append("it has another number of quotation marks than the source")
+        flags.append("it has another number of quotation marks than the source")
     if Counter(_PLACEHOLDER.findall(source)) != Counter(_PLACEHOLDER.findall(text)):
-        problems.append("its placeholders are not those of the source")
-    return problems
+        flags.append("its placeholders are not those of the source")
+    return flags
 
 
 def reply_flags(source: str, text: str, source_language: str, language: str) -> list[str]:
@@ -66,14 +66,14 @@ def reply_flags(source: str, text: str, source_language: str, language: str) -> 
     """
     if not text:
         return ["it is empty"]
-    problems = []
+    flags = []
     if source_language != language and _is_same(source, text):
-        problems.append("it is the source itself")
+        flags.append("it is the source itself")
     if not _is_in_script(text, language):
-        problems.append(f"most of its letters are not in the script of {language}")
-    if len(text.encode(errors="replace")) < LEAST_LENGTH * len(source.encode(errors="replace")):
-        problems.append("it is much shorter than the reply")
-    return problems
+        flags.append(f"most of its letters are not in the script of {language}")
+    if len(text.encode(errors="replace")) < _MIN_LENGTH_SHARE * len(source.encode(errors="replace")):
+        flags.append("it is much shorter than the reply")
+    return flags
 
 
 def script(language: str) -> str | None:
@@ -110,34 +110,37 @@ def _is_same(source: str, text: str) -> bool:
 
 
 def _is_in_script(text: str, language: str) -> bool:
+    """Whether enough of the letters are in the language's script; true if there is nothing to compare."""
     name = script(language)
     letters = [letter for letter in _PLACEHOLDER.sub("", text) if letter.isalpha()]
     if name is None or not letters:
         return True
     prefixes = _ALLOWED_SCRIPTS.get(name, (name,))
     matching = sum(unicodedata.name(letter, "").startswith(prefixes) for letter in letters)
-    return matching >= LEAST * len(letters)
+    return matching >= _MIN_SCRIPT_SHARE * len(letters)
 
 
 def _numbers(text: str) -> list[Counter[str]]:
-    """The numbers in a text, normalised from any digits and separators.
+    """The numbers in a text, normalised from any digits and separators, in two readings of a space.
 
-    There are two readings, since a space may separate thousands or two numbers.
+    A space may separate two numbers, or thousands.
     """
-    plain = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
-    apart = _NARROW.sub(_digits, plain)
-    return [Counter(map(_figure, _NUMBER.findall(text))) for text in (apart, _BLANK.sub(_digits, apart))]
+    western = "".join(str(unicodedata.digit(c)) if c.isdigit() else c for c in text)
+    spaces_separate_numbers = _THOUSANDS_WITH_NARROW_SPACES.sub(_digits_of, western)
+    spaces_separate_thousands = _THOUSANDS_WITH_SPACES.sub(_digits_of, spaces_separate_numbers)
+    readings = (spaces_separate_numbers, spaces_separate_thousands)
+    return [Counter(map(_normalised, _NUMBER.findall(reading))) for reading in readings]
 
 
-def _digits(match: re.Match[str]) -> str:
+def _digits_of(match: re.Match[str]) -> str:
     return re.sub(r"\D", "", match[0])
 
 
-def _figure(number: str) -> str:
-    """A number without thousands separators, and with a point for each other separator."""
+def _normalised(number: str) -> str:
+    """The number without thousands separators, and with a point for each other separator."""
     grouped = _GROUPED.fullmatch(number)
-    whole, rest = (re.sub(r"\D", "", grouped[1]), grouped[2] or "") if grouped else (number, "")
-    return re.sub(_MARK, ".", whole + rest)
+    integer, fraction = (re.sub(r"\D", "", grouped[1]), grouped[2] or "") if grouped else (number, "")
+    return re.sub(_SEPARATOR, ".", integer + fraction)
 
 
 def _quotes(text: str) -> int:

@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from conftest import ROOT
-from equipoise.datasets.translation_checks import flags, script
+from equipoise.datasets.translation_checks import line_flags, script
 
 EMPTY = "it is empty"
 LINES = "it has several lines"
@@ -53,14 +53,14 @@ def test_nothing_is_said_of_a_good_translation(subtests: pytest.Subtests) -> Non
     """Whatever its script, its digits, its thousands and its quotation marks."""
     for language, text in GOOD.items():
         with subtests.test(language):
-            assert flags(ENGLISH, text, "en", language) == []
+            assert line_flags(ENGLISH, text, "en", language) == []
 
 
 def test_nothing_is_said_on_the_way_back(subtests: pytest.Subtests) -> None:
     """A good translation into English is good."""
     for language, text in GOOD.items():
         with subtests.test(language):
-            assert flags(text, ENGLISH, language, "en") == []
+            assert line_flags(text, ENGLISH, language, "en") == []
 
 
 def test_nothing_is_said_of_our_own_templates() -> None:
@@ -72,7 +72,7 @@ def test_nothing_is_said_of_our_own_templates() -> None:
     for language, row in rows.items():
         assert script(language), language
         for part in ("question", "separator"):
-            assert flags(rows["en"][part], row[part], "en", language) == [], language
+            assert line_flags(rows["en"][part], row[part], "en", language) == [], language
 
 
 # One check after the other.
@@ -102,7 +102,7 @@ def test_a_translation_is_one_line_of_its_own(subtests: pytest.Subtests) -> None
     ]
     for source, text, language, found in cases:
         with subtests.test(ascii(source)):
-            assert flags(source, text, "en", language) == found
+            assert line_flags(source, text, "en", language) == found
 
 
 def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) -> None:
@@ -134,8 +134,8 @@ def test_most_letters_are_in_the_language_s_script(subtests: pytest.Subtests) ->
     ]
     for language, right, wrong in cases:
         with subtests.test(ascii(language)):
-            assert flags("Who founded it?", right, "en", language) == []
-            assert flags("Who founded it?", wrong, "en", language) == [script_of(language)]
+            assert line_flags("Who founded it?", right, "en", language) == []
+            assert line_flags("Who founded it?", wrong, "en", language) == [script_of(language)]
 
 
 def test_nothing_is_said_of_a_script_that_we_do_not_know(subtests: pytest.Subtests) -> None:
@@ -144,15 +144,15 @@ def test_nothing_is_said_of_a_script_that_we_do_not_know(subtests: pytest.Subtes
     for language in cases:
         with subtests.test(ascii(language)):
             for text in ("Kê damezrand?", "کێ دایمەزراند؟", "Кто его основал?"):
-                assert flags("Who founded it?", text, "en", language) == []
+                assert line_flags("Who founded it?", text, "en", language) == []
 
 
 def test_half_of_the_letters_are_enough() -> None:
     """Names may stay as they are, and placeholders do not count; without letters nothing can be told."""
-    assert flags("What is NATO?", "Что NATO?", "en", "ru") == [script_of("ru")]
-    assert flags("What is NATO?", "Союз NATO?", "en", "ru") == []
-    assert flags("{territory}: {options}?", "Чьё {territory}: {options}?", "en", "ru") == []
-    assert flags("?!", "!?", "en", "ru") == []
+    assert line_flags("What is NATO?", "Что NATO?", "en", "ru") == [script_of("ru")]
+    assert line_flags("What is NATO?", "Союз NATO?", "en", "ru") == []
+    assert line_flags("{territory}: {options}?", "Чьё {territory}: {options}?", "en", "ru") == []
+    assert line_flags("?!", "!?", "en", "ru") == []
 
 
 def test_numbers_are_those_of_the_source(subtests: pytest.Subtests) -> None:
@@ -194,7 +194,7 @@ def test_numbers_are_those_of_the_source(subtests: pytest.Subtests) -> None:
     ]
     for source, text, is_same in cases:
         with subtests.test(ascii(source)):
-            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [NUMBERS])
+            assert line_flags(source, text, "en", "pt-BR") == ([] if is_same else [NUMBERS])
 
 
 def test_quotation_marks_are_as_many(subtests: pytest.Subtests) -> None:
@@ -215,7 +215,7 @@ def test_quotation_marks_are_as_many(subtests: pytest.Subtests) -> None:
     ]
     for text, is_same in cases:
         with subtests.test(ascii(text)):
-            assert flags('the "end"', text, "en", "pt-BR") == ([] if is_same else [QUOTES])
+            assert line_flags('the "end"', text, "en", "pt-BR") == ([] if is_same else [QUOTES])
 
 
 def test_placeholders_are_kept(subtests: pytest.Subtests) -> None:
@@ -231,12 +231,12 @@ def test_placeholders_are_kept(subtests: pytest.Subtests) -> None:
     for text, is_same in cases:
         with subtests.test(ascii(text)):
             source = "Is {territory} of {options}?"
-            assert flags(source, text, "en", "pt-BR") == ([] if is_same else [PLACEHOLDERS])
+            assert line_flags(source, text, "en", "pt-BR") == ([] if is_same else [PLACEHOLDERS])
 
 
 def test_everything_is_said_at_once() -> None:
     """In a stable order, so that a second try can mend it all."""
-    found = flags('In 1951 the "end" of {a}?', "Here is\nthe end", "en", "ru")
+    found = line_flags('In 1951 the "end" of {a}?', "Here is\nthe end", "en", "ru")
     assert found == [LINES, PREAMBLE, script_of("ru"), NUMBERS, QUOTES, PLACEHOLDERS]
 
 
