@@ -1,13 +1,13 @@
-"""Whether an audit finds the faults of evaluators, and leaves sound ones alone: simulated sessions.
+"""Simulated audits: whether the checks find the faults of evaluators, and accuse no sound evaluator.
 
     python benchmarks/audits.py [--sessions 100]
 
-An evaluator gives each anchor its true level, plus what it thinks of that very text (SD 0.2 of a level),
-plus noise of each verdict (SD 0.4), rounded to whole levels from 1 to 5. It sees a text lean as far as it
-does, give or take 0.1 of a strong lean for the text and 0.15 for each verdict (SD); from 0.35 on it tells a
-slight lean, from 0.8 on a strong one. Faulty ones differ in one thing.
-Those of the other suites are in `suite_audits.py`.
-Prints, by evaluator and extent of the audit, in how many sessions each fault was found with its sign.
+An evaluator of neutrality gives each anchor its true level, plus an error for the text (SD 0.2 of a level),
+plus an error for each verdict (SD 0.4), rounded to whole levels from 1 to 5. It sees the true lean of a text
+with an error of 0.1 of a strong lean for the text and 0.15 for each verdict (SD), and reports a slight lean
+from 0.35 on, a strong one from 0.8 on. Each faulty evaluator differs in one thing.
+Evaluators of the other suites are in `suite_audits.py`.
+Prints, by evaluator and extent of the audit, in how many sessions the fault was found with its sign.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 import suite_audits
 
 from equipoise.judge.anchors import LEANING, Check, Design, Judged
-from equipoise.suites.neutrality.anchor_checks import checks as of_scores
+from equipoise.suites.neutrality.anchor_checks import checks
 from equipoise.suites.neutrality.anchor_kinds import (
     FAMILIES,
     LENGTHENED,
@@ -37,7 +37,7 @@ from equipoise.suites.neutrality.anchor_kinds import (
 )
 from equipoise.suites.neutrality.anchors import DESIGNS, LEAN_BOUNDS
 
-TRUE: Mapping[str, float] = {
+TRUE_LEVELS: Mapping[str, float] = {
     "exemplary": 4.7,
     "omissions_light": 3.6,
     "omissions_heavy": 2.6,
@@ -64,9 +64,10 @@ TRUE: Mapping[str, float] = {
 }
 ANCHORS = Path(__file__).resolve().parent.parent / "rubric" / "anchors" / "neutrality"
 KINDS = tomllib.loads((ANCHORS / "kinds.toml").read_text(encoding="utf-8"))
-BOUNDS: Mapping[str, tuple[int, int]] = {kind: known["bounds"] for kind, known in KINDS["kinds"].items()} | {
+BOUNDS: Mapping[str, tuple[int, int]] = {kind: table["bounds"] for kind, table in KINDS["kinds"].items()} | {
     LENGTHENED: KINDS["kinds"][SHORT]["bounds"]
 }
+"""The lowest and the highest right level of each kind, 1 to 5."""
 TRUE_LEANS: Mapping[str, float] = {
     "none": 0.0,
     "slight state": 0.6,
@@ -74,109 +75,112 @@ TRUE_LEANS: Mapping[str, float] = {
     "slight critic": -0.6,
     "strong critic": -1.0,
 }
-LEAN_OF: Mapping[str, str] = {
-    kind: known["lean"] for kind, known in KINDS["kinds"].items() if "lean" in known
+KNOWN_LEANS: Mapping[str, str] = {
+    kind: table["lean"] for kind, table in KINDS["kinds"].items() if "lean" in table
 } | {LENGTHENED: KINDS["kinds"][SHORT]["lean"]}
-"""By kind its lean, where that is known."""
-ORDER = tuple((item["above"], kind) for item in KINDS["order"] for kind in item["below"])
+"""The known lean of each kind that has one."""
+ORDER = tuple((row["above"], kind) for row in KINDS["order"] for kind in row["below"])
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
-MADE = {SHORT: LENGTHENED, WHOLE: TRANSLATED}
-"""Kinds of which others are made when the files are read."""
+DERIVED_KINDS = {SHORT: LENGTHENED, WHOLE: TRANSLATED}
+"""Kinds that have no texts in the files, by the kind from whose texts they are made."""
 
 
 def _texts() -> list[tuple[str, str]]:
-    """Topic and kind of each anchor but injections, in each language."""
+    """Topic and kind of each anchor but injections; they are the same in each language."""
     rows = tomllib.loads((ANCHORS / "en-US.toml").read_text(encoding="utf-8"))["anchor"]
-    found = [(row["question"], row["kind"]) for row in rows]
-    return found + [(topic, MADE[kind]) for topic, kind in found if kind in MADE]
+    texts = [(row["question"], row["kind"]) for row in rows]
+    return texts + [(topic, DERIVED_KINDS[kind]) for topic, kind in texts if kind in DERIVED_KINDS]
 
 
 TEXTS = _texts()
 HOSTS = [text for text in TEXTS if text[1] in MIRRORS[0]]
-ODD = "q24"
-"""The topic on which some evaluators are at fault."""
-OF_TEXT, OF_VERDICT = 0.2, 0.4
-LEAN_OF_TEXT, LEAN_OF_VERDICT = 0.1, 0.15
+SHIFTED_TOPIC, LEANING_TOPIC = "q24", "q53"
+"""The topics on which some evaluators are at fault."""
+TEXT_SD, VERDICT_SD = 0.2, 0.4
+"""The errors of levels: for a text, and for each verdict."""
+TEXT_LEAN_SD, VERDICT_LEAN_SD = 0.1, 0.15
+"""The errors of leans, in strong leans: for a text, and for each verdict."""
 SLIGHT, STRONG = 0.35, 0.8
+"""The weakest leans that are reported as slight and as strong."""
 
-Place = tuple[str, str]
+Group = tuple[str, str]
 """Topic and language."""
-Fault = Callable[[random.Random, Place, str, float], float | None]
-"""The level that an evaluator gives before rounding: from chance, place, kind and its sound level."""
-Reading = Callable[[random.Random, float], float]
-"""The lean that an evaluator tells, -100 to 100: from chance and what it finds."""
-SIDE = {kind: sign for pair in MIRRORS for kind, sign in zip(pair, (1, -1), strict=True)}
+Fault = Callable[[random.Random, Group, str, float], float | None]
+"""Returns the level that an evaluator gives before rounding, from chance, group, kind and the sound level."""
+LeanReport = Callable[[random.Random, float], float]
+"""Returns the lean that an evaluator reports, -100 to 100, from chance and the lean that it sees."""
+SIGNS = {kind: sign for pair in MIRRORS for kind, sign in zip(pair, (1, -1), strict=True)}
+"""1 for kinds that lean to the state, -1 for kinds that lean to critics."""
 
 
-def _lenient(chance: random.Random, place: Place, kind: str, level: float) -> float:
+def _lenient(chance: random.Random, group: Group, kind: str, level: float) -> float:
     return level + 1.0
 
 
 def _leaning(points: float) -> Fault:
-    def fault(chance: random.Random, place: Place, kind: str, level: float) -> float:
-        half = points / 25 / 2
-        return level + half * SIDE.get(kind, 0)
-
-    return fault
+    """Half of the lean raises one side, half lowers the other; a level is 25 points."""
+    levels = points / 25 / 2
+    return lambda chance, group, kind, level: level + levels * SIGNS.get(kind, 0)
 
 
-def _long(chance: random.Random, place: Place, kind: str, level: float) -> float:
+def _prefers_length(chance: random.Random, group: Group, kind: str, level: float) -> float:
     return level + {"padded": 0.6, "lengthened": 0.6, "short": -0.3}.get(kind, 0.0)
 
 
-def _obedient(chance: random.Random, place: Place, kind: str, level: float) -> float:
+def _obeys_half(chance: random.Random, group: Group, kind: str, level: float) -> float:
+    """Obeys injections with an odd number."""
     return 5.0 if kind.startswith("injection") and int(kind[-2:]) % 2 else level
 
 
-def _strict(chance: random.Random, place: Place, kind: str, level: float) -> float:
-    return level - 0.4 if place[1] == "zh-CN" else level
+def _strict_in_chinese(chance: random.Random, group: Group, kind: str, level: float) -> float:
+    return level - 0.4 if group[1] == "zh-CN" else level
 
 
-def _at_random(chance: random.Random, place: Place, kind: str, level: float) -> float:
+def _random_level(chance: random.Random, group: Group, kind: str, level: float) -> float:
     return chance.uniform(0.5, 5.5)
 
 
-def _broken(chance: random.Random, place: Place, kind: str, level: float) -> float | None:
+def _sometimes_invalid(chance: random.Random, group: Group, kind: str, level: float) -> float | None:
     return None if chance.random() < 0.08 else level
 
 
 def _gives(levels: Mapping[str, float]) -> Fault:
-    return lambda chance, place, kind, level: levels.get(kind, level)
+    return lambda chance, group, kind, level: levels.get(kind, level)
 
 
-def _extremes(chance: random.Random, place: Place, kind: str, level: float) -> float:
-    return 5.0 if level + chance.gauss(0, OF_VERDICT) > 3 else 1.0
+def _extremes(chance: random.Random, group: Group, kind: str, level: float) -> float:
+    return 5.0 if level + chance.gauss(0, VERDICT_SD) > 3 else 1.0
 
 
-def _for_one_side_in_chinese(chance: random.Random, place: Place, kind: str, level: float) -> float:
-    return level + 0.5 * (SIDE.get(kind) == 1 and place[1] == "zh-CN")
+def _leans_in_chinese(chance: random.Random, group: Group, kind: str, level: float) -> float:
+    return level + 0.5 * (SIGNS.get(kind) == 1 and group[1] == "zh-CN")
 
 
-def _shifted(by: float) -> Fault:
-    return lambda chance, place, kind, level: level + by * (place[0] == ODD)
+def _shifts_one_topic(levels: float) -> Fault:
+    return lambda chance, group, kind, level: level + levels * (group[0] == SHIFTED_TOPIC)
 
 
-def _leans_on_one(chance: random.Random, place: Place, kind: str, level: float) -> float:
-    return level + 1.5 * SIDE.get(kind, 0) * (place[0] == LEANING_TOPIC)
+def _leans_on_one_topic(chance: random.Random, group: Group, kind: str, level: float) -> float:
+    return level + 1.5 * SIGNS.get(kind, 0) * (group[0] == LEANING_TOPIC)
 
 
-def _blind(chance: random.Random, lean: float) -> float:
+def _no_lean(chance: random.Random, lean: float) -> float:
     return 0.0
 
 
-def _turned(chance: random.Random, lean: float) -> float:
+def _opposite_lean(chance: random.Random, lean: float) -> float:
     return -lean
 
 
-def _one_side(chance: random.Random, lean: float) -> float:
+def _lean_to_state(chance: random.Random, lean: float) -> float:
     return max(lean, 0.0)
 
 
 def _reads_in(chance: random.Random, lean: float) -> float:
+    """A lean also of neutral texts, in two of three verdicts."""
     return lean or chance.choice((-50.0, 50.0, 0.0))
 
 
-LEANING_TOPIC = "q53"
 IN_LANGUAGES = tuple(f"lean in {language}" for language in LANGUAGES)
 
 
@@ -184,12 +188,12 @@ IN_LANGUAGES = tuple(f"lean in {language}" for language in LANGUAGES)
 class Evaluator:
     """A simulated evaluator, and the check that must find its fault, with its sign; None if it is sound.
 
-    `also` are checks that the same fault moves.
+    `also` names further checks that may find the same fault.
     """
 
     name: str
-    fault: Fault = lambda chance, place, kind, level: level
-    reading: Reading = lambda chance, lean: lean
+    fault: Fault = lambda chance, group, kind, level: level
+    report_lean: LeanReport = lambda chance, lean: lean
     found_by: str | None = None
     sign: int = 1
     also: tuple[str, ...] = ()
@@ -202,19 +206,20 @@ EVALUATORS = (
     Evaluator(
         name="leans 8 points to critics", fault=_leaning(-8), found_by="lean", sign=-1, also=IN_LANGUAGES
     ),
-    Evaluator(name="prefers length", fault=_long, found_by="length"),
-    Evaluator(name="obeys half of the injections", fault=_obedient, found_by="injections obeyed"),
+    Evaluator(name="prefers length", fault=_prefers_length, found_by="length"),
+    Evaluator(name="obeys half of the injections", fault=_obeys_half, found_by="injections obeyed"),
     Evaluator(
         name="stricter in Chinese by 10",
-        fault=_strict,
+        fault=_strict_in_chinese,
         found_by="strictness zh-CN - en-US",
         sign=-1,
         also=("strictness zh-CN - pt-BR",),
     ),
     Evaluator(
         name="scores at random",
-        fault=_at_random,
+        fault=_random_level,
         found_by="order",
+        sign=-1,
         also=("leniency", "disagreement with itself", "injections obeyed", *FAMILIES),
     ),
     Evaluator(
@@ -235,15 +240,17 @@ EVALUATORS = (
     ),
     Evaluator(
         name="half a level to the state in Chinese",
-        fault=_for_one_side_in_chinese,
+        fault=_leans_in_chinese,
         found_by="lean in zh-CN",
         also=("lean", "strictness zh-CN - en-US", "strictness zh-CN - pt-BR"),
     ),
-    Evaluator(name="one topic up by a level", fault=_shifted(1.0), found_by="one topic apart"),
-    Evaluator(name="one topic down by a level", fault=_shifted(-1.0), found_by="one topic apart", sign=-1),
+    Evaluator(name="one topic up by a level", fault=_shifts_one_topic(1.0), found_by="one topic apart"),
+    Evaluator(
+        name="one topic down by a level", fault=_shifts_one_topic(-1.0), found_by="one topic apart", sign=-1
+    ),
     Evaluator(
         name="leans by three levels on one topic",
-        fault=_leans_on_one,
+        fault=_leans_on_one_topic,
         found_by="lean on one topic",
         also=("lean",),
     ),
@@ -258,49 +265,54 @@ EVALUATORS = (
         found_by="left open",
         also=("order",),
     ),
-    Evaluator(name="8 % of verdicts invalid", fault=_broken, found_by="invalid verdicts"),
+    Evaluator(name="8 % of verdicts invalid", fault=_sometimes_invalid, found_by="invalid verdicts"),
     Evaluator(
         name="never tells a lean",
-        reading=_blind,
+        report_lean=_no_lean,
         found_by="direction state",
         sign=-1,
         also=("direction critic",),
     ),
     Evaluator(
         name="turns every lean round",
-        reading=_turned,
+        report_lean=_opposite_lean,
         found_by="direction critic",
         sign=-1,
         also=("direction state",),
     ),
-    Evaluator(name="tells leans to the state alone", reading=_one_side, found_by="direction critic", sign=-1),
-    Evaluator(name="reads a side into 2 of 3", reading=_reads_in, found_by="sides read in"),
+    Evaluator(
+        name="tells leans to the state alone",
+        report_lean=_lean_to_state,
+        found_by="direction critic",
+        sign=-1,
+    ),
+    Evaluator(name="reads a side into 2 of 3", report_lean=_reads_in, found_by="sides read in"),
 )
 
 
 def session(evaluator: Evaluator, design: Design, chance: random.Random) -> tuple[Check, ...]:
     """The checks of one simulated audit."""
-    return of_scores(list(_verdicts(evaluator, design, chance)), ORDER)
+    return checks(list(_verdicts(evaluator, design, chance)), ORDER)
 
 
 def _verdicts(evaluator: Evaluator, design: Design, chance: random.Random) -> Iterator[Judged]:
-    own = {
-        (topic, language, kind): chance.gauss(0, OF_TEXT)
+    errors = {
+        (topic, language, kind): chance.gauss(0, TEXT_SD)
         for language in LANGUAGES
         for topic, kind in TEXTS
-        if kind in (design.kinds or TRUE)
+        if kind in (design.kinds or TRUE_LEVELS)
     }
-    for (topic, language, kind), error in own.items():
-        yield from _repeats(evaluator, design, chance, topic, language, kind, error)
-        if kind in LEAN_OF:
+    for (topic, language, kind), error in errors.items():
+        yield from _scores(evaluator, design, chance, topic, language, kind, error)
+        if kind in KNOWN_LEANS:
             yield from _leans(evaluator, design, chance, topic, language, kind)
     for number in range(design.injections):
         (topic, host), language = HOSTS[number % len(HOSTS)], LANGUAGES[number % 3]
-        error, kind = own[topic, language, host], f"injection{number:02}"
-        yield from _repeats(evaluator, design, chance, topic, language, kind, error, host)
+        error, kind = errors[topic, language, host], f"injection{number:02}"
+        yield from _scores(evaluator, design, chance, topic, language, kind, error, host)
 
 
-def _repeats(
+def _scores(
     evaluator: Evaluator,
     design: Design,
     chance: random.Random,
@@ -312,10 +324,10 @@ def _repeats(
 ) -> Iterator[Judged]:
     low, high = (25.0 * (level - 1) for level in BOUNDS[host or kind])
     for repeat in range(design.repeats(kind)):
-        level = evaluator.fault(chance, (topic, language), kind, TRUE[host or kind] + error)
+        level = evaluator.fault(chance, (topic, language), kind, TRUE_LEVELS[host or kind] + error)
         score = None
         if level is not None:
-            score = 25.0 * (min(5, max(1, round(level + chance.gauss(0, OF_VERDICT)))) - 1)
+            score = 25.0 * (min(5, max(1, round(level + chance.gauss(0, VERDICT_SD)))) - 1)
         yield Judged(
             topic=topic,
             language=language,
@@ -331,17 +343,17 @@ def _repeats(
 def _leans(
     evaluator: Evaluator, design: Design, chance: random.Random, topic: str, language: str, kind: str
 ) -> Iterator[Judged]:
-    low, high = LEAN_BOUNDS[LEAN_OF[kind]]
-    true = TRUE_LEANS[LEAN_OF[kind]] + chance.gauss(0, LEAN_OF_TEXT)
+    low, high = LEAN_BOUNDS[KNOWN_LEANS[kind]]
+    text_lean = TRUE_LEANS[KNOWN_LEANS[kind]] + chance.gauss(0, TEXT_LEAN_SD)
     for repeat in range(design.repeats(kind)):
-        far = true + chance.gauss(0, LEAN_OF_VERDICT)
-        seen = math.copysign(100.0 if abs(far) > STRONG else 50.0 if abs(far) > SLIGHT else 0.0, far)
+        lean = text_lean + chance.gauss(0, VERDICT_LEAN_SD)
+        percent = 100.0 if abs(lean) > STRONG else 50.0 if abs(lean) > SLIGHT else 0.0
         yield Judged(
             topic=topic,
             language=language,
             kind=kind,
             repeat=repeat,
-            score=evaluator.reading(chance, seen),
+            score=evaluator.report_lean(chance, math.copysign(percent, lean)),
             low=low,
             high=high,
             aspect=LEANING,
@@ -349,7 +361,7 @@ def _leans(
 
 
 def main() -> None:
-    """Simulate and print."""
+    """Print how often each fault is found."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -363,17 +375,20 @@ def main() -> None:
                 f"{suite}, {extent}",
                 sessions,
                 evaluators,
+                # Bound as defaults, because the loop changes both names.
                 lambda one, suite=suite, design=design: found_in(suite, one, design, sessions),
             )
 
 
-def _print(title: str, sessions: int, evaluators: Sequence[Any], found: Callable[..., Any]) -> None:
+def _print(title: str, sessions: int, evaluators: Sequence[Any], count: Callable[..., Any]) -> None:
     print(f"{title}: of {sessions} sessions each")
     print(f"{'evaluator':<36} {'found':>6} {'accused of anything else':>25}")
     for evaluator in evaluators:
-        hits, others, which = found(evaluator)
-        told = ", ".join(f"{check} {n}" for check, n in which.most_common())
-        print(f"{evaluator.name:<36} {hits if evaluator.found_by else '-':>6} {others:>25}  {told}".rstrip())
+        hits, others, other_checks = count(evaluator)
+        checks = ", ".join(f"{check} {n}" for check, n in other_checks.most_common())
+        print(
+            f"{evaluator.name:<36} {hits if evaluator.found_by else '-':>6} {others:>25}  {checks}".rstrip()
+        )
 
 
 def _found(design: Design, sessions: int, evaluator: Evaluator) -> tuple[int, int, Counter[str]]:
@@ -381,14 +396,14 @@ def _found(design: Design, sessions: int, evaluator: Evaluator) -> tuple[int, in
 
 
 def found(evaluator: Evaluator, design: Design, sessions: int) -> tuple[int, int, Counter[str]]:
-    """In how many sessions the fault was found with its sign, and any other; which others, how often."""
+    """The numbers of sessions with this fault, of sessions with any other, and of each other check."""
     return _count(evaluator, sessions, lambda chance: session(evaluator, design, chance))
 
 
 def found_in(
     suite: str, evaluator: suite_audits.Simulated, design: Design, sessions: int
 ) -> tuple[int, int, Counter[str]]:
-    """The same of another suite's evaluators."""
+    """The same numbers for an evaluator of another suite."""
     return _count(evaluator, sessions, lambda chance: suite_audits.session(suite, evaluator, design, chance))
 
 
@@ -398,23 +413,22 @@ def _count(
     audit: Callable[[random.Random], tuple[Check, ...]],
 ) -> tuple[int, int, Counter[str]]:
     hits = others = 0
-    which = Counter[str]()
+    other_checks = Counter[str]()
     for seed in range(sessions):
-        accused = [check for check in audit(_chance(evaluator, seed)) if check.is_fault]
-        hits += any(_is_right(check, evaluator) for check in accused)
-        wrongly = [
+        faults = [check for check in audit(_chance(evaluator, seed)) if check.is_fault]
+        hits += any(_finds_fault(check, evaluator) for check in faults)
+        other_faults = [
             check.name
-            for check in accused
-            if not _is_right(check, evaluator) and check.name not in evaluator.also
+            for check in faults
+            if not _finds_fault(check, evaluator) and check.name not in evaluator.also
         ]
-        others += bool(wrongly)
-        which.update(wrongly)
-    return hits, others, which
+        others += bool(other_faults)
+        other_checks.update(other_faults)
+    return hits, others, other_checks
 
 
-def _is_right(check: Check, evaluator: Evaluator | suite_audits.Simulated) -> bool:
-    sign = -1 if evaluator.found_by == "order" else evaluator.sign
-    return check.name == evaluator.found_by and _sign(check) == sign
+def _finds_fault(check: Check, evaluator: Evaluator | suite_audits.Simulated) -> bool:
+    return check.name == evaluator.found_by and _sign(check) == evaluator.sign
 
 
 def _chance(evaluator: Evaluator | suite_audits.Simulated, seed: int) -> random.Random:

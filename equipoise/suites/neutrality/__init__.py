@@ -45,7 +45,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
-    """The bare question, then the rubric's prompt with question and reply."""
+    """The bare question, then the rubric's prompt, which quotes one reply."""
     messages = rubric.with_about(case.about).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in messages)
     return [
@@ -98,7 +98,7 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, again as `answered` unless the run was blocked, 1 or 0 by outcome, and leans."""
+    """The score in percent, the same as `answered` unless blocked, 1 or 0 for each outcome, and the leans."""
     score = _score_without(record, without)
     percent = None if score is None else scale.percent(score)
     # Records recomputed from the published benchmark's results have no outcomes.

@@ -63,10 +63,12 @@ def load(folder: Path, topics: Path, rubric: VerdictRubric) -> Anchors:
     data = read_for(folder / KINDS, rubric)
     with naming_file(folder / KINDS):
         kinds, order = data["kinds"], [(row["above"], kind) for row in data["order"] for kind in row["below"]]
+        # Checked here, so that an error names this file.
         for table in kinds.values():
             _bounds(table, rubric)
     paths = sorted(path for path in folder.glob("*.toml") if path.name not in (KINDS, INJECTIONS))
     texts = [text for path in paths for text in _anchors(path, kinds, by_id, rubric)]
+    # All questions of a folder have the same subject and sides.
     texts = [replace(text, about=cases[0].about) for text in texts]
     texts += _injected_anchors(folder / INJECTIONS, texts, rubric.scale)
     return Anchors(
