@@ -165,7 +165,7 @@ class CallSlot(Slot):
             self._log.append(
                 "limit",
                 event="cut",
-                endpoint=self._route.endpoint,
+                endpoint=self._route.endpoint_index,
                 second=round(time.monotonic() - self._context.opened, 1),
                 status=failure.status,
                 pause=round(pause, 3),
@@ -179,7 +179,7 @@ class CallSlot(Slot):
 
         Ends the session if the wait is longer than --max-wait.
         """
-        context, endpoint = self._context, self._route.endpoint
+        context, endpoint = self._context, self._route.endpoint_index
         is_news = end > context.counters.paused_until(endpoint) + NOTICE_SECONDS
         context.counters.pause(endpoint, end)
         notice = (

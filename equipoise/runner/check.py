@@ -26,44 +26,47 @@ from equipoise.report.header import BUILT_IN
 if TYPE_CHECKING:
     from equipoise.models.client import Client
 
-RETRIES, TIMEOUT = 2, 120.0
-"""Upper bounds on the retries of a call, and on its seconds: the user waits for the command."""
+MAX_RETRIES, MAX_SECONDS = 2, 120.0
+"""Upper bounds on the retries and the timeout of a call: the user waits for the command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A model to ask. It is asked once, in its first role, if one endpoint serves it in both roles."""
+    """A model to probe: once, in its first role, if one endpoint serves it in both roles."""
 
     model: str
     roles: tuple[Role, ...]
 
     @property
     def role(self) -> Role:
-        """The role in which it is asked."""
+        """The role in which the model is probed."""
         return self.roles[0]
 
 
 def targets_of(settings: Settings) -> list[Target]:
     """The models of a session, the subject first."""
     subject, *panel = settings.models
-    is_shared = is_local(subject) or settings.subject_endpoint == settings.evaluator_endpoint
-    is_both = subject in panel and is_shared
-    first = Target(model=subject, roles=("subject", "evaluator") if is_both else ("subject",))
-    others = [name for name in panel if not (is_both and name == subject)]
-    return [first, *(Target(model=name, roles=("evaluator",)) for name in others)]
+    has_one_endpoint = is_local(subject) or settings.subject_endpoint == settings.evaluator_endpoint
+    has_both_roles = subject in panel and has_one_endpoint
+    roles: tuple[Role, ...] = ("subject", "evaluator") if has_both_roles else ("subject",)
+    evaluators = [name for name in panel if not (has_both_roles and name == subject)]
+    return [
+        Target(model=subject, roles=roles),
+        *(Target(model=name, roles=("evaluator",)) for name in evaluators),
+    ]
 
 
 def announcement(settings: Settings, targets: Sequence[Target]) -> str:
     """The message before the calls: their number, and their approximate cost."""
     tokens = {"input": probe.TOKENS_IN, "output": probe.TOKENS_OUT}
     costs = [
-        prices.cost(item.model, settings.endpoint(item.role).base_url, tokens, settings.price)
-        for item in targets
+        prices.cost(target.model, settings.endpoint(target.role).base_url, tokens, settings.price)
+        for target in targets
     ]
-    known = sum(filter(None, costs))
-    cost = f"about {known:.4f} USD" if known else "free"
+    known_cost = sum(filter(None, costs))
+    cost = f"about {known_cost:.4f} USD" if known_cost else "free"
     if None in costs:
-        cost = f"{cost}, and what has no price" if known else "no price is known"
+        cost = f"{cost}, and what has no price" if known_cost else "no price is known"
     number = probe.CALLS * len(targets)
     models = "1 model" if len(targets) == 1 else f"{len(targets)} models"
     return (
@@ -79,21 +82,21 @@ def probe_models(settings: Settings, targets: Sequence[Target]) -> list[CheckedM
     """
     return [
         CheckedModel(
-            model=item.model,
-            roles=item.roles,
-            endpoint=_shown_endpoint(settings, item),
+            model=target.model,
+            roles=target.roles,
+            endpoint=_shown_endpoint(settings, target),
             support=support,
-            price=_price(settings, item),
+            price=_price(settings, target),
         )
-        for item, support in zip(targets, _support(settings, targets), strict=True)
+        for target, support in zip(targets, _probe_support(settings, targets), strict=True)
     ]
 
 
-def _support(settings: Settings, targets: Sequence[Target]) -> list[Support]:
+def _probe_support(settings: Settings, targets: Sequence[Target]) -> list[Support]:
     refuse_proxies(settings)
     servers = LocalServers()
     try:
-        servers.start(item.model for item in targets)
+        servers.start(target.model for target in targets)
         servers.wait_until_ready()
         return asyncio.run(_probe_all(settings, targets, servers))
     finally:
@@ -103,7 +106,7 @@ def _support(settings: Settings, targets: Sequence[Target]) -> list[Support]:
 async def _probe_all(settings: Settings, targets: Sequence[Target], servers: LocalServers) -> list[Support]:
     from equipoise.models.client import Client
 
-    reports = {(item.role, item.model): EndpointReport() for item in targets}
+    reports = {(target.role, target.model): EndpointReport() for target in targets}
     secrets = Secrets(settings.secrets)
 
     def endpoint(role: Role, model: str) -> Endpoint:
@@ -115,8 +118,8 @@ async def _probe_all(settings: Settings, targets: Sequence[Target], servers: Loc
 
     client = Client(
         endpoint,
-        max_retries=min(settings.max_retries, RETRIES),
-        timeout=min(settings.request_timeout, TIMEOUT),
+        max_retries=min(settings.max_retries, MAX_RETRIES),
+        timeout=min(settings.request_timeout, MAX_SECONDS),
         secrets=secrets,
         on_learned=learn,
         on_headers=lambda call, headers: reports[call.role, call.model].record_headers(
@@ -126,7 +129,7 @@ async def _probe_all(settings: Settings, targets: Sequence[Target], servers: Loc
     try:
         return list(
             await asyncio.gather(
-                *(_probe(client, item, settings, reports[item.role, item.model]) for item in targets)
+                *(_probe(client, target, settings, reports[target.role, target.model]) for target in targets)
             )
         )
     finally:
@@ -143,12 +146,12 @@ async def _probe(client: Client, target: Target, settings: Settings, report: End
             parameters=parameters,
             is_stretched=True,
         )
-        return await client.complete(call, _Unlimited())
+        return await client.complete(call, _UnlimitedSlot())
 
     return await probe.probe(send, settings.sampling(target.role), report)
 
 
-class _Unlimited(nullcontext[None]):
+class _UnlimitedSlot(nullcontext[None]):
     """An `AttemptSlot` without any limit: it is entered at once and ignores how attempts end."""
 
     def succeed(self, reply: Reply) -> None:
@@ -168,8 +171,8 @@ def _price(settings: Settings, target: Target) -> tuple[float, float] | None:
     Computed from 1000 tokens, as long calls may have a higher price.
     """
     base_url = settings.endpoint(target.role).base_url
-    read, written = (
+    input_cost, output_cost = (
         prices.cost(target.model, base_url, {**prices.NO_TOKENS, kind: 1000}, settings.price)
         for kind in ("input", "output")
     )
-    return None if read is None or written is None else (1000 * read, 1000 * written)
+    return None if input_cost is None or output_cost is None else (1000 * input_cost, 1000 * output_cost)

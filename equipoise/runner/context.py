@@ -30,13 +30,13 @@ EndpointOf = Callable[[Role, str], Endpoint]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """The route to a model in a role: indices of the model and its endpoint in the counters, queue and price.
+    """The route to a model in a role: its index and its endpoint's in the counters, its queue and its price.
 
     `cost` returns the cost of tokens in nano-dollars, `cost_in_batch` their cost in a batch.
     """
 
     model_index: int
-    endpoint: int
+    endpoint_index: int
     queue: EndpointQueue
     cost: Callable[[Usage], int]
     cost_in_batch: Callable[[Usage], int]
@@ -64,9 +64,9 @@ class CallContext:
     batches: Batches | None = None
     opened: float = field(default_factory=time.monotonic)
 
-    def limits(self) -> list[dict[str, int]]:
+    def concurrency_limits(self) -> list[dict[str, int]]:
         """The lowest, highest and last concurrency limit of each endpoint, and its count of refused calls."""
-        queues = {route.endpoint: route.queue for route in self.routes.values()}
+        queues = {route.endpoint_index: route.queue for route in self.routes.values()}
         return [
             {
                 "endpoint": endpoint,
@@ -90,8 +90,8 @@ def open_context(
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.
 
-    A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls may be sent
-    in batches only with `suspend`, which is called when the session stops waiting for batches.
+    A parameter that an endpoint rejects is recorded in every journal that `logs` returns. Calls are sent in
+    batches only with `suspend`, which is called when the session stops waiting for batches.
     """
     from equipoise.models.client import Client
 
@@ -109,6 +109,7 @@ def open_context(
             log.append("learned", role=call.role, model=call.model, **content)
 
     base_urls = _base_urls(settings, endpoint)
+    # An endpoint has the index of its first model.
     indices = {url: list(base_urls.values()).index(url) for url in base_urls.values()}
     routes = _routes(settings, base_urls, indices, limiter, counters)
     client = Client(
@@ -170,7 +171,7 @@ def _routes(
     return {
         (role, model): Route(
             model_index=number,
-            endpoint=indices[url],
+            endpoint_index=indices[url],
             queue=queues[url],
             cost=partial(_nano_dollars, model, url, settings.price),
             cost_in_batch=partial(_nano_dollars, model, url, settings.price_in_batches),
@@ -179,5 +180,6 @@ def _routes(
     }
 
 
-def _nano_dollars(model: str, url: str, own: Price | Discounted | None, usage: Usage) -> int:
-    return int((prices.cost(model, url, usage.to_json(), own) or 0.0) * NANO)
+def _nano_dollars(model: str, url: str, price: Price | Discounted | None, usage: Usage) -> int:
+    """The cost of tokens; 0 if it is unknown. `price` is the user's, None for the listed one."""
+    return int((prices.cost(model, url, usage.to_json(), price) or 0.0) * NANO)

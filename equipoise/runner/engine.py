@@ -83,7 +83,7 @@ class Engine:
         self._queue = RunQueue(
             self._run,
             # A phase of batches has the calls of all runs.
-            most=sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency,
+            limit=sys.maxsize if has_batches else RUNS_AHEAD * settings.concurrency,
             is_stopping=self._is_stopping,
             counters=counters if settings.until else None,
         )
@@ -256,7 +256,7 @@ class Engine:
             journal.check()
             # Results need no such line: without one, they only lack the limits of this session.
             with suppress(CannotKeep):
-                for limit in self._call_context.limits() if self._call_context else ():
+                for limit in self._call_context.concurrency_limits() if self._call_context else ():
                     journal.append("limit", event="end", **limit)
 
     def _run_loop(self) -> None:
@@ -375,7 +375,7 @@ class Engine:
     async def _cancel_all(self) -> None:
         """Cancel the runs in progress, and close the batches and the client."""
         self._refuse_waiting()
-        await self._queue.drop()
+        await self._queue.cancel()
         if self._call_context is not None:
             if self._batches is not None:
                 await self._batches.close()

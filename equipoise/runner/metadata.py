@@ -42,7 +42,7 @@ def identity(plan: Plan, name: str) -> dict[str, JSON]:
         **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
         **({"until": _until(plan, name, settings.until)} if settings.until else {}),
-        **({"rejudged": rejudge.source(settings.rejudge)} if settings.rejudge else {}),
+        **({"rejudged": rejudge.reference(settings.rejudge)} if settings.rejudge else {}),
         **({"asker": cues} if (cues := asker(loaded)) else {}),
     }
 

@@ -36,12 +36,12 @@ def check(plan: Plan, names: Sequence[str]) -> None:
 
 
 def _check(plan: Plan, names: Sequence[str]) -> None:
-    for item in ("output", "topics", "rubric", "rejudge", "until"):
-        if getattr(plan.settings, item) and len(names) > 1:
+    for option in ("output", "topics", "rubric", "rejudge", "until"):
+        if getattr(plan.settings, option) and len(names) > 1:
             raise UserError(
-                f"--{item}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
+                f"--{option}: applies to one suite, but there are {len(names)}; omit it, or name one suite"
             )
-    _find_releases(plan, names)
+    _load_releases(plan, names)
     shards.refuse_unfit(plan.settings)
     # An estimate starts no server.
     for model in filter(is_local, () if plan.settings.estimate else plan.settings.asked_models):
@@ -57,12 +57,13 @@ def _check(plan: Plan, names: Sequence[str]) -> None:
         if len(names) > 1:
             _refuse_other_defaults(plan, name)
         _refuse_unused(plan, name)
+        # Loads the cases: raises UserError for invalid data, or too few clusters for --shard.
         plan.runs(name)
         _refuse_unfit_questions(plan, name)
         _prepare_release(plan, name)
 
 
-def _find_releases(plan: Plan, names: Sequence[str]) -> None:
+def _load_releases(plan: Plan, names: Sequence[str]) -> None:
     """Set the plan's releases: each suite's baseline and rules. Raises UserError."""
     baseline = plan.settings.baseline
     if baseline is not None and len(names) > 1 and not baseline.is_dir():
@@ -81,7 +82,8 @@ def _find_releases(plan: Plan, names: Sequence[str]) -> None:
 
 def _refuse_unfit_questions(plan: Plan, name: str) -> None:
     """Raise UserError if two cases have the same question key, or a case lacks a field of its key."""
-    loaded, cases = plan.load(name), dict[str, str]()
+    loaded = plan.load(name)
+    case_ids: dict[str, str] = {}
     for case in loaded.cases:
         try:
             key = loaded.suite.question(case.to_json()).key
@@ -90,18 +92,20 @@ def _refuse_unfit_questions(plan: Plan, name: str) -> None:
                 f"suite {name!r}: its cases have no {error}, as {case.id!r}; "
                 "add it, or give the suite a question of its own (docs/adding-a-suite.md)"
             ) from None
-        if (other := cases.setdefault(key, case.id)) != case.id:
+        if (other := case_ids.setdefault(key, case.id)) != case.id:
             raise UserError(f"suite {name!r}: {other!r} and {case.id!r} are both the question {key!r}")
 
 
 def _refuse_unused(plan: Plan, name: str) -> None:
-    """Raise UserError for options that the suite does not have."""
-    loaded, suite = plan.load(name), suites.load(name)
-    suite_options = {option.name for option in loaded.suite.options}
+    """Raise UserError for options that the suite does not have, or whose value it would not use."""
+    loaded = plan.load(name)
+    names = {option.name for option in loaded.suite.options}
     for option in suites.options():
-        if option.name not in suite_options and plan.settings.option(option) != option.default:
-            who = name if loaded.suite is suite else f"--dataset {loaded.dataset} of {name}"
-            raise UserError(f"{option.flag}: {who} does not take it; leave it out")
+        if option.name not in names and plan.settings.option(option) != option.default:
+            # A dataset may have a suite of its own, with other options.
+            is_own = loaded.suite is not suites.load(name)
+            subject = f"--dataset {loaded.dataset} of {name}" if is_own else name
+            raise UserError(f"{option.flag}: {subject} does not take it; leave it out")
     if plan.settings.topics and plan.settings.option(DATASET) == ORIGINAL:
         raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
@@ -125,8 +129,8 @@ def _prepare_release(plan: Plan, name: str) -> None:
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
-    is_measured = plan.settings.until or suite_release.baseline
-    cells = of_session.expected_cells(loaded.suite, loaded.rubric, loaded.cases if is_measured else ())
+    needs_cells = plan.settings.until or suite_release.baseline
+    cells = of_session.expected_cells(loaded.suite, loaded.rubric, loaded.cases if needs_cells else ())
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
@@ -141,9 +145,9 @@ def _refuse_without_askers(plan: Plan, name: str) -> None:
     if not rules:
         return
     loaded, cues = plan.load(name), plan.cues(name)
-    settings = metadata.asker(loaded)
+    asker_settings = metadata.asker(loaded)
     cases = [case for case in loaded.cases if case.id in cues]
-    expected = askers.expected(loaded.suite, cases, settings) if settings else askers.NO_ASKERS
+    expected = askers.expected(loaded.suite, cases, asker_settings) if asker_settings else askers.NO_ASKERS
     for rule in rules:
         refusals.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
 
@@ -173,6 +177,7 @@ def refuse_batch_files(settings: Settings) -> None:
     """Raise UserError if the files of --batch-write or --batch-read cannot be used."""
     if not settings.batch and (settings.batch_write or settings.batch_read):
         raise UserError("--batch-write and --batch-read: are for calls in batches; add --batch")
+    # Reads the files, and raises UserError for invalid ones.
     Answers(settings.batch_read)
     if settings.batch_write and not settings.batch_write.parent.is_dir():
         raise UserError(f"--batch-write: {shown(settings.batch_write.parent)}: there is no such folder")
@@ -186,8 +191,8 @@ def refuse_other_batches(settings: Settings, history: History, files: Files) -> 
             f"{shown(files.results)}: batches wait at {waiting[0].line.endpoint}: fetch or cancel them "
             "first, without files of batches"
         )
-    by = {(intent.line.role, intent.line.credential): intent for intent in waiting}
-    for (role, _), intent in by.items():
+    by_credential = {(intent.line.role, intent.line.credential): intent for intent in waiting}
+    for (role, _), intent in by_credential.items():
         if not intents.is_by(intent, submissions.credential(settings, role)):
             calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
             raise UserError(

@@ -27,7 +27,7 @@ from equipoise.results.journal import Journal
 from equipoise.results.lines import CallLine
 
 _NONE = type(None)
-_REQUIRED: Mapping[str, tuple[type, ...]] = {
+_REQUIRED_TYPES: Mapping[str, tuple[type, ...]] = {
     "suite": (str,),
     "data_hash": (str,),
     "subject_model": (str,),
@@ -37,12 +37,12 @@ _REQUIRED: Mapping[str, tuple[type, ...]] = {
     "limit": (int, _NONE),
     "languages_asked": (list, _NONE),
 }
-"""The metadata that the earlier results must have, with the types of their values."""
+"""The metadata that the earlier results must have, by name, with the types of their values."""
 _SUBJECT_OPTIONS = ("runs", "limit", "language", "model", "asker", "asker_form", "asker_share")
 """The options that determine the subject's calls, in addition to those that begin with `subject_`."""
 
 
-def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
+def adopt_subject_settings(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
     """The settings, with those that determine the subject's calls taken from the earlier results.
 
     `command_line` holds the command line options by name. Raises UserError if one of them sets what is taken
@@ -52,13 +52,16 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
         return settings
     if settings.output and settings.output.resolve() == settings.rejudge.resolve():
         raise UserError("--output: names the results to judge again; name another file, or leave it out")
-    metadata = _metadata(settings.rejudge)
-    _refuse_other_corpus(settings, metadata)
-    fixed = [option for option in suites.options() if not option.is_about_judging and not option.is_local]
-    subject_options = [
+    metadata = _checked_metadata(settings.rejudge)
+    _refuse_other_files(settings, metadata)
+    session_options = [
         option for option in OPTIONS if option.name in _SUBJECT_OPTIONS or option.name.startswith("subject_")
     ]
-    for option in (*subject_options, *fixed):
+    # Not those for local files, which the metadata only describe: `_refuse_other_files` compares these.
+    suite_options = [
+        option for option in suites.options() if not option.is_about_judging and not option.is_local
+    ]
+    for option in (*session_options, *suite_options):
         if command_line.get(option.name) is not None:
             raise UserError(f"{option.flag}: --rejudge takes that from {settings.rejudge.name}; leave it out")
     return replace(
@@ -71,13 +74,13 @@ def adopt(settings: Settings, command_line: Mapping[str, Any]) -> Settings:
         asker=_mirror(metadata.get("asker")),
         suite_options={
             **settings.suite_options,
-            **{option.name: metadata[option.name] for option in fixed if option.name in metadata},
+            **{option.name: metadata[option.name] for option in suite_options if option.name in metadata},
         },
-        output=settings.output or _beside(settings.rejudge, metadata["suite"]),
+        output=settings.output or _default_output(settings.rejudge, metadata["suite"]),
     )
 
 
-def _refuse_other_corpus(settings: Settings, metadata: Mapping[str, JSON]) -> None:
+def _refuse_other_files(settings: Settings, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError if a file that is part of the prompts differs: no earlier call would match."""
     for option in suites.options():
         if not option.is_local or not option.shown:
@@ -92,14 +95,14 @@ def _mirror(asker: JSON) -> Mirror | None:
     return Mirror(forms=tuple(asker["forms"]), share=asker["share"]) if asker else None
 
 
-def _beside(path: Path, suite: str) -> Path:
+def _default_output(path: Path, suite: str) -> Path:
     """The default path of the new results: next to the earlier ones, which are not overwritten."""
     stem = path.name.removesuffix(".json").removesuffix(f".{suite}")
     return path.with_name(f"{stem}.rejudged.{suite}.json")
 
 
 @cache
-def _read(path: Path) -> tuple[dict[str, JSON], str]:
+def _read_metadata(path: Path) -> tuple[dict[str, JSON], str]:
     """The metadata of results, and the SHA-256 of the file. `runs` is the number of rounds that were run."""
     try:
         content = read_bytes(path)
@@ -113,20 +116,20 @@ def _read(path: Path) -> tuple[dict[str, JSON], str]:
     return metadata, hashlib.sha256(content).hexdigest()
 
 
-def _metadata(path: Path) -> dict[str, JSON]:
+def _checked_metadata(path: Path) -> dict[str, JSON]:
     """The metadata of results. Raises UserError if a required part is missing."""
-    metadata, _ = _read(path)
-    for name, kind in _REQUIRED.items():
-        if name not in metadata or not isinstance(metadata[name], kind):
+    metadata, _ = _read_metadata(path)
+    for name, types in _REQUIRED_TYPES.items():
+        if name not in metadata or not isinstance(metadata[name], types):
             raise UserError(f"--rejudge: {shown(path)}: its {name} is missing or invalid")
     if unknown := metadata["subject_sampling"].keys() - {item.name for item in fields(Sampling)}:
         raise UserError(f"--rejudge: {shown(path)}: has an unknown parameter {min(unknown)!r}")
     return metadata
 
 
-def source(path: Path) -> dict[str, JSON]:
-    """What the new results record about the earlier ones."""
-    metadata, digest = _read(path)
+def reference(path: Path) -> dict[str, JSON]:
+    """The metadata of new results that identifies the earlier ones."""
+    metadata, digest = _read_metadata(path)
     names = ("started", "evaluator_models", "rubric_version", "rubric_hash")
     return {"results": path.name, "sha256": digest, **{name: metadata.get(name) for name in names}}
 
@@ -136,26 +139,22 @@ def check(path: Path, suite: str, data_hash: str, cues_hash: str | None = None) 
 
     `data_hash` and `cues_hash` are those of this session; `cues_hash` is None without --asker.
     """
-    metadata, where = _metadata(path), shown(path)
+    metadata, results = _checked_metadata(path), shown(path)
     if metadata["suite"] != suite:
-        raise UserError(f"--rejudge: {where}: belongs to the suite {metadata['suite']}, not {suite}")
+        raise UserError(f"--rejudge: {results}: belongs to the suite {metadata['suite']}, not {suite}")
     if metadata["data_hash"] != data_hash:
         raise UserError(
-            f"--rejudge: {where}: the questions have changed since; use --topics to name the old ones"
+            f"--rejudge: {results}: the questions have changed since; use --topics to name the old ones"
         )
     if metadata.get("asker") and metadata["asker"]["cues_hash"] != cues_hash:
-        raise UserError(f"--rejudge: {where}: the sentences about who asks have changed since")
-    earlier = _journal(path)
-    if not earlier.is_file():
+        raise UserError(f"--rejudge: {results}: the sentences about who asks have changed since")
+    journal_path = store.journal_of(path)
+    if not journal_path.is_file():
         raise UserError(
-            f"--rejudge: {where}: its journal {earlier.name}, which has the replies, is not next to it"
+            f"--rejudge: {results}: its journal {journal_path.name}, which has the replies, is not next to it"
         )
-    if (other := journal.other_format(earlier)) is not None:
-        raise UserError(f"--rejudge: {shown(earlier)}: has format {other}, not {journal.FORMAT}")
-
-
-def _journal(path: Path) -> Path:
-    return store.journal_of(path)
+    if (other := journal.other_format(journal_path)) is not None:
+        raise UserError(f"--rejudge: {shown(journal_path)}: has format {other}, not {journal.FORMAT}")
 
 
 def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
@@ -165,7 +164,7 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
     copies the rest.
     """
     try:
-        _copy_replies(_journal(path), target, set(runs))
+        _copy_replies(store.journal_of(path), target, set(runs))
         target.refresh()
     except (OSError, CannotKeep) as error:
         why = error.strerror if isinstance(error, OSError) else error
@@ -175,10 +174,10 @@ def copy_replies(path: Path, target: History, runs: Collection[str]) -> None:
         ) from None
 
 
-def _copy_replies(earlier: Path, target: History, wanted: Collection[str]) -> None:
+def _copy_replies(source: Path, target: History, runs: Collection[str]) -> None:
     with closing(Journal(target.path, target.session)) as log:
-        for _, data, line in journal.read(earlier):
-            if not isinstance(line, CallLine) or line.role != "subject" or line.run not in wanted:
+        for _, data, line in journal.read(source):
+            if not isinstance(line, CallLine) or line.role != "subject":
                 continue
-            if line.id not in target.calls:
+            if line.run in runs and line.id not in target.calls:
                 log.append_entry(journal.content(data))

@@ -22,8 +22,8 @@ ROUND_SECONDS = 0.05
 """Interval in seconds at which the queue checks whether the next round of runs is open."""
 RunId = tuple[str, str]
 """A suite, or the name of a journal, and the id of a run in it."""
-FIRST = -1
-"""The position that a run gets when a test waits for it: its calls go before those of all other runs."""
+FIRST_POSITION = -1
+"""The position of a run that a test waits for: its calls go before those of all other runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +41,21 @@ class PendingRun:
 
 
 class RunQueue:
-    """Has at most `most` runs in progress. `perform` does one, `is_stopping` says whether the session stops.
+    """Has at most `limit` runs in progress. `perform` does one, `is_stopping` says whether the session stops.
 
-    `counters` say which rounds are open; None means all.
+    `counters` say which round is open; without them all rounds are.
     """
 
     def __init__(
         self,
         perform: Callable[[PendingRun], Awaitable[Any]],
         *,
-        most: int,
+        limit: int,
         is_stopping: Callable[[], bool],
         counters: Counters | None = None,
     ) -> None:
         self._perform = perform
-        self._most = most
+        self._limit = limit
         self._is_stopping = is_stopping
         self._counters = counters
         self._waiting: OrderedDict[RunId, PendingRun] = OrderedDict()
@@ -89,18 +89,18 @@ class RunQueue:
         pending = self._waiting.get(key)
         if pending is not None and self._may_begin(pending):
             del self._waiting[key]
-            self._begin(replace(pending, position=FIRST))
+            self._begin(replace(pending, position=FIRST_POSITION))
 
     def suspend(self) -> None:
         """Skip the runs that have not begun, and those added later: the session does not wait for batches."""
         self._is_suspended = True
-        self._refuse(BatchWaiting, WAITING)
+        self._fail_waiting(BatchWaiting, WAITING)
 
     def stop(self) -> None:
         """Refuse the runs that have not begun, because the session ends."""
-        self._refuse(SessionStopped, "the session ended before this run was begun")
+        self._fail_waiting(SessionStopped, "the session ended before this run was begun")
 
-    async def drop(self) -> None:
+    async def cancel(self) -> None:
         """Cancel the runs in progress."""
         for task in set(self._tasks):
             task.cancel()
@@ -117,7 +117,7 @@ class RunQueue:
 
     def _begin_more(self) -> None:
         """Begin runs until the limit is reached; called again whenever one ends."""
-        while self._waiting and len(self._tasks) < self._most:
+        while self._waiting and len(self._tasks) < self._limit:
             if not self._may_begin(next(iter(self._waiting.values()))):
                 break
             self._begin(self._waiting.popitem(last=False)[1])
@@ -147,9 +147,9 @@ class RunQueue:
         if self._waiting:
             asyncio.get_running_loop().call_soon(self._begin_more)
 
-    def _refuse(self, kind: type[Exception], why: str) -> None:
+    def _fail_waiting(self, exception: type[Exception], message: str) -> None:
         for pending in self._take_waiting():
-            self.future(pending.key).set_exception(kind(why))
+            self.future(pending.key).set_exception(exception(message))
 
     def _take_waiting(self) -> list[PendingRun]:
         """Remove and return the runs that have not begun."""

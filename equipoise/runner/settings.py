@@ -28,4 +28,4 @@ def settings_of(
         return settings
     from equipoise.runner import rejudge
 
-    return rejudge.adopt(settings, texts)
+    return rejudge.adopt_subject_settings(settings, texts)

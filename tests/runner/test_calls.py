@@ -219,7 +219,7 @@ class World:
         self._routes = {
             key: Route(
                 model_index=number,
-                endpoint=number,
+                endpoint_index=number,
                 queue=self.limiter.queue(self.limits[number]),
                 cost=lambda usage: usage.input + PRICE * usage.output,
                 cost_in_batch=lambda usage: (usage.input + PRICE * usage.output) // 2,
@@ -592,7 +592,7 @@ def test_the_limits_of_every_endpoint_are_told_at_the_end(world: World) -> None:
     """At least, at most and at last so many calls at once, and how many were refused."""
     slot = world.slot()
     run(visit(slot, lambda: slot.fail(BUSY)))
-    assert world.context().limits() == [
+    assert world.context().concurrency_limits() == [
         {"endpoint": 0, "lowest": 1, "highest": 2, "last": 1, "refused": 1},
         {"endpoint": 1, "lowest": 1, "highest": 1, "last": 1, "refused": 0},
     ]

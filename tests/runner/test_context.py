@@ -53,7 +53,7 @@ def test_models_of_one_endpoint_share_its_queue(counters: Counters) -> None:
     routes = context(counters, {"e2": OTHER, "e3": OTHER}).routes
     queues = {model: routes[role, model].queue for role, model in routes}
     assert queues["m"] is queues["e1"] is not queues["e2"] is queues["e3"]
-    found = {(role, model): (route.model_index, route.endpoint) for (role, model), route in routes.items()}
+    found = {(role, model): (route.model_index, route.endpoint_index) for (role, model), route in routes.items()}
     assert found == {
         ("subject", "m"): (0, 0),
         ("evaluator", "e1"): (1, 0),
@@ -73,7 +73,7 @@ def test_a_subject_that_judges_itself_has_two_routes(counters: Counters) -> None
 def test_a_pause_of_one_endpoint_is_not_that_of_another(counters: Counters) -> None:
     """The queue of an endpoint looks at its own place on the counters."""
     routes = context(counters, {"e2": OTHER}).routes
-    counters.pause(routes["evaluator", "e2"].endpoint, 1000.0)
+    counters.pause(routes["evaluator", "e2"].endpoint_index, 1000.0)
     assert routes["evaluator", "e2"].queue.paused_until() == 1000.0
     assert routes["subject", "m"].queue.paused_until() == 0.0
 

@@ -57,7 +57,7 @@ def path(tmp_path: Path) -> Path:
 def adopted(path: Path | None, **given: Any) -> Settings:
     """The settings of a command line that judges these results anew."""
     texts = given if path is None else {"rejudge": str(path), **given}
-    return rejudge.adopt(resolved(texts, {}, {}), texts)
+    return rejudge.adopt_subject_settings(resolved(texts, {}, {}), texts)
 
 
 def complaint(path: Path, *, suite: str = "attribution", data_hash: str = "d0") -> str:
@@ -99,7 +99,7 @@ def test_the_environment_does_not_change_what_is_taken_over(path: Path) -> None:
     """Only the command line says what a user wants of this session; defaults of a machine give way."""
     given = {"rejudge": str(path)}
     found = resolved(given, {"EQUIPOISE_MODEL": "other", "EQUIPOISE_RUNS": "9"}, {"subject_top_p": "0.5"})
-    settled = rejudge.adopt(found, given)
+    settled = rejudge.adopt_subject_settings(found, given)
     assert (settled.model, settled.runs, settled.subject.top_p) == ("org/m-1", 3, None)
 
 
@@ -195,7 +195,7 @@ def test_what_cannot_be_judged_again_is_named(
 
 def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
     """And with when it was begun, who judged, and by which rubric."""
-    assert rejudge.source(path) == {
+    assert rejudge.reference(path) == {
         "results": "m.attribution.json",
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "started": "2026-01-02T03:04:05+00:00",
@@ -207,7 +207,7 @@ def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
 
 def test_a_source_may_leave_out_what_is_only_told(tmp_path: Path) -> None:
     """Unknown is null."""
-    found = rejudge.source(save(tmp_path / "m.json", rubric_version=..., started=...))
+    found = rejudge.reference(save(tmp_path / "m.json", rubric_version=..., started=...))
     assert (found["rubric_version"], found["started"], found["rubric_hash"]) == (None, None, "r0")
 
 
