@@ -57,7 +57,7 @@ def run_audit(
     jobs = [Job(name=run.id, do=partial(_judge_anchor, run)) for run in plan.runs()]
     with open_jobs(settings, journal, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
-        totals, answering = session.totals, session.seen
+        totals, answering = session.totals, session.reported_models
     outcomes = [
         _outcome(plan, name, settings, results, answering, folder, is_new=totals.made > 0)
         for name in settings.evaluator_models

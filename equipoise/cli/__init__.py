@@ -16,7 +16,7 @@ from equipoise.core import env_file
 from equipoise.core.errors import SessionStopped, UserError, printable
 from equipoise.core.files import require_posix, shown
 from equipoise.runner import exit_status
-from equipoise.runner.signals import interruptible, stopped
+from equipoise.runner.signals import interruptible, stop_message
 
 _MODULES: Mapping[str, str] = {
     "fetch": "fetch",
@@ -81,7 +81,7 @@ class _Commands(click.Group):
             ctx.exit(2)
         except KeyboardInterrupt:
             # Only outside of calls: an interrupted session of calls raises SessionStopped.
-            print_notice(f"ERROR: {stopped('interrupted')}")
+            print_notice(f"ERROR: {stop_message('interrupted')}")
             ctx.exit(2)
 
 

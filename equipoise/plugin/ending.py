@@ -110,9 +110,9 @@ def _await_extra_jobs(session: pytest.Session, bench_session: Session) -> None:
     if bench_session.counters.is_stopped:
         return
     if reason := bench_session.await_extra():
-        from equipoise.runner.signals import stopped
+        from equipoise.runner.signals import stop_message
 
-        _mark_interrupted(session, f"\n{stopped(reason)}")
+        _mark_interrupted(session, f"\n{stop_message(reason)}")
 
 
 def _mark_interrupted(session: pytest.Session, reason: str) -> None:

@@ -246,9 +246,9 @@ class Display:
         counters.stop("interrupted")
         self.progress.close_line()
         if count := counters.totals().in_flight:
-            from equipoise.runner.signals import in_flight
+            from equipoise.runner.signals import in_flight_message
 
-            self._say(in_flight(count))
+            self._say(in_flight_message(count))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the table of scores, the cost, missing runs, and the path of the results."""

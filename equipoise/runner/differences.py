@@ -8,39 +8,40 @@ from equipoise.core.types import JSON
 
 Digests = Mapping[str, str]
 """The digests of the files of a session's questions, by name; empty if unknown."""
-_OPTIONS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--rejudge"}
-"""The settings whose option has another name."""
+_FLAGS = {"subject_model": "--model", "evaluator_models": "--evaluator-model", "rejudged": "--rejudge"}
+"""The options of settings that have another name."""
 _QUESTIONS, _ABOUT, _RUBRIC = "--topics: the questions", "--topics: about.toml", "--rubric: its text"
-_CONTENT = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}
-"""For each setting that is a hash of some content, the words that name this content."""
-_FOLLOWS: Mapping[str, Sequence[str]] = {
+_CONTENTS = {"data_hash": _QUESTIONS, "about": _ABOUT, "rubric_hash": _RUBRIC}
+"""The names of contents of files, which messages do not show, by setting. They are used like options."""
+_CAUSES: Mapping[str, Sequence[str]] = {
     _QUESTIONS: ["--dataset"],
     _ABOUT: ["--dataset", _QUESTIONS],
     _RUBRIC: ["--rubric"],
     "--gate": ["--until"],
     "--baseline": ["--until"],
 }
-"""Changes that are not mentioned if one of these other options has changed too, as that explains them."""
+"""Options whose change explains that of another; the other one is not mentioned then."""
 _MOST_FILES = 3
-_LONGEST, _AROUND = 60, 20
-"""Texts up to _LONGEST characters are shown whole; of longer ones, _AROUND on each side of the difference."""
+"""The largest number of changed files that are named."""
+_MOST_CHARACTERS, _CONTEXT_CHARACTERS = 60, 20
+"""Texts up to the first length are shown whole; of longer ones, the second on each side of the difference."""
 
 
 def differences(
     before: Mapping[str, JSON], now: Mapping[str, JSON], files: tuple[Digests, Digests] = ({}, {})
 ) -> list[str]:
-    """A text for each option in which a session's settings `now` differ from those `before`.
+    """A text for each option that differs between an earlier session (`before`) and this one (`now`).
 
     Settings that only the earlier session has are ignored. `files` are the digests of both sessions' files.
     """
     older, newer = (_by_option({name: side.get(name) for name in now}) for side in (before, now))
     changed = [option for option in {**older, **newer} if older.get(option) != newer.get(option)]
     return [
-        _questions(*files)
+        _question_difference(*files)
         if option == _QUESTIONS
         else _difference(option, older.get(option), newer.get(option))
         for option in changed
-        if not set(_FOLLOWS.get(option, ())) & set(changed)
+        if not set(_CAUSES.get(option, ())) & set(changed)
     ]
 
 
@@ -53,8 +54,8 @@ def _by_option(settings: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _options(name: str, value: JSON) -> Iterator[tuple[str, JSON]]:
     """The options, with their values, that one of the settings was made from."""
-    role, _, rest = name.partition("_")
-    if rest == "sampling":
+    role, _, role_setting = name.partition("_")
+    if role_setting == "sampling":
         yield from ((f"--{role}-{_hyphenated(key)}", number) for key, number in (value or {}).items())
     elif name == "endpoints":
         yield from _endpoints(value or {})
@@ -63,7 +64,7 @@ def _options(name: str, value: JSON) -> Iterator[tuple[str, JSON]]:
     elif name == "rubric_version":
         yield "--rubric", None if value is None else f"version {value}"
     else:
-        yield _OPTIONS.get(name) or _CONTENT.get(name) or f"--{_hyphenated(name)}", value
+        yield _FLAGS.get(name) or _CONTENTS.get(name) or f"--{_hyphenated(name)}", value
 
 
 def _hyphenated(name: str) -> str:
@@ -78,7 +79,7 @@ def _endpoints(urls: Mapping[str, JSON]) -> Iterator[tuple[str, JSON]]:
 
 
 def _until(text: str) -> Iterator[tuple[str, JSON]]:
-    """The options in the text of `metadata.identity` for --until: "gate: RULE RULE against FILE (DIGEST)"."""
+    """The options in the recorded text of --until: "gate: RULE RULE against FILE (DIGEST)"."""
     until, _, gate = text.partition(": ")
     rules, _, baseline = gate.rpartition(" against ")
     yield "--until", until or None
@@ -90,18 +91,18 @@ def _until(text: str) -> Iterator[tuple[str, JSON]]:
 
 
 def _difference(option: str, before: JSON, now: JSON) -> str:
-    if option in _CONTENT.values():
+    if option in _CONTENTS.values():
         return f"{option} has changed"
     if isinstance(before or now, list | tuple):
-        return _of_lists(option, before or (), now or ())
+        return _list_difference(option, before or (), now or ())
     if isinstance(before or now, dict):
-        return _of_files(option, before or {}, now or {})
-    if isinstance(before, str) and isinstance(now, str) and max(len(before), len(now)) > _LONGEST:
-        before, now = _around(before, now)
-    return f"{option} was {_shown(before)}, now {_shown(now)}"
+        return _file_difference(option, before or {}, now or {})
+    if isinstance(before, str) and isinstance(now, str) and max(len(before), len(now)) > _MOST_CHARACTERS:
+        before, now = _excerpts(before, now)
+    return f"{option} was {_as_text(before)}, now {_as_text(now)}"
 
 
-def _of_lists(option: str, before: Sequence[JSON], now: Sequence[JSON]) -> str:
+def _list_difference(option: str, before: Sequence[JSON], now: Sequence[JSON]) -> str:
     removed = " ".join(str(item) for item in before if item not in now)
     added = " ".join(str(item) for item in now if item not in before)
     if removed and added:
@@ -112,13 +113,13 @@ def _of_lists(option: str, before: Sequence[JSON], now: Sequence[JSON]) -> str:
     return f"{option} {removed} is missing" if removed else f"{option} {added} is new"
 
 
-def _of_files(option: str, before: Mapping[str, JSON], now: Mapping[str, JSON]) -> str:
-    """The difference of two files, each recorded as a name and a digest."""
-    older, newer = (side.get("name", side.get("results")) for side in (before, now))
+def _file_difference(option: str, before: Mapping[str, JSON], now: Mapping[str, JSON]) -> str:
+    """The difference of two files, each recorded as a name and a digest; empty for no file."""
+    older, newer = (file.get("name", file.get("results")) for file in (before, now))
     return f"{option}: {newer} has changed" if older == newer else _difference(option, older, newer)
 
 
-def _around(before: str, now: str) -> tuple[str, str]:
+def _excerpts(before: str, now: str) -> tuple[str, str]:
     """Excerpts of both texts around their first difference."""
     pairs = enumerate(zip(before, now, strict=False))
     index = next((index for index, (one, other) in pairs if one != other), min(len(before), len(now)))
@@ -126,20 +127,20 @@ def _around(before: str, now: str) -> tuple[str, str]:
 
 
 def _excerpt(text: str, index: int) -> str:
-    start, end = max(0, index - _AROUND), index + _AROUND
+    start, end = max(0, index - _CONTEXT_CHARACTERS), index + _CONTEXT_CHARACTERS
     return f"{'...' if start else ''}{text[start:end]}{'...' if end < len(text) else ''}"
 
 
-def _shown(value: JSON) -> str:
+def _as_text(value: JSON) -> str:
     if value is None:
         return "not set"
     if isinstance(value, bool):
         return "on" if value else "off"
     text = f"{value}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}..."
 
 
-def _questions(before: Digests, now: Digests) -> str:
+def _question_difference(before: Digests, now: Digests) -> str:
     """The difference of the questions: the files that changed, if these are known."""
     changed = [name for name in now if before.get(name) != now[name]]
     removed = [name for name in before if name not in now]

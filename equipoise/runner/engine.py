@@ -31,7 +31,7 @@ from equipoise.runner.batches import Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
-from equipoise.runner.extra_jobs import ExtraJob, scattered
+from equipoise.runner.extra_jobs import ExtraJob, scatter
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.run_queue import PendingRun, RunId, RunQueue
 from equipoise.runner.signals import Interruptions
@@ -125,7 +125,7 @@ class Engine:
             self._thread.start()
 
     def start(self, runs: Iterable[Run], extra: Sequence[ExtraJob] = ()) -> None:
-        """Start these runs, in this order, with the extra jobs scattered among those of their suite.
+        """Start these runs, in this order, with the extra jobs scatter among those of their suite.
 
         Runs and jobs that have ended according to the journal are left out.
         """
@@ -137,11 +137,11 @@ class Engine:
         self._enqueue([self._pending_run(item, position) for position, item in enumerate(ordered)])
 
     def _scatter_extra(self, items: Sequence[Run | ExtraJob]) -> Iterator[Run | ExtraJob]:
-        """The runs, suite by suite, with the extra jobs of each suite scattered among its runs."""
+        """The runs, suite by suite, with the extra jobs of each suite scatter among its runs."""
         for suite in dict.fromkeys(item.suite for item in items):
             runs = [item for item in items if item.suite == suite and isinstance(item, Run)]
             extra = [item for item in items if item.suite == suite and not isinstance(item, Run)]
-            yield from scattered(runs, extra, self._history(suite).nonce)
+            yield from scatter(runs, extra, self._history(suite).nonce)
 
     def _pending_run(self, item: Run | ExtraJob, position: int) -> PendingRun:
         return PendingRun(
@@ -330,7 +330,7 @@ class Engine:
             loaded,
             run,
             calls,
-            judged=lambda name, verdicts: self._trial.note(name, verdicts, history.records),
+            on_judged=lambda name, verdicts: self._trial.note(name, verdicts, history.records),
         )
         return self._journals[history].append_record(record, ids)
 
@@ -355,7 +355,7 @@ class Engine:
         """Wait for calls in flight, within the patience of `interruptions`."""
         self._loop.call_soon_threadsafe(self._refuse_waiting)
         began, longest_call = time.monotonic(), self.settings.request_timeout
-        while self._is_busy and time.monotonic() - began < interruptions.patience(longest_call):
+        while self._is_busy and time.monotonic() - began < interruptions.longest_wait(longest_call):
             if interruptions.drops_calls:
                 break
             time.sleep(DRAIN_SECONDS)

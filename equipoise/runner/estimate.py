@@ -415,14 +415,14 @@ def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstim
 def _notes_on_other_settings(plan: Plan, name: str, past: History) -> list[str]:
     """A note if the endpoint of earlier runs differs. Raises UserError if other settings differ."""
     # First with the earlier endpoint, so that only a difference in other settings is an error.
-    identity, loaded = metadata.identity(plan, name), plan.load(name)
+    settings, loaded = metadata.resume_settings(plan, name), plan.load(name)
     if not past.sessions or "endpoints" not in past.settings:
-        resume.refuse(past, identity, loaded.files, loaded.data_files)
+        resume.refuse(past, settings, loaded.files, loaded.data_files)
         return []
-    same = {**identity, "endpoints": past.settings["endpoints"]}
+    same = {**settings, "endpoints": past.settings["endpoints"]}
     resume.refuse(past, same, loaded.files, loaded.data_files)
     try:
-        resume.refuse(past, identity, loaded.files, loaded.data_files)
+        resume.refuse(past, settings, loaded.files, loaded.data_files)
     except UserError as error:
         return [str(error)]
     return []

@@ -24,12 +24,12 @@ async def run_case(
     loaded: LoadedSuite,
     run: Run,
     calls: RunCalls,
-    judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
+    on_judged: Callable[[str, Sequence[Verdict | Choice]], None] = lambda evaluator, verdicts: None,
 ) -> tuple[Record, list[str]]:
     """Evaluate a run. Returns its record and the ids of its calls.
 
     A model's failure is part of the record, not an exception. Raises SessionStopped, or the exception of a
-    bug. `judged` is called with each evaluator and its verdicts or choices.
+    bug. `on_judged` is called with the name of each evaluator that was asked, and its verdicts or choices.
     """
     settings = loaded.settings
     subject, evaluators = models(calls, settings, run.asker)
@@ -42,10 +42,10 @@ async def run_case(
     except TimeoutError:
         if not calls.deadline.is_over:
             raise
-        why = f"the run took longer than --case-timeout {settings.case_timeout:g}"
-        score = Score(outcome="error", value=None, error=why)
+        message = f"the run took longer than --case-timeout {settings.case_timeout:g}"
+        score = Score(outcome="error", value=None, error=message)
     for evaluator, verdicts in panel.answers.items():
-        judged(evaluator, verdicts)
+        on_judged(evaluator, verdicts)
     exchanges = sort_by_model(calls.exchanges, settings.evaluator_models)
     return _record(run, score, exchanges, calls.queued), [exchange.id for exchange in exchanges]
 
@@ -53,9 +53,11 @@ async def run_case(
 async def do_job(do: Callable[[JobModels], Awaitable[T]], calls: RunCalls, settings: Settings) -> T:
     """Do a job with these calls, within their time limit, and return its result. Raises CallFailed."""
     model, evaluators = models(calls, settings)
+    # Codes of evaluators begin with their names, so no code of the job is one of these.
+    code = partial(calls.code, "")
     try:
         async with calls.deadline:
-            return await do(JobModels(model=model, evaluators=evaluators, code=partial(calls.code, "")))
+            return await do(JobModels(model=model, evaluators=evaluators, code=code))
     except TimeoutError:
         if not calls.deadline.is_over:
             raise
@@ -100,10 +102,10 @@ def _record(run: Run, score: Score, exchanges: list[Exchange], queued: float) ->
 
 def _names_asker(cue: Cue, exchanges: list[Exchange]) -> bool:
     """Whether any reply of the subject mentions the asker."""
-    of_subject = [exchange for exchange in exchanges if exchange.call.role == "subject"]
     return any(
         askers.names_asker(cue, _without_cue(cue, exchange.call.messages), exchange.reply.text)
-        for exchange in of_subject
+        for exchange in exchanges
+        if exchange.call.role == "subject"
     )
 
 

@@ -24,15 +24,15 @@ class ExtraJob(Protocol):
 
     @property
     def suite(self) -> str:
-        """The name of the suite in whose journal it is recorded."""
+        """The name of the suite in whose journal the job is recorded."""
 
     @property
     def id(self) -> str:
-        """Its id in the journal, which differs from the ids of runs. No model sees it."""
+        """The job's id in the journal, which differs from the ids of runs. No model sees it."""
 
     @property
     def line(self) -> str:
-        """The kind of its line in the journal."""
+        """The kind of the job's line in the journal."""
 
     async def do(self, models: JobModels) -> Mapping[str, JSON]:
         """Do the job, and return the content of its line. Raises CallFailed.
@@ -60,9 +60,9 @@ class ExtraJobs(Protocol):
         """Store the findings of the jobs in this journal; called after the results are written."""
 
 
-def scattered(runs: Sequence[R], jobs: Sequence[V], seed: str) -> list[R | V]:
-    """The runs in their order, with the jobs at random positions among them."""
+def scatter(runs: Sequence[R], jobs: Sequence[V], seed: str) -> list[R | V]:
+    """The runs in their order, with the jobs in random order at random positions among them."""
     generator = random.Random(seed)  # noqa: S311 - an order, no secret
-    keyed: list[tuple[float, R | V]] = [(position, run) for position, run in enumerate(runs)]
-    keyed += [(generator.random() * len(runs), job) for job in generator.sample(jobs, len(jobs))]
-    return [item for _, item in sorted(keyed, key=lambda entry: entry[0])]
+    positioned: list[tuple[float, R | V]] = [(position, run) for position, run in enumerate(runs)]
+    positioned += [(generator.random() * len(runs), job) for job in generator.sample(jobs, len(jobs))]
+    return [item for _, item in sorted(positioned, key=lambda entry: entry[0])]

@@ -22,8 +22,10 @@ from types import FrameType
 
 import psutil
 
-GRACE = 10.0
+GRACE_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
+_PIPE = 0
+"""The file descriptor of standard input."""
 _SET_CHILD_SUBREAPER = 36
 """An option of prctl(2): orphaned descendants become children of this process, so it can end them."""
 
@@ -34,41 +36,42 @@ def main(command: Sequence[str]) -> int:
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - the user's own command
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
+    def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, pass_on)
+        signal.signal(number, forward)
     try:
-        _await(child)
+        _await_end(child)
     finally:
         end_all(psutil.Process().children(recursive=True))
     status = child.wait()
     return 128 - status if status < 0 else status
 
 
-def _await(child: subprocess.Popen[bytes]) -> None:
+def _await_end(child: subprocess.Popen[bytes]) -> None:
     """Wait until the child has ended, or the pipe is closed."""
     child_fd = os.pidfd_open(child.pid) if hasattr(os, "pidfd_open") else None
-    watched = [0] if child_fd is None else [0, child_fd]
+    watched = [_PIPE] if child_fd is None else [_PIPE, child_fd]
     while child.poll() is None:
         # Where there is no pidfd (only Linux has it), poll the child twice a second.
         ready, _, _ = select.select(watched, [], [], 0.5 if child_fd is None else None)
-        if 0 in ready and not os.read(0, 1024):
+        # At its end, a pipe is ready and has nothing to read.
+        if _PIPE in ready and not os.read(_PIPE, 1024):
             return
 
 
 def end_all(processes: Sequence[psutil.Process]) -> None:
-    """Send SIGTERM to these processes, and SIGKILL after GRACE seconds to those that still run."""
+    """Send SIGTERM to these processes, and SIGKILL after GRACE_SECONDS seconds to those that still run."""
     for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
-    _, left = psutil.wait_procs(processes, timeout=GRACE)
+    _, running = psutil.wait_procs(processes, timeout=GRACE_SECONDS)
     # Including children that they have started meanwhile.
-    for process in {*left, *psutil.Process().children(recursive=True)}:
+    for process in {*running, *psutil.Process().children(recursive=True)}:
         with suppress(psutil.NoSuchProcess):
             process.kill()
-    psutil.wait_procs(left, timeout=GRACE)
+    psutil.wait_procs(running, timeout=GRACE_SECONDS)
 
 
 if __name__ == "__main__":

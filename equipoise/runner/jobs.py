@@ -30,10 +30,11 @@ from equipoise.results.store import Files
 from equipoise.results.totals import ReportedModel
 from equipoise.runner import evaluate, resume
 from equipoise.runner.engine import Engine
-from equipoise.runner.signals import Interruptions, in_flight, listen, stopped
+from equipoise.runner.signals import Interruptions, in_flight_message, listen, stop_message
 
 T = TypeVar("T")
 _ROLES: Mapping[str, Role] = {"subject": "subject", "evaluator": "evaluator"}
+"""The roles by their names in the journal, which are plain strings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +78,7 @@ class JobSession:
         return None if None in costs else sum(filter(None, costs))
 
     @property
-    def seen(self) -> list[ReportedModel]:
+    def reported_models(self) -> list[ReportedModel]:
         """The models that answered calls in this journal, as responses name them."""
         return list(self._history.totals.reported)
 
@@ -100,13 +101,14 @@ class JobSession:
         except KeyboardInterrupt:
             self._counters.stop("interrupted")
             if count := self.totals.in_flight:
-                self._tell(in_flight(count))
-            raise SessionStopped(stopped("interrupted")) from None
+                self._tell(in_flight_message(count))
+            raise SessionStopped(stop_message("interrupted")) from None
+        # Without results if the session was stopped: a failure among them may be due to that.
         with suppress(SessionStopped):
             results = _results(futures)
             if not self._counters.is_stopped:
                 return results
-        raise SessionStopped(stopped(self._counters.stop_reason))
+        raise SessionStopped(stop_message(self._counters.stop_reason))
 
     def _start(self) -> Engine:
         if self._engine is None:
@@ -123,6 +125,7 @@ class JobSession:
     def close(self) -> None:
         """Wait for calls in flight, then stop the engine and the built-in servers."""
         with ExitStack() as steps:
+            # The last callback runs first.
             steps.callback(self._servers.stop)
             if self._engine is not None:
                 steps.callback(self._engine.close, self._interruptions)

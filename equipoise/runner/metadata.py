@@ -1,4 +1,4 @@
-"""The metadata of a suite's session in its journal and results: the part that is known before any call."""
+"""The metadata of a suite's session that is known before any call, as its journal and results have it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from equipoise.suites.shared_options import DATASET, SEED
 _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
 
 
-def identity(plan: Plan, name: str) -> dict[str, JSON]:
+def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
     """The settings that a resumed session must repeat, and those of its extent, which it may change."""
     loaded = plan.load(name)
     settings = loaded.settings
@@ -38,22 +38,26 @@ def identity(plan: Plan, name: str) -> dict[str, JSON]:
         "rubric_version": loaded.rubric.version,
         "rubric_hash": loaded.rubric.hash,
         **({"about": asdict(about)} if (about := loaded.judged_as) else {}),
-        "endpoints": {role: _public(settings, role) for role in _roles(loaded.suite)},
-        **{item.name: _shown(item, settings) for item in loaded.suite.options if item != DATASET},
+        "endpoints": {role: _endpoint_name(settings, role) for role in _roles(loaded.suite)},
+        **{
+            option.name: _recorded_value(option, settings)
+            for option in loaded.suite.options
+            if option != DATASET
+        },
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
-        **({"until": _until(plan, name, settings.until)} if settings.until else {}),
+        **({"until": _recorded_until(plan, name, settings.until)} if settings.until else {}),
         **({"rejudged": rejudge.reference(settings.rejudge)} if settings.rejudge else {}),
         **({"asker": cues} if (cues := asker(loaded)) else {}),
     }
 
 
-def of_results(plan: Plan, name: str) -> dict[str, JSON]:
-    """The metadata of results that determines which other results they are comparable with."""
+def comparable_settings(plan: Plan, name: str) -> dict[str, JSON]:
+    """The metadata of results that decides which other results they are comparable with."""
     scale = plan.load(name).rubric.scale
-    return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **identity(plan, name)}
+    return {"suite": name, "scale": {"low": scale.low, "high": scale.high}, **resume_settings(plan, name)}
 
 
-def recorded(plan: Plan, name: str) -> dict[str, JSON]:
+def provenance(plan: Plan, name: str) -> dict[str, JSON]:
     """Further metadata for the journal that does not affect the calls."""
     loaded, settings = plan.load(name), plan.settings
     return {
@@ -62,7 +66,7 @@ def recorded(plan: Plan, name: str) -> dict[str, JSON]:
         "data_files": loaded.data_files,
         "data_notes": [*loaded.suite.notes(loaded.topics), *filter(None, [loaded.rubric_warning()])],
         "session_settings": {
-            **{item.name: getattr(settings, item.name) for item in OPTIONS if item.recorded},
+            **{option.name: getattr(settings, option.name) for option in OPTIONS if option.recorded},
             "price_per_million": asdict(settings.price) if settings.price else None,
             **({"batch_discount": settings.batch_discount} if settings.batch else {}),
         },
@@ -84,7 +88,7 @@ def asker(loaded: LoadedSuite) -> dict[str, JSON] | None:
     }
 
 
-def _until(plan: Plan, name: str, until: Until) -> str:
+def _recorded_until(plan: Plan, name: str, until: Until) -> str:
     """The rule of --until as recorded: for a gate, with its rules and baseline.
 
     A session with other rules or another baseline cannot resume, as the journalled looks do not apply to it.
@@ -96,13 +100,14 @@ def _until(plan: Plan, name: str, until: Until) -> str:
     return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
 
 
-def _shown(option: Option, settings: Settings) -> JSON:
+def _recorded_value(option: Option, settings: Settings) -> JSON:
     """The value of a suite's option as recorded in results."""
     value = settings.option(option)
     return option.shown(value) if option.shown and value is not None else value
 
 
-def _public(settings: Settings, role: Role) -> str:
+def _endpoint_name(settings: Settings, role: Role) -> str:
+    """The URL of the role's endpoint, without credentials, or the built-in server."""
     models = settings.models[:1] if role == "subject" else settings.evaluator_models
     return "built-in server" if all(map(is_local, models)) else public_url(settings.endpoint(role).base_url)
 

@@ -21,7 +21,7 @@ from equipoise.runner.loading import LoadedSuite
 from equipoise.suites import askers
 from equipoise.suites.shared_options import SEED
 
-C = TypeVar("C", bound=Case)
+CaseT = TypeVar("CaseT", bound=Case)
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class Plan:
         smaller, but balanced sample.
         """
         if name not in self._runs:
-            runs, shard = self._every_run(name), self.settings.shard
+            runs, shard = self._runs_of_all_shards(name), self.settings.shard
             if shard is not None:
                 loaded = self.load(name)
                 case_ids = shards.shard_cases(loaded.suite, loaded.rubric, loaded.cases, shard)
@@ -69,12 +69,12 @@ class Plan:
 
     def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
         """The positions of these runs among the runs of all shards, from 0; empty without --shard."""
-        # Sets `_ranks`.
+        # This sets `_ranks`.
         self.runs(name)
         return [self._ranks[name][run] for run in runs] if name in self._ranks else []
 
     def cues(self, name: str) -> Mapping[str, Sequence[Sequence[Cue]]]:
-        """The cues of each case, by case id: a sequence for each repeat. Empty without --asker."""
+        """The cues of each case, by case id: the cues of each repeat. Empty without --asker."""
         loaded, mirror = self.load(name), self.settings.asker
         if loaded.askers is None or mirror is None:
             return {}
@@ -87,30 +87,31 @@ class Plan:
             seed=self.settings.option(SEED),
         )
 
-    def _every_run(self, name: str) -> list[Run]:
+    def _runs_of_all_shards(self, name: str) -> list[Run]:
         loaded, cues = self.load(name), self.cues(name)
         cases = round_robin(loaded.cases)
 
-        def runs(number: int) -> Iterator[Run]:
+        def round_of_runs(number: int) -> Iterator[Run]:
             """The runs of a round: plain ones first, as most figures use only these."""
             yield from (Run(suite=name, case=case, number=number) for case in cases)
             for case in cases:
                 for cue in cues[case.id][number - 1] if case.id in cues else ():
                     yield Run(suite=name, case=case, number=number, asker=cue)
 
-        return [run for number in range(1, loaded.repeats + 1) for run in runs(number)]
+        return [run for number in range(1, loaded.repeats + 1) for run in round_of_runs(number)]
 
 
-def round_robin(cases: Sequence[C]) -> list[C]:
+def round_robin(cases: Sequence[CaseT]) -> list[CaseT]:
     """The first case of each area in every language, area by area, then the second of each, and so on.
 
     At any point, no area of a language is more than one case ahead of another that has cases left.
     """
     languages = list(dict.fromkeys(case.language for case in cases))
     areas = dict.fromkeys(case.area for case in cases)
-    groups: dict[tuple[str, str], list[C]] = {
+    groups: dict[tuple[str, str], list[CaseT]] = {
         (area, language): [] for area in areas for language in languages
     }
     for case in cases:
         groups[case.area, case.language].append(case)
-    return [case for turn in zip_longest(*groups.values()) for case in turn if case is not None]
+    # zip_longest fills with None where a group has no case left.
+    return [case for nth_cases in zip_longest(*groups.values()) for case in nth_cases if case is not None]

@@ -135,7 +135,7 @@ def _prepare_release(plan: Plan, name: str) -> None:
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
     plan.baselines[name] = of_session.load_baseline(
-        suite_release, metadata.of_results(plan, name), loaded.files, metrics, loaded.repeats
+        suite_release, metadata.comparable_settings(plan, name), loaded.files, metrics, loaded.repeats
     )
 
 

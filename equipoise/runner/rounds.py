@@ -40,22 +40,24 @@ def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
     if until.half_width is None:
         baseline = plan.baselines.get(name)
         assert baseline is not None
-        outcome = look_at_gate(plan.release(name), baseline, cells, number, loaded.repeats)
+        look = look_at_gate(plan.release(name), baseline, cells, number, loaded.repeats)
     else:
-        metric = {item.name: item for item in loaded.suite.metrics(cells)}[until.name]
-        outcome = look(until, metric, cells, number, loaded.repeats)
-    append(history, outcome)
-    return bool(outcome["is_enough"])
+        metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+        look = look_at_interval(until, metrics[until.name], cells, number, loaded.repeats)
+    append(history, look)
+    return bool(look["is_enough"])
 
 
-def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> dict[str, JSON]:
+def look_at_interval(
+    until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int
+) -> dict[str, JSON]:
     """The content of a look's line: the interval after this round, and whether it is narrow enough.
 
     `number` is that of the round, `looks` the largest number of rounds.
     """
     assert until.half_width is not None
     estimate = _interval(until, metric, cells, number, looks)
-    half = None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
+    half_width = None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
     values: dict[str, JSON] = to_plain_json(
         {
             "rule": until.text,
@@ -63,24 +65,25 @@ def look(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks
             "scope": until.scope,
             "round": number,
             **asdict(estimate),
-            "half_width": half,
+            "half_width": half_width,
         }
     )
-    return {**values, "is_enough": half is not None and half <= until.half_width}
+    return {**values, "is_enough": half_width is not None and half_width <= until.half_width}
 
 
 def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, looks: int) -> Estimate:
+    """The interval for these questions or for all of their kind, at the confidence level of the look."""
     if until.scope == "these":
         return fixed.estimate(metric, cells, confidence=look_confidence(number, looks))
-    chosen = metric.select(cells)
-    runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in chosen}
-    means = observations(metric, chosen)
-    level = look_confidence(number, looks, fixed_share=question_share(means, runs))
-    return bounded_mean(means, least=0.0, most=100.0, confidence=level)
+    metric_cells = metric.select(cells)
+    runs = {(cell.cluster, cell.stratum): valid(cell.of(metric.of)) for cell in metric_cells}
+    means = observations(metric, metric_cells)
+    confidence = look_confidence(number, looks, fixed_share=question_share(means, runs))
+    return bounded_mean(means, least=0.0, most=100.0, confidence=confidence)
 
 
 def look_at_gate(
-    wanted: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
+    release: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
     """The content of a look's line: the verdict of each rule about a metric, and whether all are decided.
 
@@ -89,27 +92,29 @@ def look_at_gate(
     suite = baseline.suite
     older, newer = common_cells(baseline.cells, cells)
     metrics = {metric.name: metric for metric in suite.metrics(newer)}
-    rules = [rule for rule in wanted.rules if rule.is_about_metric]
+    rules = [rule for rule in release.rules if rule.is_about_metric]
 
     def decision(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Decision:
         metric = metrics.get(rule.name)
         if metric is None:
             return "inconclusive"
+        # A rule is one-sided, so its interval leaves out alpha on each side.
         levels = levels_of_look(number, looks, baseline.runs, 1 - 2 * alpha)
         return decide(rule, change_in(metric, older, newer, suite.clusters, levels))
 
-    failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", wanted.family)
-    verdicts = {rule.text: _in_family(decision(rule), rule in failed) for rule in rules}
+    failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", release.family)
+    verdicts = {rule.text: _family_verdict(decision(rule), rule in failed) for rule in rules}
     is_enough = "inconclusive" not in verdicts.values()
     return {"rule": GATE, "round": number, "verdicts": verdicts, "is_enough": is_enough}
 
 
-def _in_family(alone: Decision, fails: bool) -> Decision:
-    """The verdict on a rule in a family of rules, from the decision on the rule `alone`.
+def _family_verdict(decision: Decision, fails_corrected: bool) -> Decision:
+    """The verdict on a rule in a family of rules, from the decision on this rule alone.
 
-    `fails` says whether it also fails when corrected for several rules; otherwise a fail is inconclusive.
+    `fails_corrected` says whether it also fails when corrected for several rules; otherwise a fail is
+    inconclusive.
     """
-    return "fail" if fails else "inconclusive" if alone == "fail" else alone
+    return "fail" if fails_corrected else "inconclusive" if decision == "fail" else decision
 
 
 def append(history: History, look: Mapping[str, JSON]) -> None:

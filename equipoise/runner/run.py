@@ -26,11 +26,14 @@ from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.progress import Progress
 from equipoise.runner.session import Session
 from equipoise.runner.settings import settings_of
-from equipoise.runner.signals import stopped
+from equipoise.runner.signals import stop_message
 
-LISTS = "equipoise run SUITE --help"
+HELP_COMMAND = "equipoise run SUITE --help"
 """The command that lists the options."""
-NOTHING_SELECTED: Mapping[str, None] = {"keyword": None, "mark": None}
+NO_SELECTION: Mapping[str, None] = {"keyword": None, "mark": None}
+"""The expressions of -k and -m, as the journal records them: none."""
+CALLER = 4
+"""The `stacklevel` of warnings that names the caller of `equipoise.run`."""
 
 
 def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJobs) -> Path:
@@ -44,27 +47,27 @@ def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJob
     suites.add_project(root)
     suites.require_consistent_names(root)
     suites.require(suite)
-    variables = env_file.load(Path.cwd(), os.environ)
+    loaded_file = env_file.load(Path.cwd(), os.environ)
     try:
-        settings = settings_of(_texts(options), os.environ, {}, [suite], variables.origins)
+        settings = settings_of(_texts(options), os.environ, {}, [suite], loaded_file.origins)
         if settings.model is None:
             raise UserError("which model? Name it with model=")
         return _run(suite, settings, Session(settings, root, extra_jobs))
     finally:
-        variables.unset(os.environ)
+        loaded_file.unset(os.environ)
 
 
 def _run(suite: str, settings: Settings, session: Session) -> Path:
     for warning in header.warnings(settings):
-        warnings.warn(warning, stacklevel=4)
+        warnings.warn(warning, stacklevel=CALLER)
     with closing(session):
         session.check([suite])
         if text := session.plan.load(suite).rubric_warning():
-            warnings.warn(text, stacklevel=4)
+            warnings.warn(text, stacklevel=CALLER)
         session.start_servers()
         session.engine.warm_up()
         session.await_servers()
-        session.begin({suite: [run.id for run in session.plan.runs(suite)]}, NOTHING_SELECTED)
+        session.begin({suite: [run.id for run in session.plan.runs(suite)]}, NO_SELECTION)
         _finish(session, suite)
         return session.plan.load(suite).files.results
 
@@ -74,12 +77,12 @@ def _finish(session: Session, suite: str) -> None:
     progress = Progress(session, None)
     reason = None
     try:
-        for item in session.planned.values():
+        for planned_run in session.planned.values():
             try:
-                record = session.record(item)
+                record = session.record(planned_run)
             except (NotNeeded, BatchWaiting):
                 continue
-            progress.note(suite, item.id, has_failed=record.score is None)
+            progress.note(suite, planned_run.id, has_failed=record.score is None)
         reason = session.await_extra()
     except SessionStopped as error:
         reason = session.stop_reason or str(error)
@@ -95,16 +98,19 @@ def _finish(session: Session, suite: str) -> None:
         done = f"{progress.done} of {progress.total} runs"
         raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batch_messages)}")
     if reason is not None:
-        raise SessionStopped(f"{stopped(reason)} ({progress.done} of {progress.total} runs)")
+        raise SessionStopped(f"{stop_message(reason)} ({progress.done} of {progress.total} runs)")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Options as the command line parser would return them. Raises UserError for unknown options."""
+    """Options as the command line parser would return them. Raises UserError for unknown ones.
+
+    `estimate` is one of these, as a session that makes no calls has no results.
+    """
     options = {option.name: option for option in (*OPTIONS, *suites.options())}
     for name in values:
         if name not in options or name == "estimate":
-            near = get_close_matches(name, options, n=1)
-            hint = f"did you mean {near[0]!r}?" if near and name != "estimate" else f"{LISTS} lists them"
+            nearest = get_close_matches(name, options, n=1) if name != "estimate" else []
+            hint = f"did you mean {nearest[0]!r}?" if nearest else f"{HELP_COMMAND} lists them"
             raise UserError(f"there is no option {name!r} here; {hint}")
     return {name: _text(options[name], value) for name, value in values.items() if value is not None}
 

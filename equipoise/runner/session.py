@@ -93,7 +93,9 @@ class Session:
             return History(files.journal)
         past = history.load(files.journal)
         try:
-            resume.refuse(past, metadata.identity(self.plan, name), files, self.plan.load(name).data_files)
+            resume.refuse(
+                past, metadata.resume_settings(self.plan, name), files, self.plan.load(name).data_files
+            )
         except UserError:
             if past.has_answers or past.is_empty or intents.load(files.batches).waiting:
                 raise
@@ -120,9 +122,9 @@ class Session:
                 loaded.files,
                 self._histories[name],
                 planned,
-                metadata.identity(self.plan, name),
+                metadata.resume_settings(self.plan, name),
                 {
-                    **metadata.recorded(self.plan, name),
+                    **metadata.provenance(self.plan, name),
                     "selection": {**selection, "deselected": deselected},
                     **({"ranks": ranks} if (ranks := self.plan.ranks(name, planned)) else {}),
                 },
@@ -268,7 +270,7 @@ class Session:
 
         Raises CannotKeep if the look cannot be journalled.
         """
-        with self.interruptions.undisturbed():
+        with self.interruptions.delay():
             is_enough = self._is_enough(name, number)
         if is_enough:
             self.counters.close_rounds()
@@ -291,7 +293,7 @@ class Session:
         `summary` and `errors` cover only these, `covers` is their number, and `unscored` the number of all
         runs without a score.
         """
-        with self.interruptions.undisturbed(), without_collector():
+        with self.interruptions.delay(), without_collector():
             history = self._histories[name].snapshot()
             data = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:

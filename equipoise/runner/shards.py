@@ -32,16 +32,16 @@ from equipoise.suites import AnySuite
 
 # Dividing.
 
-_NEEDS_ALL = ("baseline", "gate", "until")
+_WHOLE_SUITE_OPTIONS = ("baseline", "gate", "until")
 """Options that need the results of all questions."""
 
 
 def refuse_unfit(settings: Settings) -> None:
     """Raise UserError for an option that only the results of all shards can answer."""
-    for name in _NEEDS_ALL if settings.shard else ():
+    for name in _WHOLE_SUITE_OPTIONS if settings.shard else ():
         if getattr(settings, name):
-            where = "leave it out" if name == "until" else "give it to `equipoise merge` when all are done"
-            raise UserError(f"--{name}: cannot be decided by one shard of the questions; {where}")
+            advice = "leave it out" if name == "until" else "give it to `equipoise merge` when all are done"
+            raise UserError(f"--{name}: cannot be decided by one shard of the questions; {advice}")
 
 
 def shard_cases(suite: AnySuite, rubric: Rubric, cases: Sequence[Case], shard: Shard) -> set[str]:
@@ -66,40 +66,42 @@ def _cluster(suite: AnySuite, rubric: Rubric, case: Case) -> str:
 # Merging.
 
 
-def merge(parts: Sequence[LoadedShard], files: Files, wanted: Release, roots: tuple[Path, ...]) -> Recovered:
-    """Write the results that one session would have written, with the comparison and gate of `wanted`.
+def merge(
+    shards: Sequence[LoadedShard], files: Files, release: Release, roots: tuple[Path, ...]
+) -> Recovered:
+    """Write the results that one session would have written, with the comparison and gate of the release.
 
-    `parts` are the shards, `files` the paths of the results and their journal. The rubric is looked up in
-    `roots`, in order. Raises UserError.
+    `files` are the paths of the merged results and their journal. The rubric is looked up in `roots`, in
+    order. Raises UserError.
     """
-    journals.refuse_unfit(parts)
+    journals.refuse_unfit(shards)
     files.check()
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
-        last = parts[0].last
-        suite = suites.load(last.suite).of(last.settings.get("dataset"))
-        joined = journals.join(parts, files)
+        session = shards[0].last
+        suite = suites.load(session.suite).of(session.settings.get("dataset"))
+        history = journals.join(shards, files)
 
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
-            return _conclusion(suite, joined, data, files, wanted)
+            return _comparison_sections(suite, history, data, files, release)
 
-        recovered = recover.results_of(suite, joined, files, roots, conclude)
-    damage = (f"{shown(part.path)}: {why}" for part in parts if (why := part.history.damage))
+        recovered = recover.results_of(suite, history, files, roots, conclude)
+    damage = (f"{shown(shard.path)}: {text}" for shard in shards if (text := shard.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 
 
-def _conclusion(
-    suite: AnySuite, joined: History, data: Mapping[str, JSON], files: Files, wanted: Release
+def _comparison_sections(
+    suite: AnySuite, history: History, data: Mapping[str, JSON], files: Files, release: Release
 ) -> dict[str, JSON]:
     """The comparison and the gate of merged results. Raises UserError."""
     candidate = results_from_json(shown(files.results), data).side
-    refuse_undecidable(wanted.rules, candidate)
+    refuse_undecidable(release.rules, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
-    before = of_session.load_baseline(wanted, data["metadata"], files, metrics, data["metadata"]["runs"])
-    if before is not None:
-        of_session.refuse_other_cases(wanted, before, candidate.cells)
+    baseline = of_session.load_baseline(release, data["metadata"], files, metrics, data["metadata"]["runs"])
+    if baseline is not None:
+        of_session.refuse_other_cases(release, baseline, candidate.cells)
     doubt = None
-    if wanted.is_to_be_verified:
+    if release.is_to_be_verified:
         rubric = suite.rubric(suites.rubric_path(suite, data["metadata"].get("dataset"), Path.cwd()))
-        doubt = why_unlike_calls(suite, rubric, joined)
-    return of_session.comparison_sections(wanted, before, data, files.results, doubt)
+        doubt = why_unlike_calls(suite, rubric, history)
+    return of_session.comparison_sections(release, baseline, data, files.results, doubt)

@@ -10,21 +10,22 @@ from functools import partial
 from types import FrameType
 from typing import Any
 
-PATIENCE = 60.0
+LONGEST_WAIT = 60.0
 """The longest wait, in seconds, for calls in flight when a session ends, as they are paid for."""
-HURRY = 5.0
-"""The longest wait, in seconds, after SIGTERM, which is usually followed by SIGKILL."""
+WAIT_AFTER_SIGTERM = 5.0
+"""The wait, in seconds, after SIGTERM, which is usually followed by SIGKILL."""
 
 
-def stopped(reason: str) -> str:
-    """The message of a command that ended early."""
+def stop_message(reason: str) -> str:
+    """The message of a session or command that ended early."""
     from equipoise.models.budget import RESUMES
 
+    # The message says so itself.
     short_reason = reason.removesuffix(RESUMES)
     return f"stopped: {short_reason}; finished work is saved, and the same command resumes from there"
 
 
-def in_flight(count: int) -> str:
+def in_flight_message(count: int) -> str:
     """The message after an interruption while calls are in flight."""
     return f"waiting for {count} calls in flight, which are paid for; Ctrl-C again drops them"
 
@@ -36,7 +37,7 @@ class Interruptions:
         self.count = 0
         self._numbers = itertools.count(1)
         self.is_hurried = False
-        self._undisturbed = 0
+        self._open_delays = 0
         self._is_pending = False
         self._is_ignored = False
         self._is_finishing = False
@@ -45,14 +46,14 @@ class Interruptions:
         """Count an interruption. Raises KeyboardInterrupt, now or as soon as that is safe."""
         if self._is_ignored:
             return
-        # Atomic, as another signal may arrive while this one is handled.
+        # Atomic, unlike `count += 1`: another signal may arrive while this one is handled.
         number = next(self._numbers)
         self.count += 1
         self.is_hurried |= is_hurried
-        # The second one must not disturb pytest's handling of the first; the engine checks the count.
+        # The second must not disturb pytest's handling of the first: the engine drops calls by the count.
         if number == 2 or self._is_finishing:
             return
-        if self._undisturbed:
+        if self._open_delays:
             self._is_pending = True
             return
         raise KeyboardInterrupt
@@ -62,9 +63,9 @@ class Interruptions:
         """Whether to cancel calls in flight: true after the second interruption."""
         return self.count > 1
 
-    def patience(self, longest: float) -> float:
-        """How many seconds to wait for calls in flight, which take at most `longest` seconds."""
-        return HURRY if self.is_hurried else min(PATIENCE, longest)
+    def longest_wait(self, longest_call: float) -> float:
+        """How many seconds to wait for calls in flight, which take at most `longest_call` seconds."""
+        return WAIT_AFTER_SIGTERM if self.is_hurried else min(LONGEST_WAIT, longest_call)
 
     def finish(self) -> None:
         """From now on, only count interruptions: pytest no longer catches KeyboardInterrupt."""
@@ -75,14 +76,14 @@ class Interruptions:
         self._is_ignored = True
 
     @contextmanager
-    def undisturbed(self) -> Iterator[None]:
-        """Delay KeyboardInterrupt until the block ends: it would leave libraries half-imported."""
-        self._undisturbed += 1
+    def delay(self) -> Iterator[None]:
+        """Delay KeyboardInterrupt until the block ends, so that it leaves no library half-imported."""
+        self._open_delays += 1
         try:
             yield
         finally:
-            self._undisturbed -= 1
-        if self._is_pending and not self._undisturbed:
+            self._open_delays -= 1
+        if self._is_pending and not self._open_delays:
             self._is_pending = False
             raise KeyboardInterrupt
 

@@ -18,7 +18,7 @@ from journals import SETTINGS, record, write
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import SessionStopped
-from equipoise.runner.signals import stopped
+from equipoise.runner.signals import stop_message
 
 RUBRIC = ROOT / "rubric" / "neutrality.toml"
 ABOUT: dict[str, Any] = {"suite": "neutrality", "settings": {**SETTINGS, "rubric_hash": "another"}}
@@ -176,7 +176,10 @@ def test_a_command_line_that_cannot_be_read_shows_the_usage() -> None:
 
 def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a limit or by the user: one line, which says that finished work is saved."""
-    for stop, says in ((SessionStopped("enough\n"), "enough"), (KeyboardInterrupt(), stopped("interrupted"))):
+    for stop, says in (
+        (SessionStopped("enough\n"), "enough"),
+        (KeyboardInterrupt(), stop_message("interrupted")),
+    ):
 
         def stop_at_once(*arguments: Any, stop: BaseException = stop, **more: Any) -> None:
             raise stop

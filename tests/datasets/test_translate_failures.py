@@ -64,8 +64,13 @@ def test_a_passing_failure_is_tried_again(server: Loopback) -> None:
 def started(server: Loopback) -> Iterator[subprocess.Popen[str]]:
     """The command, started in a process of its own; it waits for all of its three calls, however long."""
     server.hold()
-    code = (
-        "from equipoise.runner import signals; signals.HURRY = 60.0; from equipoise.cli import main; main()"
+    code = "\n".join(
+        (
+            "from equipoise.cli import main",
+            "from equipoise.runner import signals",
+            "signals.WAIT_AFTER_SIGTERM = 60.0",
+            "main()",
+        )
     )
     arguments = [sys.executable, "-c", code, *command(server)]
     with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:

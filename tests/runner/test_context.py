@@ -53,7 +53,9 @@ def test_models_of_one_endpoint_share_its_queue(counters: Counters) -> None:
     routes = context(counters, {"e2": OTHER, "e3": OTHER}).routes
     queues = {model: routes[role, model].queue for role, model in routes}
     assert queues["m"] is queues["e1"] is not queues["e2"] is queues["e3"]
-    found = {(role, model): (route.model_index, route.endpoint_index) for (role, model), route in routes.items()}
+    found = {
+        (role, model): (route.model_index, route.endpoint_index) for (role, model), route in routes.items()
+    }
     assert found == {
         ("subject", "m"): (0, 0),
         ("evaluator", "e1"): (1, 0),

@@ -291,7 +291,7 @@ def test_patience_with_calls_in_flight_ends(
     server: Loopback, journal: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command that was interrupted waits no longer for what is in flight, and says how much that is."""
-    monkeypatch.setattr("equipoise.runner.signals.PATIENCE", 0.01)
+    monkeypatch.setattr("equipoise.runner.signals.LONGEST_WAIT", 0.01)
     told: list[str] = []
     sent = threading.Event()
 

@@ -71,7 +71,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
     with subtests.test("folder"):
         warning = plan(root, topics="india").load(SUITE).rubric_warning()
         assert warning == f"india: india/about.toml{rule}"
-        assert metadata.recorded(plan(root, topics="india"), SUITE)["data_notes"] == [warning]
+        assert metadata.provenance(plan(root, topics="india"), SUITE)["data_notes"] == [warning]
     with subtests.test("file"):
         warning = plan(root, topics="india/en-US.txt").load(SUITE).rubric_warning()
         assert warning == f"india/en-US.txt: india/about.toml{rule}"
@@ -87,7 +87,7 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         ):
             made = plan(root / "elsewhere", **options)
             assert made.load(SUITE).rubric_warning() is None
-            about = metadata.identity(made, SUITE)["about"]
+            about = metadata.resume_settings(made, SUITE)["about"]
             assert about["subject"] == "Chinese politics, history or governance"
     with subtests.test("a folder that says it"):
         about = '[sides]\nunion = "the Union government"\nstates = "the states"\n'
@@ -95,7 +95,10 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         made = plan(root, topics="india")
         sides = {"union": "the Union government", "states": "the states"}
         assert made.load(SUITE).rubric_warning() is None
-        assert metadata.identity(made, SUITE)["about"] == {"subject": "Indian federalism", "sides": sides}
+        assert metadata.resume_settings(made, SUITE)["about"] == {
+            "subject": "Indian federalism",
+            "sides": sides,
+        }
         prompt = estimate.foreseen(made.load(SUITE), made.runs(SUITE))[0][1].prompt
         assert "on Indian federalism" in prompt
         assert '"states_strong" (the states)' in prompt
@@ -121,8 +124,8 @@ def test_questions_that_do_not_say_what_they_are_about_are_told_of(
         (root / "rubric" / f"{SUITE}.toml").write_text(own, encoding="utf-8")
         made = plan(root, topics="india")
         assert made.load(SUITE).rubric_warning() is None
-        assert metadata.recorded(made, SUITE)["data_notes"] == []
-        assert "about" not in metadata.identity(made, SUITE)
+        assert metadata.provenance(made, SUITE)["data_notes"] == []
+        assert "about" not in metadata.resume_settings(made, SUITE)
 
 
 def test_a_suite_is_read_once_from_where_it_is(root: Path, tmp_path: Path) -> None:
@@ -198,9 +201,9 @@ def test_what_changes_the_questions_or_answers_is_part_of_the_identity(root: Pat
         ("endpoints", {"api_base_url": "http://y/v1"}),
         ("endpoints", {"evaluator_api_base_url": "http://y/v1"}),
     ]
-    usual = metadata.identity(plan(root), SUITE)
+    usual = metadata.resume_settings(plan(root), SUITE)
     for name, options in changes:
-        changed = metadata.identity(plan(root, **options), SUITE)
+        changed = metadata.resume_settings(plan(root, **options), SUITE)
         assert [key for key in usual if usual[key] != changed[key]] == [name], options
 
 
@@ -211,8 +214,8 @@ def test_what_only_changes_the_session_is_kept_beside_it(root: Path) -> None:
     usual = plan(root)
     for options in (*({name: value} for name, value in {**numbers, **others}.items()), FREE):
         other = plan(root, **options)
-        assert metadata.identity(other, SUITE) == metadata.identity(usual, SUITE), options
-        changed, same = (metadata.recorded(item, SUITE)["session_settings"] for item in (other, usual))
+        assert metadata.resume_settings(other, SUITE) == metadata.resume_settings(usual, SUITE), options
+        changed, same = (metadata.provenance(item, SUITE)["session_settings"] for item in (other, usual))
         assert changed != same, options
 
 
@@ -227,28 +230,28 @@ def test_data_of_ones_own_are_not_called_original(root: Path) -> None:
 
 def test_another_dataset_is_another_identity(root: Path) -> None:
     """One changed letter is enough."""
-    before = metadata.identity(plan(root), SUITE)
+    before = metadata.resume_settings(plan(root), SUITE)
     (root / "topics" / SUITE / "aa.txt").write_text("What is one!\nWhat is two?\n", encoding="utf-8")
-    after = metadata.identity(plan(root), SUITE)
+    after = metadata.resume_settings(plan(root), SUITE)
     assert [key for key in before if before[key] != after[key]] == ["data_hash"]
 
 
 def test_no_key_is_kept(root: Path) -> None:
     """Only where the models are reached is told, by role."""
     found = plan(root, api_key="sk-hidden-1", evaluator_api_key="sk-hidden-2")
-    assert metadata.identity(found, SUITE)["endpoints"] == {
+    assert metadata.resume_settings(found, SUITE)["endpoints"] == {
         "subject": "http://x/v1",
         "evaluator": "http://x/v1",
     }
-    assert "hidden" not in f"{metadata.identity(found, SUITE)} {metadata.recorded(found, SUITE)}"
+    assert "hidden" not in f"{metadata.resume_settings(found, SUITE)} {metadata.provenance(found, SUITE)}"
 
 
 def test_built_in_models_have_no_address(root: Path) -> None:
     """Their port is another one in every session."""
     found = plan(root, model="local", evaluator_model=["local"])
-    assert set(metadata.identity(found, SUITE)["endpoints"].values()) == {"built-in server"}
+    assert set(metadata.resume_settings(found, SUITE)["endpoints"].values()) == {"built-in server"}
     mixed = plan(root, model="local", evaluator_model=["local", "e"])
-    assert metadata.identity(mixed, SUITE)["endpoints"] == {
+    assert metadata.resume_settings(mixed, SUITE)["endpoints"] == {
         "subject": "built-in server",
         "evaluator": "http://x/v1",
     }
@@ -281,7 +284,7 @@ def test_an_estimate_is_of_the_runs_that_are_wanted(root: Path) -> None:
 
 def test_runs_that_are_done_are_not_estimated(root: Path) -> None:
     """An interrupted session is resumed, so only its rest costs anything."""
-    same = metadata.identity(plan(root), SUITE)
+    same = metadata.resume_settings(plan(root), SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
     assert first_line(plan(root)) == "2 to do, 2 already done"
     assert first_line(plan(root), RUNS[1:3]) == "1 to do, 1 already done"
@@ -295,7 +298,7 @@ def test_an_estimate_rests_on_all_journals_of_the_suite(root: Path) -> None:
     results = root / "results"
     journal_of(results / f"n.{SUITE}.jsonl", RUNS[0], tokens=10)
     journal_of(results / "archive" / f"m.{SUITE}.20260102T030405Z.jsonl", RUNS[0], tokens=20)
-    same = metadata.identity(plan(root), SUITE)
+    same = metadata.resume_settings(plan(root), SUITE)
     journal_of(root / "mine.jsonl", RUNS[0], tokens=60, settings=same)
     journal_of(results / f"o.{SUITE}.jsonl", RUNS[0], tokens=10_000, suite="other")
     lines = shown(plan(root, output=str(root / "mine.json")))
@@ -393,7 +396,7 @@ def in_found(found: list[Case], place: tuple[str, str] | None) -> list[str]:
 
 def test_an_estimate_is_not_refused_over_an_endpoint(root: Path) -> None:
     """Earlier runs at another one are counted, and a note says what a session would be told."""
-    same = metadata.identity(plan(root), SUITE)
+    same = metadata.resume_settings(plan(root), SUITE)
     journal_of(root / "results" / f"m.{SUITE}.jsonl", *RUNS[:2], settings=same)
     lines = shown(plan(root, api_base_url="http://nowhere.example/v1"))
     assert lines[0] == "runs:      2 to do, 2 already done"

@@ -59,7 +59,7 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
     items = observations(OVERALL, cells_of(runs))
     level = look_confidence(3, 5, fixed_share=question_share(items, cells))
     expected = bounded_mean(items, least=0.0, most=100.0, confidence=level)
-    found = rounds.look(until(1), OVERALL, cells_of(runs), 3, 5)
+    found = rounds.look_at_interval(until(1), OVERALL, cells_of(runs), 3, 5)
     names = ("value", "se", "low", "high")
     assert [found[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
@@ -73,16 +73,18 @@ def test_a_look_is_the_interval_that_allows_for_all_looks() -> None:
 def test_a_look_at_these_questions_is_the_interval_of_their_runs() -> None:
     """Nothing of it stays as it is from look to look; in the first round there is none."""
     cells = cells_of(percents(1, seed=1)[0][0][..., :3])
-    found = rounds.look(until(1, scope="these"), OVERALL, cells, 3, 5)
+    found = rounds.look_at_interval(until(1, scope="these"), OVERALL, cells, 3, 5)
     expected = fixed.estimate(OVERALL, cells, confidence=look_confidence(3, 5))
     names = ("value", "se", "low", "high")
     assert [found[name] for name in names] == pytest.approx(
         [getattr(expected, name) for name in names], abs=1e-6
     )
     assert found["scope"] == "these"
-    sample = rounds.look(until(1), OVERALL, cells, 3, 5)
+    sample = rounds.look_at_interval(until(1), OVERALL, cells, 3, 5)
     assert found["half_width"] < 0.7 * sample["half_width"]
-    first = rounds.look(until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5)
+    first = rounds.look_at_interval(
+        until(99, scope="these"), OVERALL, cells_of(np.full((9, 2, 1), 50.0)), 1, 5
+    )
     assert (first["half_width"], first["is_enough"]) == (None, False)
 
 
@@ -93,8 +95,10 @@ def test_a_look_is_wider_than_a_plain_interval_and_one_single_look_is_not() -> N
     assert plain.low is not None
     assert plain.high is not None
     half = (plain.high - plain.low) / 2
-    assert rounds.look(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(half, abs=1e-6)
-    assert rounds.look(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
+    assert rounds.look_at_interval(until(1), OVERALL, cells, 1, 1)["half_width"] == pytest.approx(
+        half, abs=1e-6
+    )
+    assert rounds.look_at_interval(until(1), OVERALL, cells, 1, 5)["half_width"] > 1.2 * half
 
 
 def test_the_first_look_by_hand() -> None:
@@ -102,7 +106,7 @@ def test_the_first_look_by_hand() -> None:
 
     Wilson's interval of 50 at 100 effective trials: half of sqrt(209^2 / (209^2 + 100)).
     """
-    found = rounds.look(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
+    found = rounds.look_at_interval(until(1), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), 1, 2)
     critical = scipy.stats.t.isf(scipy.stats.norm.sf(2.96259), 1)
     half = 50 * critical / math.sqrt(critical**2 + 100)
     assert found["half_width"] == pytest.approx(half, rel=1e-4)
@@ -119,8 +123,8 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
     assert exact.low is not None
     assert exact.high is not None
     half = (exact.high - exact.low) / 2
-    assert rounds.look(until(half), OVERALL, cells, 5, 5)["is_enough"] is True
-    assert rounds.look(until(math.nextafter(half, 0)), OVERALL, cells, 5, 5)["is_enough"] is False
+    assert rounds.look_at_interval(until(half), OVERALL, cells, 5, 5)["is_enough"] is True
+    assert rounds.look_at_interval(until(math.nextafter(half, 0)), OVERALL, cells, 5, 5)["is_enough"] is False
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_a_half_width_exactly_as_asked_is_enough() -> None:
 )
 def test_without_an_interval_it_is_never_enough(runs: Array, reason: str) -> None:
     """No interval is not one of no width."""
-    found = rounds.look(until(100), OVERALL, cells_of(runs), 1, 5)
+    found = rounds.look_at_interval(until(100), OVERALL, cells_of(runs), 1, 5)
     assert (found["low"], found["high"], found["half_width"]) == (None, None, None)
     assert (found["reason"], found["is_enough"]) == (reason, False)
 
@@ -145,7 +149,7 @@ def test_only_the_cells_of_the_metric_are_looked_at() -> None:
     one = Metric(name="l1", of="percent", where={"language": "l1"})
     wide = runs.copy()
     wide[:, 0] = 100 - wide[:, 0]
-    found = [rounds.look(until(3, "l1"), one, cells_of(data), 2, 5) for data in (runs, wide)]
+    found = [rounds.look_at_interval(until(3, "l1"), one, cells_of(data), 2, 5) for data in (runs, wide)]
     assert found[0] == found[1]
     assert found[0]["value"] == pytest.approx(runs[:, 1].mean(), abs=1e-6)
 
@@ -155,7 +159,9 @@ def test_runs_without_a_score_do_not_count() -> None:
     runs = percents(1, seed=5)[0][0]
     holed = runs.copy()
     holed[..., 3:] = math.nan
-    found = [rounds.look(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])]
+    found = [
+        rounds.look_at_interval(until(3), OVERALL, cells_of(data), 3, 5) for data in (holed, runs[..., :3])
+    ]
     assert found[0] == found[1]
 
 
@@ -228,7 +234,9 @@ def journal_of(path: Path, done: int) -> Journal:
 
 def found_in(half_width: float, number: int) -> dict[str, object]:
     """A look at two questions that differ by 10 points, after one of two rounds."""
-    return rounds.look(until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3)
+    return rounds.look_at_interval(
+        until(half_width), OVERALL, cells_of(np.array([[[45.0]], [[55.0]]])), number, 3
+    )
 
 
 def test_a_look_is_kept_whole(path: Path) -> None:
@@ -335,7 +343,7 @@ def test_the_interval_at_the_look_that_stops_holds_the_true_mean() -> None:
     held, stopped = [], []
     for runs in scores:
         for number in range(1, ROUNDS + 1):
-            found = rounds.look(asked, OVERALL, cells_of(runs[..., :number]), number, ROUNDS)
+            found = rounds.look_at_interval(asked, OVERALL, cells_of(runs[..., :number]), number, ROUNDS)
             if found["is_enough"]:
                 break
         held.append(found["low"] <= truth <= found["high"])

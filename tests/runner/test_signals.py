@@ -15,13 +15,20 @@ from typing import Any
 import pytest
 
 from equipoise.models.budget import RESUMES
-from equipoise.runner.signals import HURRY, PATIENCE, Interruptions, interruptible, listen, stopped
+from equipoise.runner.signals import (
+    LONGEST_WAIT,
+    WAIT_AFTER_SIGTERM,
+    Interruptions,
+    interruptible,
+    listen,
+    stop_message,
+)
 
 
 def test_a_reason_that_says_what_to_do_is_not_told_twice() -> None:
     """What a budget says to a session stands alone there, and not in the message of a command."""
-    assert stopped(f"enough{RESUMES}") == stopped("enough")
-    assert stopped("enough").count("the same command resumes") == 1
+    assert stop_message(f"enough{RESUMES}") == stop_message("enough")
+    assert stop_message("enough").count("the same command resumes") == 1
 
 
 def test_the_first_interrupts_and_the_second_only_counts() -> None:
@@ -62,17 +69,17 @@ def test_a_second_in_the_midst_of_the_first(line: int) -> None:
 def test_patience_depends_on_the_signal() -> None:
     """After SIGTERM there is little time; else as long as a call may take, a minute at most."""
     found = Interruptions()
-    assert (found.patience(600.0), found.patience(2.0)) == (PATIENCE, 2.0)
+    assert (found.longest_wait(600.0), found.longest_wait(2.0)) == (LONGEST_WAIT, 2.0)
     with pytest.raises(KeyboardInterrupt):
         found.interrupt(is_hurried=True)
-    assert found.patience(600.0) == HURRY
+    assert found.longest_wait(600.0) == WAIT_AFTER_SIGTERM
 
 
 def test_what_comes_too_late_is_ignored() -> None:
     """Nothing is raised or counted, nor owed to anybody."""
     found = Interruptions()
     found.ignore()
-    with found.undisturbed():
+    with found.delay():
         found.interrupt(is_hurried=True)
     found.interrupt()
     assert (found.count, found.is_hurried) == (0, False)
@@ -83,7 +90,7 @@ def test_a_session_that_finishes_only_counts() -> None:
     found = Interruptions()
     found.finish()
     for _ in range(3):
-        with found.undisturbed():
+        with found.delay():
             found.interrupt()
     assert found.count == 3
 
@@ -94,8 +101,8 @@ def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
     steps: list[str] = []
 
     def work() -> None:
-        with found.undisturbed():
-            with found.undisturbed():
+        with found.delay():
+            with found.delay():
                 found.interrupt()
                 steps.append("inner")
             steps.append("outer")
@@ -103,7 +110,7 @@ def test_what_is_undisturbed_is_interrupted_at_its_end() -> None:
     with pytest.raises(KeyboardInterrupt):
         work()
     assert steps == ["inner", "outer"]
-    with found.undisturbed():
+    with found.delay():
         steps.append("again")
 
 
@@ -112,13 +119,13 @@ def test_an_error_is_not_hidden_by_an_interrupt() -> None:
     found = Interruptions()
 
     def fail() -> None:
-        with found.undisturbed():
+        with found.delay():
             found.interrupt()
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
-    with pytest.raises(KeyboardInterrupt), found.undisturbed():
+    with pytest.raises(KeyboardInterrupt), found.delay():
         pass
 
 

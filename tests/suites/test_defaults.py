@@ -95,7 +95,10 @@ def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
         together = plan(tmp_path, *SHIPPED, **said)
         for name in SHIPPED:
             alone = plan(tmp_path, name, **said)
-            assert metadata.identity(together, name) == metadata.identity(alone, name), (name, said)
+            assert metadata.resume_settings(together, name) == metadata.resume_settings(alone, name), (
+                name,
+                said,
+            )
             assert together.load(name).repeats == alone.load(name).repeats, (name, said)
 
 
@@ -129,7 +132,7 @@ def test_a_suite_alone_may_be_given_nothing(tmp_path: Path) -> None:
     """Its identity then has its defaults."""
     found = Plan(settings=settle(), root=tmp_path, extra_jobs=SessionAudits(tmp_path))
     preflight.check(found, ["politicsbench"])
-    identity = metadata.identity(found, "politicsbench")
+    identity = metadata.resume_settings(found, "politicsbench")
     assert identity["evaluator_models"] == list(OWN["evaluator_model"])
     assert identity["subject_sampling"] == {"temperature": 0.7, "max_tokens": 12_000}
     assert identity["dataset"] == "own"
