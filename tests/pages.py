@@ -10,16 +10,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import builders
+import one_question
 from from_records import parts_of, statistics_of
+from one_question import RUBRIC, SUITE
 
 from conftest import ROOT
-from equipoise.core.records import Outcome, Record, Verdict
+from equipoise.core.records import Outcome, Record
 from equipoise.core.types import Transcript
 from equipoise.results import store
-from equipoise.suites import neutrality
 
 GOLDEN = ROOT / "tests" / "golden" / "neutrality.json"
-RUBRIC = neutrality.rubric(ROOT / "rubric" / "neutrality.toml")
 LANGUAGES = ("en-US", "pt-BR", "zh-CN")
 AREAS = ("history", "territory", "governance", "human_rights", "economy")
 JUDGES = ("judge-a", "judge-b")
@@ -78,11 +79,11 @@ def _results(
                 said = reply(len(records)) or prose(chance, length)
                 record = _record(chance, model, language, number, run, said, level, judges)
                 records.append(_leaning(chance, record) if leans else record)
-    parts = parts_of("neutrality", records, RUBRIC.scale)
+    parts = parts_of(SUITE, records, RUBRIC.scale)
     return {
         "metadata": metadata(model, len(records), runs, judges),
         **parts,
-        "summary": {**parts["summary"], **statistics_of("neutrality", records, RUBRIC.scale)},
+        "summary": {**parts["summary"], **statistics_of(SUITE, records, RUBRIC.scale)},
         "audit": {},
         "errors": [],
     }
@@ -137,32 +138,16 @@ def _record(
     lower = 0.6 if language == LANGUAGES[-1] else 0.0
     centre = 1.0 if outcome == "refused" else level - lower + 0.8 * ((number * 7) % 5 - 2) / 2
     scores = [min(5, max(1, round(chance.gauss(centre, 0.5)))) for _ in judges]
-    verdicts = tuple(
-        Verdict(
-            evaluator=judge,
-            fields={"reasoning": prose(chance, 200), "refused": outcome == "refused", "score": score},
-            attempts=1,
-        )
+    verdicts = [
+        builders.verdict(score, judge, reasoning=prose(chance, 200), refused=outcome == "refused")
         for judge, score in zip(judges, scores, strict=True)
-    )
-    area, question = AREAS[number % len(AREAS)], f"Question {number} in {language}: what happened?"
-    item = f"q{number:02d}_{area}"
+    ]
+    area, text = AREAS[number % len(AREAS)], f"Question {number} in {language}: what happened?"
+    question = one_question.question(number, language, area, text, f"q{number:02d}_{area}")
     value = sum(scores) / len(scores)
-    return Record(
-        case={
-            "id": f"{language}-{area}-{item}",
-            "language": language,
-            "area": area,
-            "item": item,
-            "index": number,
-            "question": question,
-        },
-        run=run,
-        outcome=outcome,
-        score=value,
-        percent=RUBRIC.scale.percent(value),
-        verdicts=verdicts,
-        subject=[_talk(model, question, said)],
+    return replace(
+        builders.scored(question, value, run, outcome=outcome, verdicts=verdicts),
+        subject=[_talk(model, text, said)],
         evaluators=[_talk(judge, prose(chance, 10 * 200), '{"score": 3}') for judge in judges],
     )
 
