@@ -199,6 +199,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, subtests: pytest.Subtests
     (tmp_path / "folder" / "en-US.txt").mkdir()
     for name, said in (
         ("missing", "missing: no such file or folder; name one with --topics"),
+        ("x" * 300, f"{'x' * 300}: no such file or folder; name one with --topics"),
         ("missing.txt", "missing.txt: no such file or folder; name one with --topics"),
         ("pt-BR.txt", "pt-BR.txt: cannot be read (is not a regular file)"),
         ("folder", "folder/en-US.txt: cannot be read"),
