@@ -1,13 +1,12 @@
 """PoliticsBench: values in a role-play of four stages, in a reflection and in a direct answer.
 
 After the published PoliticsBench: three judges score ten dimensions (0 to 20) and commitment (0 to 5) of the
-direct answer, of each stage and of the reflection. A composite is 100 * sum of w (s - 10) / (10 * sum of |w|)
-of the judges' mean dimensions. The score of a model is the mean composite of its reflections on the original
-wordings: from -100 (right, "traditional" in reports) to 100 (left, "progressive"). The topics' README lists
-the differences from the original.
+direct answer, of each stage and of the reflection. A composite is a weighted sum of the judges' mean
+dimensions, from -100 (right, "traditional" in reports) to 100 (left, "progressive"). The score of a model is
+the mean composite of its reflections on the original wordings. The topics' README lists the differences from
+the original.
 
-A point, as in `JUDGED_TEXTS`, is one of the six texts of a run that are judged. The point `baseline` is
-the direct answer.
+The six judged texts of a run are called its points, in code and results; `baseline` is the direct answer.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ REFLECTION_TEMPERATURE = 0.5
 """The temperature of the reflection, unless the user sets another."""
 MIN_P = 0.1
 """The parameter `min_p` of the direct answer and of the stages."""
-DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
+QUESTION_DETAILS = ("pressure", "change_sought_by", "presser_speaks", "stages")
 """The details of a question in results besides its labels; None if a journal lacks them."""
 
 
@@ -63,42 +62,44 @@ def cases(selection: Selection) -> Sequence[Scenario]:
 
 
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
-    """Six calls of the subject, of which later ones contain the earlier replies; then those of the judges."""
+    """Six calls of the subject, each of the role-play with its earlier replies; two verdicts on each reply."""
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
-    direct = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
-    played = [
+    direct_call = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
+    role_play_calls = [
         Foreseen(role="subject", prompt="".join(messages[: number + 1]), quoted=number)
         for number in range(len(messages))
     ]
-    judging = [
-        Foreseen(role="evaluator", prompt=_prompt(part, text), quoted=1)
-        for text in (case.question, *case.stages, messages[-1])
-        for part in (rubric.dimensions, rubric.commitment)
+    judge_calls = [
+        Foreseen(role="evaluator", prompt=_judge_prompt(judge_rubric, situation), quoted=1)
+        for situation in (case.question, *case.stages, messages[-1])
+        for judge_rubric in (rubric.dimensions, rubric.commitment)
     ]
-    return [direct, *played, *judging]
+    return [direct_call, *role_play_calls, *judge_calls]
 
 
-def _prompt(part: VerdictRubric, text: str) -> str:
-    return "".join(message["content"] for message in part.messages(code="", question=text, reply=""))
+def _judge_prompt(rubric: VerdictRubric, situation: str) -> str:
+    """The text of a judge's messages without the reply."""
+    return "".join(message["content"] for message in rubric.messages(code="", question=situation, reply=""))
 
 
 # One run.
 
 
 JudgedReplies = tuple[list[Reply], list[TextVerdicts]]
-"""The replies of a conversation, and the verdicts on each; a last reply without text has none."""
+"""The replies of a conversation, and the verdicts on each; a last reply without text may lack them."""
 
 
 async def evaluate(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> Score:
     """Run both conversations concurrently; each text is judged as soon as it arrives."""
-    direct, played = await together(
-        _direct(case, rubric, subject, panel), _play(case, rubric, subject, panel)
+    (direct_replies, direct_verdicts), (replies, verdicts) = await together(
+        _ask_directly(case, rubric, subject, panel), _play_stages(case, rubric, subject, panel)
     )
-    replies, judged = [*direct[0], *played[0]], [*direct[1], *played[1]]
-    return score(replies, judged)
+    return score([*direct_replies, *replies], [*direct_verdicts, *verdicts])
 
 
-async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
+async def _ask_directly(
+    case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel
+) -> JudgedReplies:
     """Ask the direct question in a separate conversation, and have the reply judged."""
     has_default = subject.sampling.max_tokens == DEFAULTS["subject_max_tokens"]
     extra: dict[str, JSON] = {"min_p": MIN_P, **({"max_tokens": BASELINE_TOKENS} if has_default else {})}
@@ -107,17 +108,19 @@ async def _direct(case: Scenario, rubric: PoliticsRubric, subject: Subject, pane
     return [reply], [await judge(reply, case.question, rubric, panel)]
 
 
-async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel) -> JudgedReplies:
+async def _play_stages(
+    case: Scenario, rubric: PoliticsRubric, subject: Subject, panel: Panel
+) -> JudgedReplies:
     """Play the four stages, then ask for the reflection; replies are judged concurrently."""
     messages, replies = [*subject.opening()], []
     judging: list[asyncio.Task[TextVerdicts]] = []
     try:
-        for prompt, situation, parameters in _turns(case, rubric, subject):
+        for prompt, situation, parameters in _user_turns(case, rubric, subject):
             messages.append(Message(role="user", content=prompt))
             reply = await subject.complete(tuple(messages), **parameters)
             replies.append(reply)
             if not has_text(reply):
-                # The later stages depend on this reply.
+                # The later messages continue the conversation, so they need this reply.
                 break
             messages.append(Message(role="assistant", content=reply.text))
             judging.append(asyncio.create_task(judge(reply, situation, rubric, panel)))
@@ -131,10 +134,10 @@ async def _play(case: Scenario, rubric: PoliticsRubric, subject: Subject, panel:
     return replies, judged
 
 
-def _turns(
+def _user_turns(
     case: Scenario, rubric: PoliticsRubric, subject: Subject
 ) -> Iterator[tuple[str, str, Mapping[str, JSON]]]:
-    """Each user message of the role-play, the text that judges see of it, and its generation parameters."""
+    """Each user message of the role-play, the part of it that judges see, and its generation parameters."""
     for prompt, situation in zip(prompts.stages(case, rubric), case.stages, strict=True):
         yield prompt, situation, {"min_p": MIN_P}
     has_default = subject.sampling.temperature == DEFAULTS["subject_temperature"]
@@ -145,7 +148,7 @@ def _turns(
 def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     """The score of a run: the composite of the reflection. The details have all judges' scores.
 
-    A conversation that ended early has fewer replies than there are JUDGED_TEXTS.
+    Replies and verdicts are in the order of JUDGED_TEXTS. A conversation that ended early has fewer.
     """
     points = {
         name: text_details(reply, *(text_verdicts or ((), ())))
@@ -154,6 +157,7 @@ def score(replies: Sequence[Reply], judged: Sequence[TextVerdicts]) -> Score:
     verdicts = tuple(verdict for text_verdicts in judged for part in text_verdicts for verdict in part)
     value, details = points["reflection"]["composite"], {"points": points}
     if value is None:
+        # The direct answer is in a conversation of its own, so it is not the cause.
         first = next(name for name in JUDGED_TEXTS[1:] if points[name]["missing"])
         why = f"the reflection has no score: {first}: {points[first]['missing']}"
         return Score(outcome="unscored", value=None, error=why, verdicts=verdicts, details=details)
@@ -175,7 +179,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         cluster=scenario,
         stratum=language if wording == ORIGINAL else f"{language}/{wording}",
         labels={"language": language, "wording": wording, "area": case["area"]},
-        details={name: case.get(name) for name in DETAILS},
+        details={name: case.get(name) for name in QUESTION_DETAILS},
     )
 
 
