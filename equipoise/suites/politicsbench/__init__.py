@@ -62,7 +62,7 @@ def cases(selection: Selection) -> Sequence[Scenario]:
 
 
 def foresee(case: Scenario, rubric: PoliticsRubric) -> Sequence[Foreseen]:
-    """Six calls of the subject, each of the role-play with its earlier replies; two verdicts on each reply."""
+    """Six calls of the subject, in the role-play with its earlier replies; two verdicts on each reply."""
     messages = [*prompts.stages(case, rubric), prompts.reflection(case, rubric)]
     direct_call = Foreseen(role="subject", prompt=prompts.baseline(case, rubric))
     role_play_calls = [
