@@ -297,31 +297,31 @@ _ANSWERS = ("1949 年", "Beijing", "3.5", "孙中山")
 
 
 def _choice(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.scoring import chosen_option
+    from equipoise.suites.chinese_simpleqa.answers import chosen_option
 
     chosen_option(text, _ANSWERS, "ABCD", "答案：")
     chosen_option(f"答案：B{text}", _ANSWERS, "ABCD", "答案：")
 
 
 def _choice_in_a_sentence(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.scoring import chosen_option
+    from equipoise.suites.chinese_simpleqa.answers import chosen_option
 
     chosen_option(f"The answer is {text}B{text}A 1949{text}", _ANSWERS, "ABCD", "答案：")
 
 
 def _stated(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.scoring import stated
+    from equipoise.suites.chinese_simpleqa.answers import parse_confident_answer
 
-    stated(text)
-    stated(json.dumps({"answer": text, "confidence": f"9{text}x"}))
+    parse_confident_answer(text)
+    parse_confident_answer(json.dumps({"answer": text, "confidence": f"9{text}x"}))
 
 
 def _fact(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa import scoring
+    from equipoise.suites.chinese_simpleqa import answers
 
-    scoring.after_marker(text, "答案：")
-    scoring.is_exact(text, ["陆羽"])
-    scoring.is_in_other_language(f"{text} is", ["陆羽", "??"])
+    answers.text_after_marker(text, "答案：")
+    answers.is_exact(text, ["陆羽"])
+    answers.is_in_other_language(f"{text} is", ["陆羽", "??"])
 
 
 def _made(text: str) -> None:
@@ -347,9 +347,9 @@ def _passages(text: str) -> None:
 
 
 def _distractor(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.distractors import faults
+    from equipoise.suites.chinese_simpleqa.checks import distractor_faults
 
-    list(faults("In 1949?", ["1949"], [text], "date"))
+    list(distractor_faults("In 1949?", ["1949"], [text], "date"))
 
 
 def _wording(text: str) -> None:

@@ -2,7 +2,7 @@
 
 Metrics after He and others (2024): with A correct, B incorrect, C not attempted of n, CO = A/n, IN = B/n,
 NA = C/n, CGA = A/(A+B), F = 2A/(2n-C). CGA and F are 0 if nothing was attempted. Runs without a grade are
-left out. With several evaluators the majority's grade counts; in a tie, B goes before C, and C before A.
+left out. The grade that most evaluators give counts; in a tie, B goes before C, and C before A.
 """
 
 from __future__ import annotations
@@ -17,31 +17,34 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import anchors, askers, dataset, plot_data, prompts, summary
-from equipoise.suites.chinese_simpleqa.dataset import (
+from equipoise.suites.chinese_simpleqa import anchors, askers, checks, dataset, plot_data, prompts
+from equipoise.suites.chinese_simpleqa.answers import (
+    chosen_option,
+    is_exact,
+    is_in_other_language,
+    parse_confident_answer,
+    text_after_marker,
+)
+from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
+from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
+from equipoise.suites.chinese_simpleqa.options import (
     ANSWER_FORMAT,
     CONFIDENCE,
-    LETTERS,
     PROMPT_STYLE,
     RETRIEVAL,
     RETRIEVER,
-    Fact,
 )
-from equipoise.suites.chinese_simpleqa.judging import VALUES, graded, material
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import (
     CORRECT,
+    GRADE_SCORES,
     GRADES,
     INCORRECT,
     NOT_ATTEMPTED,
-    after_marker,
-    chosen_option,
-    is_exact,
-    is_in_other_language,
-    majority,
-    stated,
+    majority_grade,
 )
+from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
 from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET, SEED
@@ -58,7 +61,7 @@ def cases(selection: Selection) -> Sequence[Fact]:
 
 
 def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
-    """The question, and the grading of its answer; a choice between options is not graded by an evaluator."""
+    """The question, and the grading of its answer unless the answer is a choice between options."""
     if case.style == "few_shot":
         text = prompts.continuation(case, rubric)
     else:
@@ -66,8 +69,10 @@ def foresee(case: Fact, rubric: FactRubric) -> Sequence[Foreseen]:
     subject = Foreseen(role="subject", prompt=text)
     if case.options:
         return [subject]
-    judging = rubric.prompts["grading"].messages(code="", reply="", **material(case.question, case.accepted))
-    prompt = "".join(message["content"] for message in judging)
+    messages = rubric.prompts["grading"].messages(
+        code="", reply="", **grading_material(case.question, case.accepted)
+    )
+    prompt = "".join(message["content"] for message in messages)
     return [subject, Foreseen(role="evaluator", prompt=prompt, quoted=1)]
 
 
@@ -82,16 +87,16 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     if reply.blocked or not reply.text.strip():
         outcome: Outcome = "blocked" if reply.blocked else "empty"
         return _score(outcome, NOT_ATTEMPTED, details)
-    parsed, answer = _answer(case, rubric, reply.text)
-    details |= parsed
+    answer, answer_details = _read_answer(case, rubric, reply.text)
+    details |= answer_details
     if case.options:
         index = chosen_option(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
-        return _score(_outcome(reply), _grade_of_option(case, index), {**details, "chosen": index})
+        return _score(_outcome(reply), _option_grade(case, index), {**details, "chosen": index})
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
     details |= {"exact": is_exact(answer, case.accepted)}
-    verdicts = await graded(rubric, panel, answer, case.question, case.accepted)
-    return _score(_outcome(reply), _majority_grade(verdicts), details, verdicts)
+    verdicts = await grade_answer(rubric, panel, answer, case.question, case.accepted)
+    return _score(_outcome(reply), _joint_grade(verdicts), details, verdicts)
 
 
 async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Sequence[Passage]) -> Reply:
@@ -101,25 +106,26 @@ async def _ask(case: Fact, rubric: FactRubric, subject: Subject, passages: Seque
     return await subject.ask(question, prompts.instruction(case, rubric))
 
 
-def _answer(case: Fact, rubric: FactRubric, text: str) -> tuple[dict[str, JSON], str]:
-    """Details read from the reply, and the part of the reply to grade."""
+def _read_answer(case: Fact, rubric: FactRubric, text: str) -> tuple[str, dict[str, JSON]]:
+    """The part of a reply to grade, and details: its language, and its confidence if that was asked for."""
     names = (*case.accepted, *case.options)
     if not case.is_confident:
-        last = after_marker(text, rubric.marker) if case.style != "direct" else None
-        return {"other_language": is_in_other_language(text, names)}, (last or "").strip() or text
+        marked = text_after_marker(text, rubric.marker) if case.style != "direct" else None
+        return (marked or "").strip() or text, {"other_language": is_in_other_language(text, names)}
     # Only the answer is checked: the keys of the JSON object are English words, as requested.
-    answer, confidence = stated(text) or (text, None)
-    return {"other_language": is_in_other_language(answer, names), "confidence": confidence}, answer
+    answer, confidence = parse_confident_answer(text) or (text, None)
+    return answer, {"other_language": is_in_other_language(answer, names), "confidence": confidence}
 
 
-def _grade_of_option(case: Fact, index: int | None) -> str:
+def _option_grade(case: Fact, index: int | None) -> str:
     if index is None:
         return NOT_ATTEMPTED
     return CORRECT if case.options[index] == case.accepted[0] else INCORRECT
 
 
-def _majority_grade(verdicts: Sequence[Verdict]) -> str | None:
-    return majority([verdict.fields["grade"] for verdict in verdicts if verdict.fields is not None])
+def _joint_grade(verdicts: Sequence[Verdict]) -> str | None:
+    """The grade that most of the valid verdicts give; None without a valid one."""
+    return majority_grade([verdict.fields["grade"] for verdict in verdicts if verdict.fields is not None])
 
 
 def _outcome(reply: Reply) -> Outcome:
@@ -135,7 +141,7 @@ def _score(
         return Score(
             outcome="unscored", value=None, error=f"no grade: {why}", verdicts=verdicts, details=with_grade
         )
-    return Score(outcome=outcome, value=VALUES[grade], verdicts=verdicts, details=with_grade)
+    return Score(outcome=outcome, value=GRADE_SCORES[grade], verdicts=verdicts, details=with_grade)
 
 
 # Results.
@@ -151,7 +157,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
         text=f"{case['question']}\n[{' / '.join(case['accepted'])}]",
         cluster=case["item"],
         stratum=language,
-        labels={group: case[group] or "" for group in summary.GROUPS},
+        labels={group: case[group] or "" for group in GROUPS},
         details={name: list(case[name]) for name in ("accepted", "options")},
     )
 
@@ -159,17 +165,17 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     """1 or 0 for each grade, and numerator and denominator of F; all None without a grade."""
     grade = _grade_without(record, without)
-    values = _of_grade(grade)
+    values = _grade_values(grade)
     return dict.fromkeys(values) if grade is None else values
 
 
 def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     """The values of a run with the grade that has the label's score."""
-    grade = next((grade for grade, value in VALUES.items() if value == label.score), None)
-    return {} if grade is None else _of_grade(grade)
+    grade = next((grade for grade, score in GRADE_SCORES.items() if score == label.score), None)
+    return {} if grade is None else _grade_values(grade)
 
 
-def _of_grade(grade: str | None) -> Values:
+def _grade_values(grade: str | None) -> Values:
     correct, incorrect, not_attempted = (float(grade == letter) for letter in GRADES)
     return {
         "percent": 100.0 * correct,
@@ -183,17 +189,18 @@ def _of_grade(grade: str | None) -> Values:
 
 
 def _grade_without(record: Record, without: str | None) -> str | None:
+    """The grade of a run without one evaluator; unchanged for an answer that no evaluator graded."""
     if without is None or not record.verdicts:
         return record.details.get("grade")
-    return _majority_grade([verdict for verdict in record.verdicts if verdict.evaluator != without])
+    return _joint_grade([verdict for verdict in record.verdicts if verdict.evaluator != without])
 
 
 def level(verdict: Verdict) -> float | None:
     """2 for correct, 1 for not attempted, 0 for incorrect."""
-    return None if verdict.fields is None else VALUES[verdict.fields["grade"]]
+    return None if verdict.fields is None else GRADE_SCORES[verdict.fields["grade"]]
 
 
-_FIVE = (
+_METRICS = (
     Metric(name="f", of="twice_correct", per="twice_less_not_attempted", kind="ratio", if_nothing=0.0),
     Metric(name="correct", of="correct", kind="rate"),
     Metric(name="incorrect", of="incorrect", kind="rate", higher_is_better=False),
@@ -204,38 +211,40 @@ _FIVE = (
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """F, then the other four metrics; all five by topic and by kind of answer; F by subtopic."""
-    metrics = _five()
+    metrics = _metrics_where()
     for group in ("topic", "kind"):
         for name in dict.fromkeys(cell.labels[group] for cell in cells if cell.labels[group]):
-            metrics += _five(f".{group}.{name}", **{group: name})
+            metrics += _metrics_where(f".{group}.{name}", **{group: name})
     for name in dict.fromkeys(cell.labels["subtopic"] for cell in cells):
-        metrics.append(_five(f".subtopic.{name}", subtopic=name)[0])
+        f_metric, *_ = _metrics_where(f".subtopic.{name}", subtopic=name)
+        metrics.append(f_metric)
     return metrics
 
 
-def _five(suffix: str = "", **where: str) -> list[Metric]:
-    return [replace(metric, name=f"{metric.name}{suffix}", where=where) for metric in _FIVE]
+def _metrics_where(suffix: str = "", **labels: str) -> list[Metric]:
+    """The five metrics of the cells with these labels, named with the suffix."""
+    return [replace(metric, name=f"{metric.name}{suffix}", where=labels) for metric in _METRICS]
 
 
-_HEAD = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
+_HEADER = ("", "answers", "CO", "NA", "IN", "CGA", "F", "95 % interval of F")
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """A row for all answers, each topic and each kind of answer."""
+    """A header, then rows for all answers, each topic and each kind of answer."""
     metrics = summary["metrics"]
     rows = [
-        _row(name, figures, metrics[f"f.{group}.{name}"])
+        _table_row(name, figures, metrics[f"f.{group}.{name}"])
         for group in ("topic", "kind")
         for name, figures in summary[group].items()
     ]
-    return [_HEAD, _row("overall", summary, metrics["f"]), *rows]
+    return [_HEADER, _table_row("overall", summary, metrics["f"]), *rows]
 
 
-def _row(name: str, figures: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
+def _table_row(name: str, figures: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Sequence[str]:
     order = ("correct", "not_attempted", "incorrect", "correct_given_attempted", "f")
-    shown = ("-" if figures[key] is None else f"{figures[key]:.1f}" for key in order)
+    numbers = ("-" if figures[key] is None else f"{figures[key]:.1f}" for key in order)
     interval = "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
-    return (name, str(figures["n"]), *shown, interval)
+    return (name, str(figures["n"]), *numbers, interval)
 
 
 SUITE = Suite(
@@ -249,9 +258,9 @@ SUITE = Suite(
     datasets=("own", "own-v2", "own-v1", "original"),
     options=(DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER),
     categories={
-        "correct": VALUES[CORRECT],
-        "incorrect": VALUES[INCORRECT],
-        "not_attempted": VALUES[NOT_ATTEMPTED],
+        "correct": GRADE_SCORES[CORRECT],
+        "incorrect": GRADE_SCORES[INCORRECT],
+        "not_attempted": GRADE_SCORES[NOT_ATTEMPTED],
     },
     has_means=False,
     rubric=rubric,
@@ -262,11 +271,11 @@ SUITE = Suite(
     values=values,
     labelled=labelled,
     level=level,
-    summary=summary.summarise,
+    summary=summary,
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
-    lint=dataset.lint,
+    lint=checks.lint,
     recognises=dataset.recognises,
     audit=anchors,
     asked=askers,

@@ -10,15 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import objects, readable_objects, rows
-from equipoise.core.options import Option, one_of, parse_existing, parse_function
+from equipoise.core.files import objects, rows
 from equipoise.core.types import JSON, Case
-from equipoise.suites.chinese_simpleqa import distractors, effects, retrieval
-from equipoise.suites.findings import Finding, Recognised, Text
+from equipoise.suites.chinese_simpleqa.options import (
+    ANSWER_FORMAT,
+    CONFIDENCE,
+    PROMPT_STYLE,
+    RETRIEVAL,
+    RETRIEVER,
+    check_options,
+)
+from equipoise.suites.findings import Recognised
 from equipoise.suites.resources import SHIPPED
 from equipoise.suites.selection import DEFAULT_AREA, Selection
 from equipoise.suites.shared_options import SEED
-from equipoise.suites.similarity import contains, folded
 
 LANGUAGE = "zh-CN"
 QUESTIONS = "questions.jsonl"
@@ -29,66 +34,6 @@ LETTERS = "ABCD"
 _COLUMNS = ["subtopic", "subtopic_name", "topic", "topic_name"]
 _OWN_TABLE = SHIPPED / "topics" / "chinese_simpleqa" / SUBTOPICS
 _ID = re.compile(r"[a-z0-9_]+")
-PROMPT_STYLE = Option(
-    flag="--prompt-style",
-    parse=one_of("direct", "recall", "step_by_step", "few_shot"),
-    default="direct",
-    metavar="HOW",
-    help="recall facts or reason first, or continue a text of examples (default direct)",
-    comparable="study",
-    label="prompt style",
-    effect=effects.of_style,
-)
-ANSWER_FORMAT = Option(
-    flag="--answer-format",
-    parse=one_of("open", "choice", "shuffled"),
-    default="open",
-    metavar="HOW",
-    help="offer four answers, sorted or shuffled by question (default open)",
-    comparable="study",
-    label="answer format",
-    effect=effects.of_format,
-)
-CONFIDENCE = Option(
-    flag="--confidence",
-    switch=True,
-    default=False,
-    help="ask how sure the model is, 0 to 100",
-    comparable="study",
-    label="confidence",
-    effect=effects.of_confidence,
-)
-RETRIEVAL = Option(
-    flag="--retrieval",
-    parse=parse_existing,
-    metavar="PATH",
-    help="give passages from this folder or file",
-    comparable="study",
-    label="retrieval",
-    is_local=True,
-    shown=retrieval.about,
-    effect=effects.of_passages,
-)
-RETRIEVER = Option(
-    flag="--retriever",
-    parse=parse_function,
-    metavar="M:F",
-    help="your own function that finds the passages, module:function",
-    comparable="study",
-    label="retriever",
-    is_local=True,
-)
-_ARTICLES = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
-"""A question of how many articles a law has; the number changes with each amendment."""
-_VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
-"""Words that name the version of a text: after an amendment, or as of a time."""
-# "About how many". Not after characters with which the first one means a treaty or is part of a name (NATO,
-# New York, Rio).
-_ABOUT = re.compile(
-    "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
-)
-_LEAST_LEAK = 2
-"""The minimum length in characters of an answer that is searched for in its question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +68,7 @@ def facts(selection: Selection) -> list[Fact]:
     """The selected questions in the order of the file. Raises UserError naming file and line."""
     if unknown := [language for language in selection.languages if language != LANGUAGE]:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there is {LANGUAGE}")
-    refuse_odd_settings(selection)
+    check_options(selection)
     table = _Subtopics(selection.topics)
     lines = list(_rows(selection.topics))[: selection.limit]
     made: dict[str, Fact] = {}
@@ -135,30 +80,9 @@ def facts(selection: Selection) -> list[Fact]:
     return list(made.values())
 
 
-def refuse_odd_settings(selection: Selection) -> None:
-    """Raise UserError for options that exclude each other, or for a corpus that cannot be searched."""
-    style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
-    is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
-    if style == "few_shot" and (form != "open" or is_confident or corpus):
-        raise UserError(
-            "--prompt-style few_shot: a text is continued, so it goes with open answers only; "
-            "leave out --answer-format, --confidence and --retrieval"
-        )
-    if is_confident and style != "direct":
-        raise UserError("--confidence: the answer is a JSON object alone; leave out --prompt-style")
-    if is_confident and form != "open":
-        raise UserError("--confidence: is asked for beside an open answer; leave out --answer-format")
-    if selection.option(SEED) and form != "shuffled":
-        raise UserError("--seed: shuffles options; add --answer-format shuffled, or leave it out")
-    if selection.option(RETRIEVER) and not corpus:
-        raise UserError("--retriever: needs --retrieval, the folder or file that it looks in")
-    if corpus:
-        retrieval.check(corpus, selection.option(RETRIEVER))
-
-
 def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
     """The object in each line, with its `file:line`. Raises UserError if there is none."""
-    path = _file(topics)
+    path = question_file(topics)
     is_empty = True
     for where, data in objects(path):
         is_empty = False
@@ -168,7 +92,8 @@ def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
         raise UserError(f"{path}:1: no question in this file; write one JSON object a line")
 
 
-def _file(topics: Path) -> Path:
+def question_file(topics: Path) -> Path:
+    """The file with the questions: `topics` itself, or a file in this folder. Raises UserError."""
     names = (QUESTIONS, PUBLISHED) if topics.is_dir() else ("",)
     path = next((topics / name for name in names if (topics / name).is_file()), None)
     if path is None:
@@ -278,52 +203,8 @@ def _options(
     return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest()))
 
 
-# Checking.
-
-
 def recognises(path: Path) -> Recognised:
     """Yes for a folder with a file of questions of fact; perhaps for JSON Lines."""
     if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
         return "yes"
     return "perhaps" if path.suffix == ".jsonl" and path.is_file() else "no"
-
-
-def lint(topics: Path) -> Iterator[Finding | Text]:
-    """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
-    choices: dict[str, dict[str, JSON]] = {}
-    for where, data in readable_objects(_file(topics)):
-        if isinstance(question := data.get("question"), str):
-            yield Text(where=where, among="", owner=where, text=question)
-            yield from _leaks(where, question, data)
-            yield from _vague(where, question)
-        if "distractors" in data:
-            choices[where] = data
-    if choices:
-        offered = facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
-        yield from _choices(choices, [fact.options.index(fact.accepted[0]) for fact in offered])
-
-
-def _choices(rows: Mapping[str, Mapping[str, JSON]], indices: Sequence[int]) -> Iterator[Finding]:
-    for where, row in rows.items():
-        accepted = (row["answer"], *row.get("variants", ()))
-        for what in distractors.faults(row["question"], accepted, row["distractors"], row.get("kind")):
-            yield Finding.at(where, what)
-    for what in distractors.balance(indices, LETTERS):
-        yield Finding.at(next(iter(rows)), what)
-
-
-def _vague(where: str, question: str) -> Iterator[Finding]:
-    """Findings on a question for which more than one number may be right."""
-    if _ARTICLES.search(question) and not any(version in question for version in _VERSIONS):
-        yield Finding.at(where, "counts articles and names no version of the text; say which one")
-    if _ABOUT.search(question):
-        yield Finding.at(where, "asks for about how many, where one figure is right; ask for the figure")
-
-
-def _leaks(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:
-    others = data.get("variants")
-    for answer in (data.get("answer"), *(others if isinstance(others, list) else ())):
-        if not isinstance(answer, str) or len(folded(answer)) < _LEAST_LEAK:
-            continue
-        if contains(question, answer):
-            yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")

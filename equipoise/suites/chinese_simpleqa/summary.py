@@ -1,4 +1,4 @@
-"""Summaries of Chinese SimpleQA results, besides metrics with intervals. Pure."""
+"""The summary of Chinese SimpleQA beyond its metrics with intervals. Pure."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS
-from equipoise.suites.chinese_simpleqa.scoring import CORRECT, GRADES, best_of, calibration, shares
+from equipoise.suites.chinese_simpleqa.scoring import CORRECT, GRADES, best_of, calibration, five_metrics
 
 GROUPS = ("topic", "subtopic", "kind")
 """The labels by which questions are grouped."""
 
 
-def summarise(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
+def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Figures overall, by topic, subtopic and kind; how grades were read; results of optional settings."""
     return {
         **_figures(_grades(rows)),
-        **{group: _by(group, rows) for group in GROUPS},
+        **{group: _figures_by(group, rows) for group in GROUPS},
         **_grading(rows),
         "other_language": sum(bool(row.details.get("other_language")) for row in rows),
         **_calibration(rows),
         **_best_of(rows),
-        **_letters(rows),
+        **_chosen_letters(rows),
     }
 
 
 def _figures(grades: Sequence[str]) -> dict[str, JSON]:
-    """The number of graded answers, and their shares."""
-    return {"n": len(grades), **shares(*map(grades.count, GRADES))}
+    """The number of graded answers, and their five metrics."""
+    return {"n": len(grades), **five_metrics(*map(grades.count, GRADES))}
 
 
-def _graded(rows: Sequence[RunRow]) -> list[RunRow]:
+def _graded_rows(rows: Sequence[RunRow]) -> list[RunRow]:
     return [row for row in rows if row.details.get("grade") is not None]
 
 
 def _grades(rows: Sequence[RunRow]) -> list[str]:
-    return [row.details["grade"] for row in _graded(rows)]
+    return [row.details["grade"] for row in _graded_rows(rows)]
 
 
-def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Figures by topic, subtopic or kind of answer, where a question has one."""
+def _figures_by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
+    """Figures by a label of questions, without questions that lack the label."""
     groups: dict[str, list[RunRow]] = {}
     for row in rows:
         if name := row.question.labels[group]:
@@ -51,41 +51,43 @@ def _by(group: str, rows: Sequence[RunRow]) -> dict[str, JSON]:
 
 def _grading(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """The number of grades by how they were read, and the figures by each evaluator's grades alone."""
-    verdicts: list[Mapping[str, JSON]] = [item for row in rows for item in row.verdicts if item.get("grade")]
+    verdicts: list[Mapping[str, JSON]] = [
+        verdict for row in rows for verdict in row.verdicts if verdict.get("grade")
+    ]
     by_evaluator: dict[str, list[str]] = {}
-    for item in verdicts:
-        by_evaluator.setdefault(item["evaluator"], []).append(item["grade"])
+    for verdict in verdicts:
+        by_evaluator.setdefault(verdict["evaluator"], []).append(verdict["grade"])
     return {
         "grades_read": {
-            how: sum(item["how"] == how for item in verdicts) for how in ("strict", "probabilities")
+            how: sum(verdict["how"] == how for verdict in verdicts) for how in ("strict", "probabilities")
         },
         "evaluators_alone": {name: _figures(grades) for name, grades in by_evaluator.items()},
     }
 
 
 def _calibration(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Stated confidence against correct answers, if it was asked for."""
+    """The calibration of stated confidence, if confidence was asked for; with the answers that lack it."""
     if not any("confidence" in row.details for row in rows):
         return {}
-    graded = [row.details for row in _graded(rows)]
-    pairs = [
-        (details["confidence"], details["grade"] == CORRECT)
-        for details in graded
-        if details.get("confidence") is not None
+    graded_rows = _graded_rows(rows)
+    answers = [
+        (row.details["confidence"], row.details["grade"] == CORRECT)
+        for row in graded_rows
+        if row.details.get("confidence") is not None
     ]
-    return {"calibration": {**calibration(pairs), "unparsed": len(graded) - len(pairs)}}
+    return {"calibration": {**calibration(answers), "unparsed": len(graded_rows) - len(answers)}}
 
 
 def _best_of(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """The best of several runs, if there are several."""
+    """The best of several runs, if a question has several."""
     questions = by_question(rows)
-    most = max(map(len, questions), default=0)
-    tries = [[grade == CORRECT for grade in _grades(runs)] for runs in questions]
-    return {"best_of": best_of(tries, most)} if most > 1 else {}
+    runs = max(map(len, questions), default=0)
+    outcomes = [[grade == CORRECT for grade in _grades(question_rows)] for question_rows in questions]
+    return {"best_of": best_of(outcomes, runs)} if runs > 1 else {}
 
 
-def _letters(rows: Sequence[RunRow]) -> dict[str, JSON]:
+def _chosen_letters(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """How often each letter was chosen, if there was a choice."""
-    chosen = [row.details["chosen"] for row in rows if "chosen" in row.details]
-    letters = {letter: chosen.count(index) for index, letter in enumerate(LETTERS)}
-    return {"letters": {**letters, "none": chosen.count(None)}} if chosen else {}
+    indices = [row.details["chosen"] for row in rows if "chosen" in row.details]
+    counts = {letter: indices.count(index) for index, letter in enumerate(LETTERS)}
+    return {"letters": {**counts, "none": indices.count(None)}} if indices else {}

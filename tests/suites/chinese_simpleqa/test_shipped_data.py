@@ -18,8 +18,8 @@ import pytest
 
 from conftest import ROOT
 from equipoise.suites.chinese_simpleqa import SUITE
+from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.chinese_simpleqa.dataset import KINDS, Fact, facts
-from equipoise.suites.chinese_simpleqa.scoring import normal
 from equipoise.suites.selection import Selection, data_hash
 
 FOLDER = ROOT / "topics" / "chinese_simpleqa"
@@ -58,7 +58,7 @@ def test_there_are_two_questions_for_each_of_99_subtopics() -> None:
     assert set(counts) == {row["subtopic"] for row in table()}
     assert len({fact.topic for fact in asked()}) == 6
     assert {fact.kind for fact in asked()} == set(KINDS)
-    assert len({fact.id for fact in asked()}) == len({normal(fact.question) for fact in asked()}) == 198
+    assert len({fact.id for fact in asked()}) == len({normal_form(fact.question) for fact in asked()}) == 198
     assert all(fact.id.isascii() for fact in asked())
     json.dumps([fact.to_json() for fact in asked()], allow_nan=False)
 
@@ -87,7 +87,7 @@ def test_no_fact_is_asked_twice() -> None:
     for fact in asked():
         by_subtopic.setdefault(fact.subtopic, []).append(fact)
     for first, second in by_subtopic.values():
-        assert not {*map(normal, first.accepted)} & {*map(normal, second.accepted)}, first.id
+        assert not {*map(normal_form, first.accepted)} & {*map(normal_form, second.accepted)}, first.id
 
 
 def faults(row: dict[str, Any]) -> list[str]:
@@ -101,10 +101,12 @@ def faults(row: dict[str, Any]) -> list[str]:
         "texts without blanks around them": all(texts) and texts == [text.strip() for text in texts],
         "a question mark": row["question"].endswith("？"),
         "a question in Chinese": len(HAN.findall("".join(letters))) > len(letters) / 2,
-        "no answer in the question": not [x for x in accepted if normal(x) in normal(row["question"])],
+        "no answer in the question": not [
+            x for x in accepted if normal_form(x) in normal_form(row["question"])
+        ],
         "every answer once": len(set(accepted)) == len(accepted),
-        "three different wrong answers": len({*map(normal, wrong)}) == len(wrong) == 3,
-        "wrong answers that are none": not {*map(normal, wrong)} & {*map(normal, accepted)},
+        "three different wrong answers": len({*map(normal_form, wrong)}) == len(wrong) == 3,
+        "wrong answers that are none": not {*map(normal_form, wrong)} & {*map(normal_form, accepted)},
     }
     return [what for what, is_so in holds.items() if not is_so]
 
@@ -166,7 +168,7 @@ def _number(text: str) -> tuple[int, ...]:
 
 
 def _pairs(text: str) -> set[str]:
-    return {first + second for first, second in pairwise(normal(text))}
+    return {first + second for first, second in pairwise(normal_form(text))}
 
 
 SHARED_PAIRS = 5
@@ -179,11 +181,11 @@ def test_no_question_asks_what_a_published_one_asks() -> None:
     assert len(published) == 3000
     by_answer: dict[str, list[Fact]] = {}
     for fact in published:
-        by_answer.setdefault(normal(fact.accepted[0]), []).append(fact)
+        by_answer.setdefault(normal_form(fact.accepted[0]), []).append(fact)
     alike = {
         fact.item
         for fact in asked()
-        for other in (item for text in fact.accepted for item in by_answer.get(normal(text), ()))
+        for other in (item for text in fact.accepted for item in by_answer.get(normal_form(text), ()))
         if len(_pairs(fact.question) & _pairs(other.question)) >= SHARED_PAIRS
     }
     assert alike == set()
@@ -206,10 +208,12 @@ def test_examples_are_not_among_the_questions() -> None:
     graded = re.findall("^题目：(.+？)标准答案：(.+)$", rubric["grading"]["system"], re.MULTILINE)
     examples = [(item["question"], item["answer"]) for item in rubric["few_shot"]["examples"]]
     examples += [(question, text) for question, answers in graded for text in answers.split(" / ")]
-    questions = {normal(fact.question) for fact in asked()}
-    answers = {normal(text) for fact in asked() for text in fact.accepted}
+    questions = {normal_form(fact.question) for fact in asked()}
+    answers = {normal_form(text) for fact in asked() for text in fact.accepted}
     assert (len(graded), len(examples)) == (7, 13)
-    assert [pair for pair in examples if normal(pair[0]) in questions or normal(pair[1]) in answers] == []
+    assert [
+        pair for pair in examples if normal_form(pair[0]) in questions or normal_form(pair[1]) in answers
+    ] == []
 
 
 def test_the_rubric_shows_every_grade_by_examples() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from equipoise.core import files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown, table_text, write_text
-from equipoise.suites.chinese_simpleqa.scoring import normal
+from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.construct_contract import Draft, StageResult
 from equipoise.suites.similarity import folded
 
@@ -50,7 +50,7 @@ def _joint_answer(first: files.Row, second: files.Row) -> JointAnswer | None:
     unfit = [number for number, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
     if unfit:
         return None, f"found unfit: by annotator {unfit[0]}"
-    if normal(first["answer"]) == normal(second["answer"]):
+    if normal_form(first["answer"]) == normal_form(second["answer"]):
         return first["answer"], ""
     return None
 
@@ -59,7 +59,7 @@ def _outcome(row: Draft, decision: JointAnswer) -> StageResult:
     answer, why = decision
     if answer is None:
         return StageResult(row=row, reason=why)
-    is_same = normal(answer) == normal(row["answer"])
+    is_same = normal_form(answer) == normal_form(row["answer"])
     return StageResult(row=row, reason=None if is_same else f"people answer otherwise: {answer}")
 
 

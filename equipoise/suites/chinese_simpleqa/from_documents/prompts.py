@@ -13,7 +13,7 @@ from equipoise.core.files import is_whole
 from equipoise.core.types import JSON, Message, json_schema
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.model import Model
-from equipoise.suites.chinese_simpleqa.scoring import json_part
+from equipoise.suites.chinese_simpleqa.answers import parse_json_part
 
 ATTEMPTS = 3
 """The maximum number of calls until an answer is valid."""
@@ -122,7 +122,7 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
 def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
     """The fields of a JSON object, or of the last tag in an answer with a choice; None if invalid."""
-    data = json_part(text)
+    data = parse_json_part(text)
     if isinstance(data, dict) and all(_fits(data.get(name), kind) for name, kind in fields.items()):
         # A question with a lone surrogate cannot be shown to people. In a reason it does no harm.
         if not all(is_whole(data[name]) for name in _QUESTION if name in fields):

@@ -11,10 +11,10 @@ from equipoise.core.errors import CallFailed
 from equipoise.core.types import JSON, Message
 from equipoise.judge.judge import JobModels
 from equipoise.models.model import Model, together
+from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, ask
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
-from equipoise.suites.chinese_simpleqa.scoring import normal
 from equipoise.suites.construct_contract import Draft, Stage, StageResult
 from equipoise.suites.similarity import contains, similar_pairs, similarity
 
@@ -187,7 +187,7 @@ class StageSettings:
             return StageResult(row=row)
         answer = await self._ask(models.model, "rewriting", models, other=row["near"], **_asked(row))
         new = answer["question"].strip() if answer else row["question"]
-        share = similarity(normal(new), normal(row["near"]), PAIR)
+        share = similarity(normal_form(new), normal_form(row["near"]), PAIR)
         rewritten = {**row, "question": new, "rewritten_from": row["question"]}
         if share >= ALIKE or contains(new, row["answer"]):
             return StageResult(row=rewritten, reason=f"near-duplicate: of {row['near']}")
@@ -217,7 +217,7 @@ def distinct(rows: Sequence[Draft]) -> list[StageResult]:
 def _near(rows: Sequence[Draft]) -> dict[int, list[int]]:
     """Indices of earlier near-duplicates by the index of a question, the nearest first."""
     shares: dict[int, list[tuple[float, int]]] = {}
-    for earlier, later, share in similar_pairs([normal(row["question"]) for row in rows], ALIKE, PAIR):
+    for earlier, later, share in similar_pairs([normal_form(row["question"]) for row in rows], ALIKE, PAIR):
         shares.setdefault(later, []).append((-share, earlier))
     return {later: [earlier for _, earlier in sorted(ranked)] for later, ranked in shares.items()}
 

@@ -1,4 +1,4 @@
-"""Distractors: what of them gives an answer away."""
+"""Checks of questions, and what of distractors gives an answer away."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipoise.suites.chinese_simpleqa.dataset import lint
-from equipoise.suites.chinese_simpleqa.distractors import balance, faults
+from equipoise.suites.chinese_simpleqa.checks import distractor_faults, letter_imbalance, lint
 from equipoise.suites.findings import Finding
 
 
@@ -28,7 +27,7 @@ def test_options_that_are_alike_pass(subtests: pytest.Subtests) -> None:
         ("编号是什么？", ["B"], ["A", "C", "D"], "term"),
     ):
         with subtests.test(accepted=accepted):
-            assert list(faults(question, accepted, wrong, kind)) == []
+            assert list(distractor_faults(question, accepted, wrong, kind)) == []
 
 
 def test_what_gives_an_answer_away_is_told(subtests: pytest.Subtests) -> None:
@@ -86,16 +85,16 @@ def test_what_gives_an_answer_away_is_told(subtests: pytest.Subtests) -> None:
         ),
     ):
         with subtests.test(says=says):
-            (found,) = faults(question, accepted, wrong, kind)
+            (found,) = distractor_faults(question, accepted, wrong, kind)
             assert found.startswith(says)
 
 
 def test_answers_stand_in_every_place() -> None:
     """Up to two in five in one place, of twenty questions or more."""
-    assert list(balance([0, 1, 2, 3] * 5, "ABCD")) == []
-    assert list(balance([1] * 19, "ABCD")) == []
-    assert list(balance([1] * 8 + [0, 2, 3] * 4, "ABCD")) == []
-    (found,) = balance([1] * 9 + [0, 2, 3] * 4, "ABCD")
+    assert list(letter_imbalance([0, 1, 2, 3] * 5)) == []
+    assert list(letter_imbalance([1] * 19)) == []
+    assert list(letter_imbalance([1] * 8 + [0, 2, 3] * 4)) == []
+    (found,) = letter_imbalance([1] * 9 + [0, 2, 3] * 4)
     assert found == "the answer is option B in 43 % of the questions; change their distractors"
 
 

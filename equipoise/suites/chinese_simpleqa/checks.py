@@ -1,0 +1,136 @@
+"""Checks of questions: vague ones, leaked answers, and distractors that rule themselves out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from equipoise.core.files import readable_objects
+from equipoise.core.types import JSON
+from equipoise.suites.chinese_simpleqa.answers import normal_form
+from equipoise.suites.chinese_simpleqa.dataset import LETTERS, facts, question_file
+from equipoise.suites.chinese_simpleqa.options import ANSWER_FORMAT
+from equipoise.suites.findings import Finding, Text
+from equipoise.suites.selection import Selection
+from equipoise.suites.similarity import contains, folded
+
+_ARTICLE_COUNT = re.compile("\u300b[^\u300b]*(?:\u591a\u5c11|\u51e0)\u6761")
+"""A question of how many articles a law has; the number changes with each amendment."""
+_VERSIONS = ("\u4fee\u8ba2\u540e", "\u4fee\u6b63\u540e", "\u65f6\u7684\u6587\u672c")
+"""Words that name the version of a text: after an amendment, or as of a time."""
+_ABOUT_HOW_MANY = re.compile(
+    "(?<![\u5317\u6761\u516c\u5408\u5951\u7ebd\u91cc])\u7ea6(?:\u6709|\u4e3a|\u662f)?(?:\u591a\u5c11|\u51e0)"
+)
+"""But not after characters with which the one for "about" is part of a word (treaty, NATO, New York, Rio)."""
+_MIN_ANSWER_LENGTH = 2
+"""The minimum length in characters of an answer that is searched for in its question."""
+_HAN_NUMERALS = "\u4e00\u4e8c\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d\u5341\u767e\u5343\u96f6"
+_NUMBER = re.compile(rf"(?<![\d,.])[\d,.]*\d|[{_HAN_NUMERALS}]+")
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+_MAX_LENGTH_RATIO = 3
+"""An option stands out if it is more than this many times longer or shorter than all others."""
+_MIN_QUESTIONS = 20
+"""The minimum number of questions for which the letters of answers are counted."""
+_MAX_LETTER_SHARE = 0.4
+"""The largest share of questions whose answer may have the same letter."""
+
+
+def lint(topics: Path) -> Iterator[Finding | Text]:
+    """The questions; findings on vague ones, on leaked answers and on distractors. Raises UserError."""
+    rows_with_options: dict[str, dict[str, JSON]] = {}
+    for where, data in readable_objects(question_file(topics)):
+        if isinstance(question := data.get("question"), str):
+            yield Text(where=where, among="", owner=where, text=question)
+            yield from _leak_findings(where, question, data)
+            yield from _vagueness_findings(where, question)
+        if "distractors" in data:
+            rows_with_options[where] = data
+    if rows_with_options:
+        # The loader raises UserError for distractors that it does not accept.
+        cases = facts(Selection(topics=topics, options={ANSWER_FORMAT.name: "choice"}))
+        yield from _distractor_findings(rows_with_options)
+        for what in letter_imbalance([case.options.index(case.accepted[0]) for case in cases]):
+            yield Finding.at(next(iter(rows_with_options)), what)
+
+
+def _vagueness_findings(where: str, question: str) -> Iterator[Finding]:
+    """Findings on a question for which more than one number may be right."""
+    if _ARTICLE_COUNT.search(question) and not any(version in question for version in _VERSIONS):
+        yield Finding.at(where, "counts articles and names no version of the text; say which one")
+    if _ABOUT_HOW_MANY.search(question):
+        yield Finding.at(where, "asks for about how many, where one figure is right; ask for the figure")
+
+
+def _leak_findings(where: str, question: str, data: Mapping[str, JSON]) -> Iterator[Finding]:
+    """Findings on accepted answers that the question contains."""
+    variants = data.get("variants")
+    for answer in (data.get("answer"), *(variants if isinstance(variants, list) else ())):
+        if not isinstance(answer, str) or len(folded(answer)) < _MIN_ANSWER_LENGTH:
+            continue
+        if contains(question, answer):
+            yield Finding.at(where, f"the answer {answer!r} stands in the question; reword it")
+
+
+# Distractors.
+
+
+def _distractor_findings(rows: Mapping[str, Mapping[str, JSON]]) -> Iterator[Finding]:
+    for where, row in rows.items():
+        accepted = (row["answer"], *row.get("variants", ()))
+        for what in distractor_faults(row["question"], accepted, row["distractors"], row.get("kind")):
+            yield Finding.at(where, what)
+
+
+def distractor_faults(
+    question: str, accepted: Sequence[str], distractors: Sequence[str], kind: str | None
+) -> Iterator[str]:
+    """The faults of a question's distractors, as short phrases."""
+    answer, right = accepted[0], {normal_form(text) for text in accepted}
+    for text in distractors:
+        if len(normal_form(text)) > 1 and contains(question, text):
+            yield f"the distractor {text!r} stands in the question, which rules it out; choose another"
+        if normal_form(text) in right:
+            yield f"the distractor {text!r} is accepted as right; choose another"
+        if _shared_form(text, kind) != _shared_form(answer, kind):
+            yield f"the distractor {text!r} is not written like the answer {answer!r}; write it alike"
+    if odd := _option_of_odd_length([answer, *distractors]):
+        yield f"the option {odd!r} stands out by its length; choose others of about the same"
+    if kind == "date" and (odd := _only_option_with_year(question, [answer, *distractors])):
+        yield f"the option {odd!r} alone has the year of the question; give it to all options or to none"
+
+
+def letter_imbalance(indices: Sequence[int]) -> Iterator[str]:
+    """A fault if one letter is the answer too often; `indices` are the answers' indices, by question."""
+    if len(indices) < _MIN_QUESTIONS:
+        return
+    index, count = Counter(indices).most_common(1)[0]
+    if count > _MAX_LETTER_SHARE * len(indices):
+        share = round(100 * count / len(indices))
+        yield f"the answer is option {LETTERS[index]} in {share} % of the questions; change their distractors"
+
+
+def _shared_form(text: str, kind: str | None) -> str:
+    """The form that options must share: numbers and dates without their numerals; else the title marks."""
+    if kind in ("number", "date"):
+        return _NUMBER.sub("0", text)
+    return "".join(re.findall("[\u300a\u300b]", text))
+
+
+def _option_of_odd_length(options: Sequence[str]) -> str | None:
+    """The first option that is much longer or shorter than all others; None if there is none."""
+    lengths = [len(normal_form(text)) for text in options]
+    for text, length in zip(options, lengths, strict=True):
+        others = list(lengths)
+        others.remove(length)
+        if length > _MAX_LENGTH_RATIO * max(others) or length * _MAX_LENGTH_RATIO < min(others):
+            return text
+    return None
+
+
+def _only_option_with_year(question: str, options: Sequence[str]) -> str | None:
+    """The option that alone has a year of the question; None unless there is exactly one."""
+    years = set(_YEAR.findall(question))
+    matching = [text for text in options if years & set(_YEAR.findall(text))]
+    return matching[0] if len(matching) == 1 else None

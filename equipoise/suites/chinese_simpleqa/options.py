@@ -1,0 +1,131 @@
+"""The options of Chinese SimpleQA, and the effects of a changed option on metrics, described in a sentence.
+
+A `describe` function returns an empty text if the option has not changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from equipoise.core.errors import UserError
+from equipoise.core.options import Option, one_of, parse_existing, parse_function
+from equipoise.core.types import JSON
+from equipoise.suites.chinese_simpleqa import retrieval
+from equipoise.suites.selection import Selection
+from equipoise.suites.shared_options import SEED
+
+Changes = Mapping[str, Mapping[str, JSON]]
+"""Changes by metric: `before` and `after`, the difference `value`, and its interval `low` to `high`."""
+
+
+def describe_passages(before: JSON, after: JSON, changes: Changes) -> str:
+    """The gain from passages."""
+    if bool(before) == bool(after):
+        return ""
+    return f"passages {'given' if after else 'left out'}: {_gain(changes)}"
+
+
+def describe_style(before: JSON, after: JSON, changes: Changes) -> str:
+    """The gain from the style of the prompt."""
+    return "" if before == after else f"prompt style {before}, then {after}: {_gain(changes)}"
+
+
+def describe_confidence(before: JSON, after: JSON, changes: Changes) -> str:
+    """The gain from asking for a confidence."""
+    if bool(before) == bool(after):
+        return ""
+    return f"confidence {'asked for' if after else 'not asked for'}: {_gain(changes)}"
+
+
+def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
+    """The drop of CO from choices to open answers, in points and in percent, whichever was first."""
+    if before == after:
+        return ""
+    was, now = changes["correct"]["before"], changes["correct"]["after"]
+    if was is None or now is None:
+        return f"answers {before}, then {after}: no CO in both"
+    if before == "open":
+        before, after, was, now = after, before, now, was
+    share = f", {100 * (was - now) / was:.1f} % of it" if was else ""
+    drop = f"CO {was:.2f} % to {now:.2f} %, a drop of {was - now:.2f} pp{share}"
+    return f"from {before} to {after} answers: {drop}"
+
+
+def _gain(changes: Changes) -> str:
+    change = changes["f"]
+    if change["value"] is None:
+        return "no F in both"
+    limits = "" if change["low"] is None else f" ({change['low']:+.2f} to {change['high']:+.2f})"
+    return f"F {change['value']:+.2f} pp{limits}"
+
+
+PROMPT_STYLE = Option(
+    flag="--prompt-style",
+    parse=one_of("direct", "recall", "step_by_step", "few_shot"),
+    default="direct",
+    metavar="HOW",
+    help="recall facts or reason first, or continue a text of examples (default direct)",
+    comparable="study",
+    label="prompt style",
+    effect=describe_style,
+)
+ANSWER_FORMAT = Option(
+    flag="--answer-format",
+    parse=one_of("open", "choice", "shuffled"),
+    default="open",
+    metavar="HOW",
+    help="offer four answers, sorted or shuffled by question (default open)",
+    comparable="study",
+    label="answer format",
+    effect=describe_format,
+)
+CONFIDENCE = Option(
+    flag="--confidence",
+    switch=True,
+    default=False,
+    help="ask how sure the model is, 0 to 100",
+    comparable="study",
+    label="confidence",
+    effect=describe_confidence,
+)
+RETRIEVAL = Option(
+    flag="--retrieval",
+    parse=parse_existing,
+    metavar="PATH",
+    help="give passages from this folder or file",
+    comparable="study",
+    label="retrieval",
+    is_local=True,
+    shown=retrieval.about,
+    effect=describe_passages,
+)
+RETRIEVER = Option(
+    flag="--retriever",
+    parse=parse_function,
+    metavar="M:F",
+    help="your own function that finds the passages, module:function",
+    comparable="study",
+    label="retriever",
+    is_local=True,
+)
+
+
+def check_options(selection: Selection) -> None:
+    """Raise UserError for options that exclude each other, or for a corpus that cannot be searched."""
+    style, form = selection.option(PROMPT_STYLE), selection.option(ANSWER_FORMAT)
+    is_confident, corpus = selection.option(CONFIDENCE), selection.option(RETRIEVAL)
+    if style == "few_shot" and (form != "open" or is_confident or corpus):
+        raise UserError(
+            "--prompt-style few_shot: a text is continued, so it goes with open answers only; "
+            "leave out --answer-format, --confidence and --retrieval"
+        )
+    if is_confident and style != "direct":
+        raise UserError("--confidence: the answer is a JSON object alone; leave out --prompt-style")
+    if is_confident and form != "open":
+        raise UserError("--confidence: is asked for beside an open answer; leave out --answer-format")
+    if selection.option(SEED) and form != "shuffled":
+        raise UserError("--seed: shuffles options; add --answer-format shuffled, or leave it out")
+    if selection.option(RETRIEVER) and not corpus:
+        raise UserError("--retriever: needs --retrieval, the folder or file that it looks in")
+    if corpus:
+        retrieval.check(corpus, selection.option(RETRIEVER))
