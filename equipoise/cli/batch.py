@@ -36,7 +36,7 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
     from equipoise.runner import ask_batches
 
     folders = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
-    statuses = ask_batches.ask(ask_batches.find(folders), "get")
+    statuses = ask_batches.request(ask_batches.load_intents(folders), "get")
     print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
     ctx.exit(0 if all(item.is_over for item in statuses) else exit_status.BATCHES_WAITING)
 
@@ -51,7 +51,7 @@ def cancel(paths: Sequence[Path]) -> None:
     """
     from equipoise.runner import ask_batches
 
-    statuses = ask_batches.ask(ask_batches.find(paths), "cancel")
+    statuses = ask_batches.request(ask_batches.load_intents(paths), "cancel")
     print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
 
 

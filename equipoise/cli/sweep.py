@@ -71,7 +71,7 @@ def sweep(
     for release_cells in _cells_by_release(planned.cells).values():
         names = [cell.suite for cell in release_cells]
         check_releases(gating.releases(names, baseline))
-    expected = forecast.of_cells(planned, root, SessionAudits(root))
+    expected = forecast.forecast_cells(planned, root, SessionAudits(root))
     print_wrapped(forecast.lines(expected, width()))
     if dry_run:
         return

@@ -25,36 +25,41 @@ from equipoise.results.intents import Intent, Intents
 from equipoise.results.store import Files
 
 SUFFIX = ".batches"
+"""The suffix of a file of intents: the batches of a session, recorded before they are created."""
+_SUFFIXES = (SUFFIX, ".jsonl", ".json")
+"""The suffixes of a session's files of intents, journal and results, which share the rest of the name."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
 """The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
 Action = Literal["get", "cancel"]
+"""What is requested for each batch: its state, or that it is cancelled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchStatus:
-    """The status of an unread batch. `intents` is the file that its `intent` is in.
+    """The status of an unread batch. `file` has its `intent`.
 
-    `answer` is the batch as the endpoint describes it, or the reason why it is unknown.
+    `state` is the batch as the endpoint describes it, or the reason why it is unknown.
     """
 
-    intents: Intents
+    file: Intents
     intent: Intent
-    answer: Batch | str
+    state: Batch | str
 
     @property
     def is_over(self) -> bool:
         """Whether the batch has ended, so that its results can be read."""
-        return isinstance(self.answer, Batch) and self.answer.is_over
+        return isinstance(self.state, Batch) and self.state.is_over
 
 
-def find(paths: Sequence[Path]) -> list[Intents]:
+def load_intents(paths: Sequence[Path]) -> list[Intents]:
     """Load the files of intents in these folders, or next to these results or journals. Raises UserError."""
     files: list[Intents] = []
     for path in paths:
         if path.is_dir():
             files += [intents.load(file) for file in sorted(path.rglob(f"*{SUFFIX}"))]
             continue
-        stem = next((path.name.removesuffix(end) for end in _ENDS if path.name.endswith(end)), path.name)
+        suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), "")
+        stem = path.name.removesuffix(suffix)
         file = path.with_name(f"{stem}{SUFFIX}")
         if not file.is_file() and not path.exists():
             raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
@@ -62,20 +67,17 @@ def find(paths: Sequence[Path]) -> list[Intents]:
     return files
 
 
-_ENDS = (SUFFIX, ".jsonl", ".json")
-
-
-def ask(
+def request(
     files: Iterable[Intents], action: Action, variables: Mapping[str, str] = os.environ
 ) -> list[BatchStatus]:
     """Get or cancel every unread batch, and return their statuses. Raises UserError if a key is missing."""
     settings = resolve({}, variables, {})
     waiting = [(file, intent) for file in files for intent in file.waiting]
-    keys = [_key(file, intent, settings) for file, intent in waiting]
-    return asyncio.run(_ask_all(waiting, keys, action))
+    credentials = [_credential(file, intent, settings) for file, intent in waiting]
+    return asyncio.run(_request_all(waiting, credentials, action))
 
 
-def _key(file: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
+def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
     """The API key that submitted a batch, and whether headers from the environment were sent with it."""
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
@@ -88,16 +90,16 @@ def _key(file: Intents, intent: Intent, settings: Settings) -> tuple[str, bool]:
     )
 
 
-async def _ask_all(
-    waiting: Sequence[tuple[Intents, Intent]], keys: Sequence[tuple[str, bool]], action: Action
+async def _request_all(
+    waiting: Sequence[tuple[Intents, Intent]], credentials: Sequence[tuple[str, bool]], action: Action
 ) -> list[BatchStatus]:
     return [
-        BatchStatus(intents=file, intent=intent, answer=await _ask(intent, key, has_headers, action))
-        for (file, intent), (key, has_headers) in zip(waiting, keys, strict=True)
+        BatchStatus(file=file, intent=intent, state=await _request(intent, key, has_headers, action))
+        for (file, intent), (key, has_headers) in zip(waiting, credentials, strict=True)
     ]
 
 
-async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> Batch | str:
+async def _request(intent: Intent, key: str, has_headers: bool, action: Action) -> Batch | str:
     """The batch of an intent after the action; a text if it was not created, or the endpoint fails."""
     from equipoise.models.client import Client
 
@@ -108,9 +110,12 @@ async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> B
     )
     endpoint = BatchEndpoint(client, line.role, line.model, max_retries=MAX_RETRIES, max_wait=MAX_WAIT)
     try:
-        batch_id = intent.batch or _id(await endpoint.find(intent.file, intent.id))
+        batch_id = intent.batch
         if not batch_id:
-            return "was not created"
+            created = await endpoint.find(intent.file, intent.id)
+            if created is None:
+                return "was not created"
+            batch_id = created.id
         batch = await endpoint.get(batch_id)
         return batch if action == "get" or batch.is_over else await endpoint.cancel(batch_id)
     except BatchFailed as error:
@@ -119,17 +124,13 @@ async def _ask(intent: Intent, key: str, has_headers: bool, action: Action) -> B
         await client.close()
 
 
-def _id(batch: Batch | None) -> str:
-    return batch.id if batch else ""
-
-
 def settle(path: Path, name: str, batch: str | None) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
-    `path` is as in `find`, `name` is the intent's id. `batch` is the id of the batch, None if there is none.
-    Raises UserError.
+    `path` is as in `load_intents`, `name` is the intent's id. `batch` is the id of the batch, None if there
+    is none. Raises UserError.
     """
-    (file,) = find([path])
+    (file,) = load_intents([path])
     journal = file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
@@ -149,11 +150,11 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
 
 def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:
     """A line of text for each batch."""
-    for item in statuses:
-        line, answer = item.intent.line, item.answer
-        if isinstance(answer, Batch):
-            counts = f"{answer.done + answer.failed:,} of {answer.total or len(line.calls):,} done"
-            state = f"{answer.id}: {answer.status}, {counts}"
+    for status in statuses:
+        sent, batch = status.intent.line, status.state
+        if isinstance(batch, Batch):
+            counts = f"{batch.done + batch.failed:,} of {batch.total or len(sent.calls):,} done"
+            text = f"{batch.id}: {batch.status}, {counts}"
         else:
-            state = f"{item.intent.batch or item.intent.id}: {answer}"
-        yield f"{shown(item.intents.path)}: {line.role} {line.model} at {line.endpoint}: {state}"
+            text = f"{status.intent.batch or status.intent.id}: {batch}"
+        yield f"{shown(status.file.path)}: {sent.role} {sent.model} at {sent.endpoint}: {text}"

@@ -1,4 +1,4 @@
-"""What the models' support, as `equipoise check` measured it, means for suites, and what sessions take.
+"""Tells what the findings of `equipoise check` about models mean for suites, and estimates whole sessions.
 
 Makes no call. A session's cost and time are estimated as if nothing were done yet.
 """
@@ -34,23 +34,23 @@ def checked_suites(
     settings: Settings,
     root: Path,
     names: Sequence[str],
-    checked: Sequence[CheckedModel],
+    models: Sequence[CheckedModel],
     extra_jobs: ExtraJobs,
 ) -> tuple[list[CheckedSuite], CheckedTotal]:
     """The findings about each suite, and the total of sessions of all suites that can be run."""
     by_suite = {name: _from_scratch(suite_settings) for name, suite_settings in settings.suites.items()}
     plan = Plan(replace(_from_scratch(settings), suites=by_suite), root, extra_jobs)
-    costs = {name: _session_cost(plan, name, checked) for name in names}
-    items = [_checked_suite(plan, name, cost, checked) for name, cost in costs.items()]
-    known = [cost for cost in costs.values() if isinstance(cost, _SessionCost)]
+    costs = {name: _session_cost(plan, name, models) for name in names}
+    suites = [_checked_suite(plan, name, cost, models) for name, cost in costs.items()]
+    known_costs = [cost for cost in costs.values() if isinstance(cost, _SessionCost)]
     total = _SessionCost(
-        estimate=together(cost.estimate for cost in known),
-        seconds=_sum([cost.seconds for cost in known]),
+        estimate=together(cost.estimate for cost in known_costs),
+        seconds=_sum([cost.seconds for cost in known_costs]),
     )
-    return items, CheckedTotal(
-        suites=len(known),
+    return suites, CheckedTotal(
+        suites=len(known_costs),
         session=total.in_short(),
-        basis=_time_basis(settings, checked),
+        basis=_time_basis(settings, models),
         figures=total.figures(),
     )
 
@@ -80,9 +80,9 @@ class _SessionCost:
         }
 
 
-def _session_cost(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _SessionCost | UserError:
+def _session_cost(plan: Plan, name: str, models: Sequence[CheckedModel]) -> _SessionCost | UserError:
     """The cost of a whole session of a suite, or the error that prevents it."""
-    latencies = {(role, item.model): item.support.latency for item in checked for role in item.roles}
+    latencies = {(role, model.model): model.support.latency for model in models for role in model.roles}
     try:
         estimate = of_session(plan, name, {run.id for run in plan.runs(name)})
     except UserError as error:
@@ -96,8 +96,8 @@ def _session_cost(plan: Plan, name: str, checked: Sequence[CheckedModel]) -> _Se
 
 def _sum(ranges: Sequence[Range | None]) -> Range | None:
     """The sum of these ranges; None if one is unknown."""
-    known = [item for item in ranges if item is not None]
-    return sum(known, NOTHING) if len(known) == len(ranges) else None
+    known_ranges = [item for item in ranges if item is not None]
+    return sum(known_ranges, NOTHING) if len(known_ranges) == len(ranges) else None
 
 
 def _seconds(item: Item, latency: float | None, settings: Settings) -> Range | None:
@@ -107,21 +107,23 @@ def _seconds(item: Item, latency: float | None, settings: Settings) -> Range | N
     """
     if latency is None:
         return None
-    return seconds_of(item.use.calls.value, item.use.output, latency) / _in_flight(settings, item.model)
+    return seconds_of(item.use.calls.value, item.use.output, latency) / _calls_in_flight(settings, item.model)
 
 
-def _in_flight(settings: Settings, model: str) -> int:
+def _calls_in_flight(settings: Settings, model: str) -> int:
     """The largest number of calls of a model in flight; the built-in server has a limit of its own."""
     return min(settings.concurrency, PARALLEL) if is_local(model) else settings.concurrency
 
 
-def _time_basis(settings: Settings, checked: Sequence[CheckedModel]) -> str:
+def _time_basis(settings: Settings, models: Sequence[CheckedModel]) -> str:
     """The assumptions behind the estimated time, as text."""
     latencies = ", ".join(
-        f"{item.model} {item.support.latency:.1f} s" for item in checked if item.support.latency is not None
+        f"{model.model} {model.support.latency:.1f} s"
+        for model in models
+        if model.support.latency is not None
     )
     in_flight = " or ".join(
-        f"{n}" for n in dict.fromkeys(_in_flight(settings, item.model) for item in checked)
+        f"{calls}" for calls in dict.fromkeys(_calls_in_flight(settings, model.model) for model in models)
     )
     (_, likely), (_, fast), (_, slow) = ASSUMED_SPEED
     return (
@@ -137,21 +139,21 @@ def _from_scratch(settings: Settings) -> Settings:
 
 
 def _checked_suite(
-    plan: Plan, name: str, cost: _SessionCost | UserError, checked: Sequence[CheckedModel]
+    plan: Plan, name: str, cost: _SessionCost | UserError, models: Sequence[CheckedModel]
 ) -> CheckedSuite:
-    by_role = {(role, item.model): item.support for item in checked for role in item.roles}
-    means: dict[str, list[str]] = {}
+    support = {(role, model.model): model.support for model in models for role in model.roles}
+    models_by_meaning: dict[str, list[str]] = {}
     settings = plan.settings.of(name)
-    if by_role["subject", settings.model or ""].error is not None:
-        means["cannot be asked, as it does not answer"] = [settings.model or ""]
+    if support["subject", settings.model or ""].error is not None:
+        models_by_meaning["cannot be asked, as it does not answer"] = [settings.model or ""]
     try:
         form = plan.load(name).suite.verdict_form
         for model in settings.evaluator_models:
-            means.setdefault(meaning(form, by_role["evaluator", model]), []).append(model)
+            models_by_meaning.setdefault(meaning(form, support["evaluator", model]), []).append(model)
     except UserError as error:
         cost = error
     if isinstance(cost, UserError):
-        return CheckedSuite(
-            suite=name, models_by_meaning=means, session=str(cost), figures={"error": str(cost)}
-        )
-    return CheckedSuite(suite=name, models_by_meaning=means, session=cost.in_short(), figures=cost.figures())
+        session, figures = str(cost), {"error": str(cost)}
+    else:
+        session, figures = cost.in_short(), cost.figures()
+    return CheckedSuite(suite=name, models_by_meaning=models_by_meaning, session=session, figures=figures)

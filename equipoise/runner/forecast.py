@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,14 +19,15 @@ from equipoise.runner.estimate import ExpectedUse, Sample
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.plan import Plan
 
-_OWN = ("model", "output", "api_base_url")
+_IRRELEVANT_OPTIONS = ("model", "output", "api_base_url")
 """Options that affect neither the cases of a session nor its foreseen calls."""
-Known = Mapping[tuple[Role, str], tuple[Sample, str]]
+Samples = Mapping[tuple[Role, str], tuple[Sample, str]]
+"""The samples of models in earlier sessions by role and model, each with the name of its journal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """The expected use of a cell: its number of runs, and of runs left to do, with the calls of the latter.
+class CellForecast:
+    """The expected use of a cell: its number of runs, and of the runs that are left, with their calls.
 
     `cost` is in USD, None if a model has no price. `seconds` is wall clock time, with as many calls in
     flight as the cell's concurrency allows.
@@ -39,66 +40,68 @@ class Expected:
     seconds: float
 
 
-def of_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, Expected]:
+def forecast_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, CellForecast]:
     """The expected use of each cell, by name. Raises UserError for a cell that cannot run.
 
     Cells that differ only in the model share a plan.
     """
-    plans: dict[tuple[str, str], _Planned] = {}
-    expected = {}
+    suite_forecasts: dict[tuple[str, str], _SuiteForecast] = {}
+    forecasts = {}
     for cell in sweep.cells:
-        key = (cell.suite, repr(sorted((n, v) for n, v in cell.options.items() if n not in _OWN)))
-        if key not in plans:
-            plans[key] = _planned(cell, root, extra_jobs)
-        expected[cell.name] = _expected(cell, plans[key])
-    return expected
+        options = sorted(item for item in cell.options.items() if item[0] not in _IRRELEVANT_OPTIONS)
+        key = (cell.suite, repr(options))
+        if key not in suite_forecasts:
+            suite_forecasts[key] = _forecast_suite(cell, root, extra_jobs)
+        forecasts[cell.name] = _forecast_cell(cell, suite_forecasts[key])
+    return forecasts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Planned:
+class _SuiteForecast:
     """The foreseen calls of each run of a suite by run id, and samples of its earlier sessions.
 
-    `_whole` caches the use of models for all runs.
+    `_uses_for_all_runs` caches the use of models, as it is the same for many cells.
     """
 
     foreseen: Mapping[str, Sequence[Foreseen]]
-    known: Known
-    _whole: dict[object, Mapping[int, ExpectedUse]] = field(default_factory=dict)
+    samples: Samples
+    _uses_for_all_runs: dict[object, Mapping[int, ExpectedUse]] = field(default_factory=dict)
 
     def expected_uses(self, settings: Settings, left: Sequence[str]) -> Mapping[int, ExpectedUse]:
         """The expected use of each model for the runs that are left, by the model's index."""
         if len(left) < len(self.foreseen):
-            return estimate.expected_uses(settings, [self.foreseen[run] for run in left], self.known)
-        # The estimate is the same for all models without a sample, so it is computed once for them.
+            return estimate.expected_uses(settings, [self.foreseen[run] for run in left], self.samples)
+        # Without a sample, the estimate depends only on whether the model is local.
         key = tuple(
-            model if (estimate.role_of(number), model) in self.known else is_local(model)
+            model if (estimate.role_of(number), model) in self.samples else is_local(model)
             for number, model in enumerate(settings.models)
         )
-        if key not in self._whole:
-            self._whole[key] = estimate.expected_uses(settings, [*self.foreseen.values()], self.known)
-        return self._whole[key]
+        if key not in self._uses_for_all_runs:
+            uses = estimate.expected_uses(settings, [*self.foreseen.values()], self.samples)
+            self._uses_for_all_runs[key] = uses
+        return self._uses_for_all_runs[key]
 
 
-def _planned(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _Planned:
+def _forecast_suite(cell: SweepCell, root: Path, extra_jobs: ExtraJobs) -> _SuiteForecast:
     plan = Plan(cell.settings, root, extra_jobs)
     preflight.check(plan, [cell.suite])
     runs = plan.runs(cell.suite)
     calls = estimate.foreseen(plan.load(cell.suite), runs)
     journals = sorted(root.joinpath("results").rglob(f"*{cell.suite}*.jsonl"))
-    return _Planned(
+    return _SuiteForecast(
         foreseen={run.id: foreseen for run, foreseen in zip(runs, calls, strict=True)},
-        known=estimate.samples(journals, cell.suite),
+        samples=estimate.samples(journals, cell.suite),
     )
 
 
-def _expected(cell: SweepCell, planned: _Planned) -> Expected:
+def _forecast_cell(cell: SweepCell, suite_forecast: _SuiteForecast) -> CellForecast:
     past = history.load(cell.files.journal)
-    left = [run for run in planned.foreseen if not past.has_score(run)]
+    left = [run for run in suite_forecast.foreseen if not past.has_score(run)]
     settings = cell.settings.of(cell.suite)
-    uses = planned.expected_uses(settings, left)
+    uses = suite_forecast.expected_uses(settings, left)
     costs = [_cost(settings, number, use) for number, use in uses.items()]
-    return Expected(
-        runs=len(planned.foreseen),
+    return CellForecast(
+        runs=len(suite_forecast.foreseen),
         left=len(left),
         calls=sum(use.calls.value for use in uses.values()),
         cost=None if None in costs else math.fsum(filter(None, costs)),
@@ -111,29 +114,29 @@ def _cost(settings: Settings, number: int, use: ExpectedUse) -> float | None:
     return prices.cost(settings.models[number], settings.base_url(number), tokens, settings.price)
 
 
-def lines(cells: Mapping[str, Expected], width: int) -> Iterator[str]:
+def lines(cells: Mapping[str, CellForecast], width: int) -> Iterator[str]:
     """A table of the cells and their sum, as lines of text of at most `width` columns."""
     rows: list[Sequence[str]] = [("cell", "runs", "left", "calls", "USD", "time")]
-    rows += [(name, *_row(item)) for name, item in cells.items()]
+    rows += [(name, *_row(forecast)) for name, forecast in cells.items()]
     rows.append(("all", *_row(_sum(cells.values()))))
     yield from align(rows, width)
     yield "time: one cell after the other; by earlier sessions, or else 1 s a call and 50 tokens a second"
-    if any(item.cost is None for item in cells.values()):
+    if any(forecast.cost is None for forecast in cells.values()):
         yield "USD: unknown where a model has no listed price; give price-input and price-output"
 
 
-def _row(item: Expected) -> tuple[str, ...]:
-    cost = "unknown" if item.cost is None else f"{item.cost:,.2f}"
-    return f"{item.runs:,}", f"{item.left:,}", f"{item.calls:,.0f}", cost, duration(item.seconds)
+def _row(forecast: CellForecast) -> tuple[str, ...]:
+    cost = "unknown" if forecast.cost is None else f"{forecast.cost:,.2f}"
+    runs, left = f"{forecast.runs:,}", f"{forecast.left:,}"
+    return runs, left, f"{forecast.calls:,.0f}", cost, duration(forecast.seconds)
 
 
-def _sum(items: Iterable[Expected]) -> Expected:
-    every = list(items)
-    costs = [item.cost for item in every]
-    return Expected(
-        runs=sum(item.runs for item in every),
-        left=sum(item.left for item in every),
-        calls=math.fsum(item.calls for item in every),
+def _sum(forecasts: Collection[CellForecast]) -> CellForecast:
+    costs = [forecast.cost for forecast in forecasts]
+    return CellForecast(
+        runs=sum(forecast.runs for forecast in forecasts),
+        left=sum(forecast.left for forecast in forecasts),
+        calls=math.fsum(forecast.calls for forecast in forecasts),
         cost=None if None in costs else math.fsum(filter(None, costs)),
-        seconds=math.fsum(item.seconds for item in every),
+        seconds=math.fsum(forecast.seconds for forecast in forecasts),
     )

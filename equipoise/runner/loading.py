@@ -54,8 +54,8 @@ class LoadedSuite:
         return selection.data_files(self.topics, self.suite.datasets)
 
     @property
-    def judged_as(self) -> About | None:
-        """What the questions are about, as evaluators' prompts say; None if the rubric does not say it."""
+    def about_in_prompts(self) -> About | None:
+        """What the questions are about, as evaluators' prompts say; None if the prompts do not say it."""
         return self.rubric.with_about(self._about).about if isinstance(self.rubric, VerdictRubric) else None
 
     def rubric_warning(self) -> str | None:
@@ -77,41 +77,44 @@ class LoadedSuite:
 
 def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
     """Load a suite with its cases and rubric. `settings` are those that apply to it. Raises UserError."""
-    whole = suites.load(name)
-    default = whole.dataset_at(settings.topics) if settings.topics else next(iter(whole.datasets), None)
+    registered = suites.load(name)
+    default = (
+        registered.dataset_at(settings.topics) if settings.topics else next(iter(registered.datasets), None)
+    )
     dataset = settings.option(DATASET) or default
-    topics = settings.topics or _dataset(whole, dataset, root)
-    suite = whole.of(dataset)
-    wanted = Selection(
+    topics = settings.topics or _dataset_path(registered, dataset, root)
+    # A dataset may have a suite of its own.
+    suite = registered.of(dataset)
+    case_selection = Selection(
         topics=topics,
         dataset=dataset,
         languages=settings.languages,
         limit=settings.limit,
         options=settings.suite_options,
     )
-    cases = suite.cases(wanted)
+    cases = suite.cases(case_selection)
     return LoadedSuite(
         suite=suite,
         settings=settings,
-        rubric=suite.rubric(_rubric(suite, settings, dataset, topics, root)),
+        rubric=suite.rubric(_rubric_path(suite, settings, dataset, topics, root)),
         topics=topics,
         dataset=dataset,
         cases=cases,
-        askers=_askers(suite, wanted, cases) if settings.asker else None,
+        askers=_load_askers(suite, case_selection, cases) if settings.asker else None,
         files=store.files(root / "results", settings.output, settings.model or "", name, settings.shard),
     )
 
 
-def _dataset(suite: AnySuite, dataset: str | None, root: Path) -> Path:
+def _dataset_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     if dataset is not None and dataset not in suite.datasets:
-        known = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
-        raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {known}")
+        hint = f"it has {', '.join(suite.datasets)}" if suite.datasets else "it has only one"
+        raise UserError(f"--dataset {dataset}: {suite.name} has no such dataset; {hint}")
     folder = dataset_folder(suite.name, dataset, root)
-    _refuse_missing(folder, root)
+    _refuse_earlier_name(folder, root)
     return folder
 
 
-def _rubric(suite: AnySuite, settings: Settings, dataset: str | None, topics: Path, root: Path) -> Path:
+def _rubric_path(suite: AnySuite, settings: Settings, dataset: str | None, topics: Path, root: Path) -> Path:
     if suite.rubric_in_data and settings.rubric:
         raise UserError(f"--rubric: {dataset} is judged by the prompts that came with it; leave it out")
     if suite.rubric_in_data:
@@ -119,23 +122,23 @@ def _rubric(suite: AnySuite, settings: Settings, dataset: str | None, topics: Pa
     if settings.rubric:
         return settings.rubric
     path = suites.rubric_path(suite, dataset, root)
-    _refuse_missing(path, root)
+    _refuse_earlier_name(path, root)
     return path
 
 
-def _refuse_missing(path: Path, root: Path) -> None:
+def _refuse_earlier_name(path: Path, root: Path) -> None:
     """Raise UserError if the path is missing because it still has an earlier name of the suite."""
     if not path.exists():
         suites.require_consistent_names(root, with_data=True)
 
 
-def _askers(suite: AnySuite, wanted: Selection, cases: Sequence[Case]) -> Askers:
+def _load_askers(suite: AnySuite, case_selection: Selection, cases: Sequence[Case]) -> Askers:
     """The askers that the suite defines for these cases. Raises UserError if there are none."""
     if suite.asked is None:
-        is_own = suite is suites.load(suite.name)
-        what = suite.name if is_own else f"--dataset {wanted.dataset} of {suite.name}"
-        raise UserError(f"--asker: {what} has no askers, so nobody can ask its cases; leave it out")
-    askers = suite.asked.askers(wanted, cases)
+        is_of_dataset = suite is not suites.load(suite.name)
+        subject = f"--dataset {case_selection.dataset} of {suite.name}" if is_of_dataset else suite.name
+        raise UserError(f"--asker: {subject} has no askers, so nobody can ask its cases; leave it out")
+    askers = suite.asked.askers(case_selection, cases)
     if not askers.twins:
         raise UserError(
             f"--asker: {suite.name}: none of the {len(cases):,} cases selected has two sides with sentences "

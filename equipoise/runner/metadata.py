@@ -37,7 +37,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "data_hash": loaded.data_hash,
         "rubric_version": loaded.rubric.version,
         "rubric_hash": loaded.rubric.hash,
-        **({"about": asdict(about)} if (about := loaded.judged_as) else {}),
+        **({"about": asdict(about)} if (about := loaded.about_in_prompts) else {}),
         "endpoints": {role: _endpoint_name(settings, role) for role in _roles(loaded.suite)},
         **{
             option.name: _recorded_value(option, settings)

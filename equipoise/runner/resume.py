@@ -24,7 +24,7 @@ from equipoise.runner.differences import differences
 
 ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everything again"
 _LOCAL_PORT = re.compile(r"^(https?://(?:127\.0\.0\.1|localhost|\[::1\])):\d+")
-_EXTENT = {"runs", "limit", "languages_asked", "asker"}
+_EXTENT_SETTINGS = {"runs", "limit", "languages_asked", "asker"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
 
@@ -42,10 +42,11 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files
         )
     if not past.sessions:
         return
-    last, now = past.sessions[-1], _without_local_ports(settings)
-    fixed = {name: value for name, value in now.items() if not _may_grow(name, settings)}
-    mismatches = differences(_without_local_ports(last.settings), fixed, (last.data_files, data_files))
-    mismatches += _other_cues(past.settings.get("asker"), settings.get("asker"))
+    last = past.sessions[-1]
+    before, now = _without_local_ports(last.settings), _without_local_ports(settings)
+    fixed = {name: value for name, value in now.items() if not _may_change(name, settings)}
+    mismatches = differences(before, fixed, (last.data_files, data_files))
+    mismatches += _cue_mismatches(past.settings.get("asker"), settings.get("asker"))
     if mismatches:
         raise UserError(
             f"{shown(files.journal)}: cannot be resumed with other options: {'; '.join(mismatches)}. "
@@ -54,24 +55,23 @@ def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files
         )
 
 
-def _other_cues(before: JSON, now: JSON) -> list[str]:
-    """A message if the cues differ from those of earlier sessions; plain runs do not depend on cues."""
-    fixed = ("cues_hash", "seed")
-    is_same = not (before and now) or all(before[name] == now[name] for name in fixed)
-    return [] if is_same else ["--asker: the sentences about who asks have changed"]
+def _cue_mismatches(before: JSON, now: JSON) -> list[str]:
+    """A message if both sessions have cues, and these differ; plain runs do not depend on cues."""
+    differ = before and now and any(before[name] != now[name] for name in ("cues_hash", "seed"))
+    return ["--asker: the sentences about who asks have changed"] if differ else []
 
 
 def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
     """The settings without the ports of endpoints on this machine: a restarted server has another port."""
     if "endpoints" not in settings:
         return dict(settings)
-    hidden = {role: _LOCAL_PORT.sub(r"\1", url) for role, url in settings["endpoints"].items()}
-    return {**settings, "endpoints": hidden}
+    endpoints = {role: _LOCAL_PORT.sub(r"\1", url) for role, url in settings["endpoints"].items()}
+    return {**settings, "endpoints": endpoints}
 
 
-def _may_grow(name: str, settings: Mapping[str, JSON]) -> bool:
-    """Whether a resumed session may change a setting; --until needs a fixed number of looks."""
-    return name in _EXTENT and not (name == "runs" and settings.get("until"))
+def _may_change(name: str, settings: Mapping[str, JSON]) -> bool:
+    """Whether a resumed session may change a setting. --until needs a fixed number of runs."""
+    return name in _EXTENT_SETTINGS and not (name == "runs" and settings.get("until"))
 
 
 def begin(
@@ -79,26 +79,26 @@ def begin(
     past: History,
     plan: Mapping[str, str],
     settings: Mapping[str, JSON],
-    about: Mapping[str, JSON],
+    provenance: Mapping[str, JSON],
     *,
     fresh: bool,
 ) -> str:
-    """Write this session's first line to the journal. Returns a message about earlier sessions, if any.
+    """Write this session's first line to the journal. Returns a message about earlier sessions, or "".
 
-    `past` is the history of the journal, empty with --fresh; it is updated with that line. `plan` maps run
-    ids to their languages. `settings` decide whether a journal can be resumed, `about` is only recorded.
-    Raises UserError.
+    With `fresh`, earlier files are archived first. `past` is the history of the journal, empty with `fresh`;
+    it is updated with that line. `plan` maps run ids to their languages. `settings` decide whether a journal
+    can be resumed, `provenance` is only recorded. Raises UserError.
     """
     message = ""
     if fresh and (files.journal.exists() or files.results.exists()):
         message = f"the earlier results are archived as {shown(archive(files))}"
-    refuse(past, settings, files, about.get("data_files", {}))
+    refuse(past, settings, files, provenance.get("data_files", {}))
     if not past.is_empty:
         message = _resume_message(past, plan)
     elif past.damaged:
         message = f"nothing to resume; {past.damage}"
     try:
-        write_first_line(past, plan=dict(plan), settings=dict(settings), **about)
+        write_first_line(past, plan=dict(plan), settings=dict(settings), **provenance)
     except (OSError, CannotKeep) as error:
         raise UserError(f"{shown(files.journal)}: the journal cannot be started: {error}") from None
     return message
@@ -132,8 +132,8 @@ def _resume_message(past: History, plan: Mapping[str, str]) -> str:
     if not past.pending(plan):
         return ALREADY_COMPLETE + damage
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
-    again = past.unscored & plan.keys()
-    failed = f", {len(again)} that ended without a score are repeated" if again else ""
+    unscored = past.unscored & plan.keys()
+    failed = f", {len(unscored)} that ended without a score are repeated" if unscored else ""
     return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{damage}"
 
 

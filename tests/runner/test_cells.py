@@ -113,7 +113,9 @@ def test_the_forecast_of_cells(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(ROOT / name)
     text = TABLE.replace("limit = 3", "limit = 3\nprice-input = 1\nprice-output = 2")
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
-    found = forecast.of_cells(load(tmp_path / "sweep.toml", tmp_path), tmp_path, SessionAudits(tmp_path))
+    found = forecast.forecast_cells(
+        load(tmp_path / "sweep.toml", tmp_path), tmp_path, SessionAudits(tmp_path)
+    )
     one = next(item for name, item in found.items() if name.endswith("neutrality.cold"))
     assert (one.runs, one.left, one.calls) == (3 * 2 * 2, 3 * 2 * 2, 3 * 2 * 2 * 2)
     assert one.seconds == pytest.approx((24 + (12 * 800 + 12 * 250) / 50) / 32)
