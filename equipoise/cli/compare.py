@@ -60,7 +60,7 @@ def compare(
     if output:
         write_json(output, comparisons)
     gates = [sections["gate"] for sections in comparisons if "gate" in sections]
-    ctx.exit(exit_status.of_gates(gates, gating.inconclusive))
+    ctx.exit(exit_status.status_of_gates(gates, gating.inconclusive))
 
 
 @click.command()

@@ -122,7 +122,7 @@ def decide_gates(
         junit.write(junitxml, results, gating.inconclusive)
     all_sections = [sections for suites in results.values() for sections in suites.values()]
     gates = [sections["gate"] for sections in all_sections if "gate" in sections]
-    return exit_status.of_gates(gates, gating.inconclusive)
+    return exit_status.status_of_gates(gates, gating.inconclusive)
 
 
 def _print_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:

@@ -110,4 +110,5 @@ def _exit_status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
     """The exit status for these results and their gates."""
     is_complete = all(item.data["metadata"]["status"] == "complete" for item in merged)
     verdicts = [item.data["gate"]["verdict"] for item in merged if "gate" in item.data]
-    return exit_status.first([exit_status.of_verdicts(verdicts, inconclusive), 0 if is_complete else 1])
+    gate_status = exit_status.status_of_verdicts(verdicts, inconclusive)
+    return exit_status.combine([gate_status, 0 if is_complete else exit_status.NO_SCORE])

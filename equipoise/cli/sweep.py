@@ -79,7 +79,7 @@ def sweep(
     is_interrupted = _run_cells(overview, root, processes, address)
     _report_cells(planned, overview.ends)
     gate_status = _decide_gates(planned, baseline, gating) if gating.rules else 0
-    status = exit_status.first([gate_status, *(end.status for end in overview.ends.values())])
+    status = exit_status.combine([gate_status, *(end.status for end in overview.ends.values())])
     ctx.exit(2 if is_interrupted else status)
 
 
@@ -98,7 +98,7 @@ def _decide_gates(sweep: Sweep, baseline: Path | None, gating: GateOptions) -> i
         if paths := [cell.files.results for cell in cells if cell.files.results.exists()]:
             print_wrapped(["", name])
             statuses.append(decide_gates(paths, baseline, gating))
-    return exit_status.first(statuses)
+    return exit_status.combine(statuses)
 
 
 def _refuse_gpus(sweep: Sweep) -> None:

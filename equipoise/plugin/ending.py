@@ -132,4 +132,5 @@ def _set_exit_status(session: pytest.Session, progress: Progress, inconclusive: 
     elif not progress.is_complete:
         statuses.append(int(pytest.ExitCode.TESTS_FAILED))
     verdicts = [gate["verdict"] for gate in progress.gates]
-    session.exitstatus = exit_status.first([*statuses, exit_status.of_verdicts(verdicts, inconclusive)])
+    statuses.append(exit_status.status_of_verdicts(verdicts, inconclusive))
+    session.exitstatus = exit_status.combine(statuses)

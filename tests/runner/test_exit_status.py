@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipoise.runner.exit_status import GATE_FAILED, GATE_INCONCLUSIVE, first, of_verdicts
+from equipoise.runner.exit_status import GATE_FAILED, GATE_INCONCLUSIVE, combine, status_of_verdicts
 
 
 def test_an_exit_status_is_that_of_the_worst_verdict() -> None:
@@ -20,16 +20,16 @@ def test_an_exit_status_is_that_of_the_worst_verdict() -> None:
         (["inconclusive", "fail"], "pass", GATE_FAILED),
     ]
     for verdicts, inconclusive, status in cases:
-        assert of_verdicts(verdicts, inconclusive) == status, (verdicts, inconclusive)
-        assert of_verdicts(set(verdicts), inconclusive) == status, (verdicts, inconclusive)
+        assert status_of_verdicts(verdicts, inconclusive) == status, (verdicts, inconclusive)
+        assert status_of_verdicts(set(verdicts), inconclusive) == status, (verdicts, inconclusive)
     assert (GATE_INCONCLUSIVE, GATE_FAILED) == (6, 7)
 
 
 def test_the_exit_status_of_several_sessions() -> None:
     """The gravest, by the order that all commands share."""
-    assert first([0, 0]) == 0
-    assert first([0, 6, 1]) == 1
-    assert first([1, 7, 0]) == 7
-    assert first([7, 2]) == 2
-    assert first([2, 4]) == 4
-    assert first([3, 4]) == 3
+    assert combine([0, 0]) == 0
+    assert combine([0, 6, 1]) == 1
+    assert combine([1, 7, 0]) == 7
+    assert combine([7, 2]) == 2
+    assert combine([2, 4]) == 4
+    assert combine([3, 4]) == 3
