@@ -83,7 +83,7 @@ async def ask_one(log: Journal, case: Question, run: int, score: int) -> None:
         exchanges.append(log.append_call(name, call, journal.request_hash(call), reply))
         return reply
 
-    code = journal.code("n", name, "e")
+    code = journal.one_time_code("n", name, "e")
     evaluator = Evaluator("e", Sampling(), ask, attempts=5, code=lambda model: code)
     found = await SUITE.evaluate(
         case, RUBRIC, Subject("m", Sampling(), ask), Panel([evaluator], keeps_going=False)

@@ -456,7 +456,7 @@ def _journal_line(text: str) -> None:
         path.write_bytes(journal.encode(entry, ""))
         list(journal.read(path))
         journal.Reader(path).read(0, CallLine)
-        journal.content(journal.resealed(path.read_bytes(), ""))
+        journal.line_content(journal.relink(path.read_bytes(), ""))
 
 
 def _results(text: str) -> None:

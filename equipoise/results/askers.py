@@ -21,7 +21,7 @@ from equipoise.suites import AnySuite
 
 def parted(history: History) -> tuple[History, History | None]:
     """The journal's history of plain runs, and that of runs with a cue; None if no session planned any."""
-    if not history.is_asked:
+    if not history.plans_askers:
         return history, None
     cued = {run for run in history.planned if has_asker(run)}
     return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)

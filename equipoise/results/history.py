@@ -46,19 +46,20 @@ if TYPE_CHECKING:
 Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
 NO_SCORES: Status = "no_scores"
-MOST_NUMBERS = 5
-"""Maximum number of line numbers in a message."""
+MOST_LINE_NUMBERS = 5
+"""The number of line numbers that a message has at most."""
 
 
 class History:
     """The state of the sessions of one journal.
 
     `refresh` adds lines that were appended to the file; their calls can be replayed. `add` adds a line that
-    was just written. `sessions` are the session lines without their plans; `unscored` are runs that ended
-    without a score. `batched` are the ids of the calls that were part of batches. `audit` is the plan of the
-    last audit, `anchors` has its verdicts by name, and `kept_audits` has earlier audits by evaluator.
-    `is_headless` is set if calls or records come before the first session line, so that their settings are
-    lost; `is_cut` if the file has lost lines that were already read.
+    this process has just written. `sessions` are the session lines without their plans. `learned` has changes
+    of parameters that endpoints rejected. `unscored` are runs that ended without a score, `batched` the
+    custom ids of calls that came in batches. `audit` is the plan of the last audit, `anchors` has its
+    verdicts by name, and `kept_audits` has earlier audits by evaluator. `is_headless` is set if calls or
+    records come before the first session line, so that their settings are lost; `is_cut` if the file has lost
+    lines that were already read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,11 +79,11 @@ class History:
         self.calls = Calls(path)
         self._records: dict[str, int] = {}
         self._replies = Replies()
-        self._begun = 0
-        self._selectable = 0
-        self._damaged: list[int] = []
-        self._damaged_end: list[int] = []
-        self._misplaced: list[int] = []
+        self._session_start = 0
+        self._selectable_count = 0
+        self._damaged_starts: list[int] = []
+        self._incomplete_starts: list[int] = []
+        self._misplaced_starts: list[int] = []
         self._is_checked = False
         self.is_headless = self.is_cut = False
         self._lock = threading.Lock()
@@ -91,19 +92,19 @@ class History:
 
     def refresh(self) -> None:
         """Add the lines that were appended to the file since the last refresh."""
-        self._damaged_end = []
+        self._incomplete_starts = []
         for line in journal.scan(self.path, self.position, is_checked=self._is_checked):
             self.position = line.end
             if line.start == line.end:
-                self._damaged_end = [line.start]
+                self._incomplete_starts = [line.start]
                 break
             self._is_checked |= line.has_checksum
             if line.entry is None:
-                self._damaged.append(line.start)
+                self._damaged_starts.append(line.start)
             else:
                 self._read(line.start, line.entry)
             if not line.follows:
-                self._misplaced.append(line.start)
+                self._misplaced_starts.append(line.start)
 
     def _read(self, start: int, line: AnyLine) -> None:
         """Add a line of the file."""
@@ -154,13 +155,16 @@ class History:
                 self._replies.drop(line.run, has_score=True)
                 self.anchors[line.run] = line
             case KeptAuditLine():
+                # The line has checked that this is an audit.
                 self.kept_audits[line.audit["evaluator"]] = cast("KeptAudit", line.audit)
 
     def _add_session(self, start: int, line: SessionLine) -> None:
         self.plans.add(line)
         self.sessions.append(replace(line, plan={}, ranks=()))
-        self._selectable = max(self._selectable, len(line.plan) + line.selection.get("deselected", 0))
-        self._begun = start
+        self._selectable_count = max(
+            self._selectable_count, len(line.plan) + line.selection.get("deselected", 0)
+        )
+        self._session_start = start
 
     def _add_audit(self, line: AuditLine) -> None:
         """Set the plan of the audit, and drop verdicts on anchors with other texts."""
@@ -175,11 +179,14 @@ class History:
             # The first score is final.
             return
         self._records[run] = start
-        (self.unscored.discard if has_score else self.unscored.add)(run)
+        if has_score:
+            self.unscored.discard(run)
+        else:
+            self.unscored.add(run)
         self.plans.drop_stale(run)
 
     def move(self, moved: Moved) -> None:
-        """Continue with another file that has the same lines."""
+        """Continue with the file to which the journal was moved."""
         with self._lock:
             self.path = moved.path
             self.calls.move(moved.path)
@@ -215,44 +222,44 @@ class History:
     @property
     def damaged(self) -> int:
         """The number of damaged lines."""
-        return len(self._damaged) + len(self._damaged_end)
+        return len(self._damaged_starts) + len(self._incomplete_starts)
 
     @property
     def is_rearranged(self) -> bool:
         """Whether lines were removed, duplicated or moved since they were written."""
-        return bool(self._misplaced)
+        return bool(self._misplaced_starts)
 
     @property
     def damage(self) -> str:
         """A phrase on damaged and misplaced lines of the file; empty if there are none."""
-        damaged = [*self._damaged, *self._damaged_end]
-        parts = [
-            f"damaged lines skipped: {len(damaged)} ({self._numbers(damaged)})" if damaged else "",
-            f"lines were removed, doubled or moved before {self._numbers(self._misplaced)}"
-            if self._misplaced
-            else "",
-        ]
-        return "; ".join(filter(None, parts))
+        damaged = [*self._damaged_starts, *self._incomplete_starts]
+        phrases = []
+        if damaged:
+            phrases.append(f"damaged lines skipped: {len(damaged)} ({self._line_numbers(damaged)})")
+        if self._misplaced_starts:
+            numbers = self._line_numbers(self._misplaced_starts)
+            phrases.append(f"lines were removed, doubled or moved before {numbers}")
+        return "; ".join(phrases)
 
-    def _numbers(self, starts: Sequence[int]) -> str:
-        """The numbers of the lines at these offsets, the first ones of many."""
+    def _line_numbers(self, starts: Sequence[int]) -> str:
+        """The numbers of the lines at these offsets, at most MOST_LINE_NUMBERS of them."""
         numbers = journal.line_numbers(self.path, starts)
-        more = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
-        return f"line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:MOST_NUMBERS]))}{more}"
+        more = f" and {len(numbers) - MOST_LINE_NUMBERS} more" if len(numbers) > MOST_LINE_NUMBERS else ""
+        return f"line{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers[:MOST_LINE_NUMBERS]))}{more}"
 
     @property
     def settings(self) -> dict[str, JSON]:
-        """The settings of the last session, with combined values of those that set the extent.
+        """The settings of the last session, but those that set what is asked are combined over all sessions.
 
-        Combined over all sessions are `asker`, `runs`, `limit` and `languages_asked`.
+        These are `asker`, `runs`, `limit` and `languages_asked`.
         """
-        every = [session.settings for session in self.sessions]
-        limits: list[JSON] = [settings.get("limit") for settings in every]
-        languages: list[JSON] = [settings.get("languages_asked") for settings in every]
+        by_session = [session.settings for session in self.sessions]
+        limits: list[JSON] = [settings.get("limit") for settings in by_session]
+        languages: list[JSON] = [settings.get("languages_asked") for settings in by_session]
         return {
-            **every[-1],
-            **_askers([settings["asker"] for settings in every if "asker" in settings]),
-            "runs": max(settings["runs"] for settings in every),
+            **by_session[-1],
+            **_combine_askers([settings["asker"] for settings in by_session if "asker" in settings]),
+            "runs": max(settings["runs"] for settings in by_session),
             "limit": None if None in limits else max(limits),
             "languages_asked": list(dict.fromkeys(chain(*languages))) if all(languages) else None,
         }
@@ -260,9 +267,12 @@ class History:
     @property
     def selection(self) -> dict[str, JSON]:
         """The combined selection of all sessions, as one expression if each session had one."""
-        every = [session.selection for session in self.sessions]
-        selected = {name: _union([item[name] for item in every]) for name in ("keyword", "mark")}
-        return {**selected, "deselected": self._selectable - self.plans.total}
+        selections = [session.selection for session in self.sessions]
+        expressions = {
+            name: _union_of_expressions([selection[name] for selection in selections])
+            for name in ("keyword", "mark")
+        }
+        return {**expressions, "deselected": self._selectable_count - self.plans.total}
 
     def has_score(self, run: str) -> bool:
         """Whether a run has a score, which is final."""
@@ -270,7 +280,7 @@ class History:
 
     def has_ended(self, run: str) -> bool:
         """Whether a run has a score, or ended without one in the last session. Others are run again."""
-        return run in self._records and (run not in self.unscored or self._records[run] > self._begun)
+        return run in self._records and (run not in self.unscored or self._records[run] > self._session_start)
 
     def pending(self, plan: Mapping[str, str]) -> list[str]:
         """The runs of a plan that are needed and have no score."""
@@ -281,7 +291,7 @@ class History:
         return [run for run in self.planned if run not in self._records]
 
     def status(self, *, is_running: bool) -> Status:
-        """`complete` if every planned run has a score, `complete_with_unscored` if all have ended.
+        """`complete` if every planned run has a score, `complete_with_unscored` if all have a record.
 
         `no_scores` if no run has a score once the session has ended, even if it was interrupted.
         """
@@ -301,7 +311,7 @@ class History:
         return None if start is None else self.calls.exchange(start)
 
     def record_bytes(self, run: str) -> bytes:
-        """The line of a run's record as it is in the file."""
+        """The bytes of the line of a run's record, without its line break."""
         return self.calls.line(self._records[run])
 
     def record_line(self, run: str) -> RecordLine:
@@ -326,28 +336,28 @@ class History:
         return (self.record_line(run) for run in self.planned if run in self._records)
 
     @property
-    def is_asked(self) -> bool:
+    def plans_askers(self) -> bool:
         """Whether a session has planned runs with a cue."""
         return any("asker" in session.settings for session in self.sessions)
 
     def snapshot(self, runs: Collection[str] | None = None) -> History:
         """A copy of the current state, restricted to some planned runs if `runs` is given."""
         with self._lock:
-            part = copy(self)
-            part.totals, part.plans = self.totals.copy(), self.plans.snapshot(runs)
-            part.learned, part.limits = dict(self.learned), list(self.limits)
-            part.sections = dict(self.sections)
-            part._records, part.unscored = dict(self._records), set(self.unscored)
-            part.anchors, part.kept_audits = dict(self.anchors), dict(self.kept_audits)
-        return part
+            snapshot = copy(self)
+            snapshot.totals, snapshot.plans = self.totals.copy(), self.plans.snapshot(runs)
+            snapshot.learned, snapshot.limits = dict(self.learned), list(self.limits)
+            snapshot.sections = dict(self.sections)
+            snapshot._records, snapshot.unscored = dict(self._records), set(self.unscored)
+            snapshot.anchors, snapshot.kept_audits = dict(self.anchors), dict(self.kept_audits)
+        return snapshot
 
 
-def _askers(every: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
+def _combine_askers(askers: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
     """The setting `asker` of several sessions: the union of their forms, and the largest share."""
-    if not every:
+    if not askers:
         return {}
-    forms = dict.fromkeys(form for one in every for form in one["forms"])
-    return {"asker": {**every[-1], "forms": [*forms], "share": max(one["share"] for one in every)}}
+    forms = dict.fromkeys(form for asker in askers for form in asker["forms"])
+    return {"asker": {**askers[-1], "forms": [*forms], "share": max(asker["share"] for asker in askers)}}
 
 
 def load(path: Path) -> History:
@@ -365,9 +375,11 @@ def load(path: Path) -> History:
     return history
 
 
-def _union(expressions: Sequence[str | None]) -> str | None:
-    """A pytest expression that selects the union of these; None if one of them selects everything."""
+def _union_of_expressions(expressions: Sequence[str | None]) -> str | None:
+    """A pytest expression that selects what any of these selects; None, here too, selects everything."""
     unique = list(dict.fromkeys(expressions))
-    if None in unique or len(unique) == 1:
-        return None if None in unique else unique[0]
+    if None in unique:
+        return None
+    if len(unique) == 1:
+        return unique[0]
     return " or ".join(f"({expression})" for expression in unique)

@@ -32,14 +32,14 @@ T = TypeVar("T")
 FORMAT = 5
 READABLE = (4, FORMAT)
 _CHECKSUMS = re.compile(rb',"previous":"([0-9a-f]{8}|)"(,"crc32":"([0-9a-f]{8})"\}\s*)\Z')
-_TAIL = 64
-"""How many bytes at the end of a line are enough to contain its checksums."""
-_MOST_COPIED = 2**20
-"""How many bytes are copied at a time."""
-_AT_ONCE = 16384
-"""How many bytes are read for one line at first; few lines are longer."""
+_TAIL_BYTES = 64
+"""The number of bytes at the end of a line that are enough to contain its checksums."""
+_COPY_BYTES = 2**20
+"""The number of bytes that are copied or searched at a time."""
+_FIRST_READ_BYTES = 16384
+"""The number of bytes that are first read for one line; few lines are longer."""
 _ENDPOINT_TEXTS = ("message", "reason")
-"""Fields with texts of endpoints, in lines that are neither calls nor records."""
+"""Fields with texts of endpoints, in lines that are neither calls nor records: masked in `append`."""
 
 
 class JournalLine(NamedTuple):
@@ -55,10 +55,10 @@ class JournalLine(NamedTuple):
         return self.start + len(self.data)
 
 
-class Scanned(NamedTuple):
-    """A line with its start and end offsets in bytes; `entry` is None if it is damaged.
+class ScannedLine(NamedTuple):
+    """A line with its start and end offsets in bytes; `entry` is None if the line is damaged.
 
-    `follows` is false if the line before it is not the one after which it was written. `has_checksum` is
+    `follows` is false if the line was written after another one than the line before it. `has_checksum` is
     false for lines of format 4.
     """
 
@@ -71,14 +71,14 @@ class Scanned(NamedTuple):
 
 
 def encode(entry: Mapping[str, JSON], previous: str) -> bytes:
-    """The line of an entry with its checksum. `previous` is that of the line before, empty if it has none."""
+    """The line of an entry. `previous` is the checksum of the line before, empty if it has none."""
     body = json_io.dumps({**entry, "previous": previous}).removesuffix(b"}\n")
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
 
 
-def resealed(line: bytes, previous: str) -> bytes:
-    """A copy of a valid line that follows another one, whose checksum is `previous`, empty if it has none."""
-    match = _CHECKSUMS.search(line[-_TAIL:])
+def relink(line: bytes, previous: str) -> bytes:
+    """A copy of a valid line, to follow a line whose checksum is `previous`, empty if it has none."""
+    match = _CHECKSUMS.search(line[-_TAIL_BYTES:])
     content = line[: -len(match[0])] if match else line.rstrip().removesuffix(b"}")
     body = b'%b,"previous":"%b"' % (content, previous.encode())
     return b'%b,"crc32":"%08x"}\n' % (body, zlib.crc32(body))
@@ -86,7 +86,7 @@ def resealed(line: bytes, previous: str) -> bytes:
 
 def checksum(line: bytes) -> str:
     """The checksum at the end of a line, or of bytes that end with one; empty if it has none."""
-    match = _CHECKSUMS.search(line[-_TAIL:])
+    match = _CHECKSUMS.search(line[-_TAIL_BYTES:])
     return match[3].decode() if match else ""
 
 
@@ -99,7 +99,7 @@ def request_hash(call: Call) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def code(nonce: str, *parts: str) -> str:
+def one_time_code(nonce: str, *parts: str) -> str:
     """A one-time code of 16 hexadecimal digits that cannot be guessed without the nonce."""
     return hmac.new(nonce.encode(), "\0".join(parts).encode(), hashlib.sha256).hexdigest()[:16]
 
@@ -139,20 +139,20 @@ class Journal:
         self.secrets = secrets
         self._on_line = on_line
         self._on_move = on_move
-        self._calls = 0
-        self._moved = ""
+        self._call_count = 0
+        self._move_message = ""
         self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
-        self._read_end(os.fstat(self._file).st_size)
-        self._first = _first_line(self._file)
+        self._set_end(os.fstat(self._file).st_size)
+        self._first_line = _read_first_line(self._file)
 
-    def _read_end(self, size: int) -> None:
+    def _set_end(self, size: int) -> None:
         """Set the offset of the next line and the checksum of the last one, in a file of this size.
 
-        After a crash the last line may be cut: then it has no line break, which the next one must add.
+        After a crash the last line may lack its line break, which the next line must then add.
         """
-        tail = _tail(self._file, size)
-        self._end, self._last = size, checksum(tail)
-        self._is_cut = bool(tail) and not tail.endswith(b"\n")
+        tail = _read_tail(self._file, size)
+        self._end, self._last_checksum = size, checksum(tail)
+        self._lacks_line_break = bool(tail) and not tail.endswith(b"\n")
 
     def append(self, kind: str, **content: JSON) -> None:
         """Write one line immediately. Raises CannotKeep if it cannot be written.
@@ -169,19 +169,19 @@ class Journal:
         before = self.path
         with self._writing():
             self._move_if_vanished()
-            line = encode(entry, self._last)
+            line = encode(entry, self._last_checksum)
             self._write(line)
-            self._last = checksum(line)
+            self._last_checksum = checksum(line)
         self._on_line(self._end - len(line), line)
         if self.path != before:
-            raise CannotKeep(self._moved)
+            raise CannotKeep(self._move_message)
 
     def check(self) -> None:
         """Raise CannotKeep if the file has vanished or was cut, since the last line or earlier."""
         with self._writing():
             self._move_if_vanished()
-        if self._moved:
-            raise CannotKeep(self._moved)
+        if self._move_message:
+            raise CannotKeep(self._move_message)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -191,41 +191,42 @@ class Journal:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
 
     def _write(self, line: bytes) -> None:
-        data = b"\n" + line if self._is_cut else line
+        data = b"\n" + line if self._lacks_line_break else line
         while data:
             written = os.write(self._file, data)
             data = data[written:]
             self._end += written
-            self._is_cut = bool(data)
+            self._lacks_line_break = bool(data)
 
     def _move_if_vanished(self) -> None:
-        """Continue in another file if this one has vanished or is shorter than before."""
+        """Continue in another file if this one was moved or removed, or is shorter than before."""
         status = os.fstat(self._file)
         size = status.st_size
         is_cut = size < self._end
-        if size != self._end or self._is_cut:
+        if size != self._end or self._lacks_line_break:
             # Another journal of this process may have appended to it, or the disk was full.
-            self._read_end(size)
+            self._set_end(size)
         if not is_cut and self._is_in_place(status):
             return
-        old, file = self.path, self._file
-        self.path = _free(old.with_name(f"{old.stem}.rescued.jsonl"))
+        old_path, old_file = self.path, self._file
+        self.path = _free_path(old_path.with_name(f"{old_path.stem}.rescued.jsonl"))
         # A journal without its first line cannot be resumed, and a cut may have removed it.
-        head = b"" if self._starts_as_before() else self._first
-        self._file = _copy(file, size, self.path, head)
-        os.close(file)
-        self._read_end(os.fstat(self._file).st_size)
-        self._moved = (
-            f"{shown(old)}: the journal was moved, removed or cut while it was written; "
+        lost_line = b"" if self._starts_as_before() else self._first_line
+        self._file = _copy_bytes(old_file, size, self.path, lost_line)
+        os.close(old_file)
+        self._set_end(os.fstat(self._file).st_size)
+        self._move_message = (
+            f"{shown(old_path)}: the journal was moved, removed or cut while it was written; "
             f"what could be saved is in {shown(self.path)}: rename it to resume from there"
         )
         self._on_move(Moved(self.path, is_cut))
 
     def _starts_as_before(self) -> bool:
         """Whether the file still has its first line. After a cut, other lines may have been appended."""
-        return os.pread(self._file, len(self._first), 0) == self._first
+        return os.pread(self._file, len(self._first_line), 0) == self._first_line
 
     def _is_in_place(self, status: os.stat_result) -> bool:
+        """Whether the path still leads to the open file, whose status this is."""
         try:
             return os.path.samestat(status, os.stat(self.path))
         except OSError:
@@ -238,14 +239,14 @@ class Journal:
 
         `digest` is the call's `request_hash`; `batch` is its custom id if it was part of a batch.
         """
-        self._calls += 1
+        self._call_count += 1
         masked = self.secrets.masked_reply(reply)
-        name = f"{self.session}-{self._calls}"
-        exchange = Exchange(id=name, call=call, reply=masked, is_batched=batch is not None)
+        call_id = f"{self.session}-{self._call_count}"
+        exchange = Exchange(id=call_id, call=call, reply=masked, is_batched=batch is not None)
         self.append(
             "call",
             run=run,
-            id=exchange.id,
+            id=call_id,
             role=call.role,
             model=call.model,
             request=digest,
@@ -267,34 +268,34 @@ class Journal:
         os.close(self._file)
 
 
-def _first_line(file: int) -> bytes:
+def _read_first_line(file: int) -> bytes:
     """The first line of a file, with its line break; empty if the file is empty."""
     line = b""
-    while b"\n" not in line and (piece := os.pread(file, _AT_ONCE, len(line))):
+    while b"\n" not in line and (piece := os.pread(file, _FIRST_READ_BYTES, len(line))):
         line += piece
     return b"".join(line.partition(b"\n")[:2])
 
 
-def _free(path: Path) -> Path:
+def _free_path(path: Path) -> Path:
     """The path, or the first numbered variant of it that does not exist."""
     numbered = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
     return next(item for item in chain([path], numbered) if not os.path.lexists(item))
 
 
-def _copy(file: int, size: int, path: Path, head: bytes) -> int:
-    """Create `path` with `head` and the first `size` bytes of another file; returns it open for appending."""
+def _copy_bytes(file: int, size: int, path: Path, first: bytes) -> int:
+    """Create a file of `first` and the first `size` bytes of another file; returns it open for appending."""
     path.parent.mkdir(parents=True, exist_ok=True)
     target = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o666)
-    os.write(target, head)
+    os.write(target, first)
     copied = 0
-    while copied < size and (piece := os.pread(file, min(_MOST_COPIED, size - copied), copied)):
+    while copied < size and (piece := os.pread(file, min(_COPY_BYTES, size - copied), copied)):
         copied += os.write(target, piece)
     return target
 
 
-def _tail(file: int, end: int) -> bytes:
+def _read_tail(file: int, end: int) -> bytes:
     """The last bytes before an offset, enough to contain the checksums of a line that ends there."""
-    return os.pread(file, min(_TAIL, end), max(0, end - _TAIL))
+    return os.pread(file, min(_TAIL_BYTES, end), max(0, end - _TAIL_BYTES))
 
 
 def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
@@ -307,38 +308,39 @@ def read(path: Path, position: int = 0) -> Iterator[JournalLine]:
             yield JournalLine(line.start, line.data, line.entry)
 
 
-def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[Scanned]:
-    """Every non-blank line from a position on; `is_checked` if lines before it have checksums.
+def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator[ScannedLine]:
+    """Every non-blank line from a position on; `is_checked` says that an earlier line has a checksum.
 
-    A line is damaged if it is not valid, or lacks the checksum that it should have. For a last line that may
-    still be being written, `end` equals `start`.
+    A line is damaged if it is not valid, or lacks the checksum that it should have. An incomplete last line,
+    which may still be being written, has `end` equal to `start`.
     """
     with opened(path) as file:
-        previous = checksum(_tail(file.fileno(), position)).encode()
+        previous = checksum(_read_tail(file.fileno(), position)).encode()
         is_checked |= bool(previous)
         file.seek(position)
         for data in file:
             start, position = position, position + len(data)
             if not data.strip():
                 continue
-            match = _CHECKSUMS.search(data[-_TAIL:])
+            match = _CHECKSUMS.search(data[-_TAIL_BYTES:])
             entry = _decode(data, match)
             # After the first line with a checksum, all lines must have one.
             if match is None and (is_checked or _must_be_checked(entry)):
                 entry = None
-            is_whole = entry is not None or data.endswith(b"\n")
+            end = position if entry is not None or data.endswith(b"\n") else start
             follows = match is None or match[1] == previous
-            yield Scanned(start, position if is_whole else start, data, entry, follows, match is not None)
+            yield ScannedLine(start, end, data, entry, follows, match is not None)
             previous = match[3] if match else b""
             is_checked |= match is not None
 
 
 def _must_be_checked(entry: AnyLine | None) -> bool:
+    """Whether it opens a session of the current format, whose lines all have checksums."""
     return isinstance(entry, SessionLine) and entry.format == FORMAT
 
 
-def content(line: bytes) -> dict[str, JSON]:
-    """The content of a valid line without its checksums, as it was given to `encode`."""
+def line_content(line: bytes) -> dict[str, JSON]:
+    """The entry of a valid line as it was passed to `encode`, without checksums."""
     entry: dict[str, JSON] = json_io.loads(line)
     return {name: value for name, value in entry.items() if name not in ("previous", "crc32")}
 
@@ -349,8 +351,8 @@ def other_format(path: Path) -> str | None:
         first = file.readline()
     with suppress(ValueError):
         match json_io.loads(first):
-            case {"kind": "session", "format": number} if number not in READABLE:
-                return str(number)
+            case {"kind": "session", "format": version} if version not in READABLE:
+                return str(version)
     return None
 
 
@@ -360,7 +362,7 @@ def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
     with opened(path) as file:
         number = 1
         for start in sorted(starts):
-            while position < start and (piece := file.read(min(_MOST_COPIED, start - position))):
+            while position < start and (piece := file.read(min(_COPY_BYTES, start - position))):
                 number += piece.count(b"\n")
                 position += len(piece)
             numbers.append(number)
@@ -377,7 +379,7 @@ class Reader:
     def read(self, start: int, kind: type[T]) -> T:
         """The line of this kind at an offset. Raises ValueError if no such line starts there."""
         line = self.line(start)
-        entry = _decode(line, _CHECKSUMS.search(line[-_TAIL:]))
+        entry = _decode(line, _CHECKSUMS.search(line[-_TAIL_BYTES:]))
         if not isinstance(entry, kind):
             raise ValueError(f"{self.path}: no line starts at byte {start}")
         return entry
@@ -387,18 +389,18 @@ class Reader:
         if self._file is None:
             self._file = os.open(self.path, os.O_RDONLY)
             weakref.finalize(self, os.close, self._file)
-        data, size = b"", _AT_ONCE
-        while more := os.pread(self._file, size, start + len(data)):
-            end = more.find(b"\n")
-            data += more if end < 0 else more[:end]
+        data, size = b"", _FIRST_READ_BYTES
+        while piece := os.pread(self._file, size, start + len(data)):
+            end = piece.find(b"\n")
             if end >= 0:
-                break
+                return data + piece[:end]
+            data += piece
             size *= 2
         return data
 
 
 def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
-    """The content of a line; None if it is damaged. `match` is that of `_CHECKSUMS`, None if it has none."""
+    """The entry of a line; None if damaged. `match` is that of `_CHECKSUMS` in it, None without checksums."""
     if match is not None and match[3] != b"%08x" % zlib.crc32(data[: -len(match[2])]):
         return None
     return lines.decode(data)

@@ -33,11 +33,12 @@ class _Line(Struct, frozen=True, kw_only=True, tag_field="kind"):
 
 
 class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
-    """The beginning of a session: its planned runs with their languages, its settings and its nonce.
+    """The beginning of a session: its planned runs with their languages, and its settings.
 
-    `data_files` are the digests of the files that the questions were read from, by name. `ranks` are the
-    positions of a shard's runs among those of all shards. In a merged journal, `shards` has the id of each
-    shard's last session, and `nonces` those of all their sessions by id. Only sessions of a suite plan runs.
+    `nonce` is the secret from which its one-time codes are made. `data_files` are the digests of the files
+    that the questions were read from, by name. `ranks` are the positions of a shard's runs among those of all
+    shards. In a merged journal, `shards` has the id of each shard's last session, and `nonces` the nonces of
+    all their sessions by id. Only sessions of a suite plan runs.
     """
 
     session: str
@@ -57,6 +58,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     nonces: dict[str, str] = {}
 
     def __post_init__(self) -> None:
+        # Both raise ValueError, so that a line with a wrong time or id counts as damaged.
         datetime.fromisoformat(self.started)
         for run in self.plan:
             round_of(run)
@@ -225,9 +227,10 @@ class JudgedContent(Struct, frozen=True, kw_only=True):
 
 
 class AnchorLine(_Line, frozen=True, kw_only=True, tag="anchor"):
-    """An evaluator's verdict on an anchor, and the model, fingerprint and provider that answered.
+    """An evaluator's verdict on an anchor.
 
-    `run` is the verdict's name, `at` its time in ISO 8601. `judged` has rows like JudgedContent.
+    `run` is the verdict's name, `at` its time in ISO 8601. `judged` has rows like JudgedContent. `seen` has
+    each model that answered, with fingerprint and provider.
     """
 
     session: str
@@ -356,5 +359,5 @@ def _decode_leniently(data: bytes) -> AnyLine | None:
 
 
 def round_of(run: str) -> int:
-    """The number at the end of a run's id. Raises ValueError."""
+    """The round of a run, the number at the end of its id. Raises ValueError if there is none."""
     return int(run.rpartition("-run")[2])

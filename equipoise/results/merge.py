@@ -201,7 +201,7 @@ def _write(shards: Sequence[LoadedShard], path: Path) -> None:
         file.write(written)
         for line in lines:
             if not isinstance(line.entry, SessionLine):
-                written = journal.resealed(line.data, journal.checksum(written))
+                written = journal.relink(line.data, journal.checksum(written))
                 file.write(written)
 
 

@@ -112,7 +112,7 @@ def _models(ask: Ask, run: str, session: SessionLine, nonce: str, asker: Cue | N
             _sampling(settings, "evaluator"),
             ask,
             attempts=session_settings["evaluator_attempts"],
-            code=partial(journal.code, nonce, run),
+            code=partial(journal.one_time_code, nonce, run),
             label_samples=settings.get(LABEL_SAMPLES.name, LABEL_SAMPLES.default),
         )
         for name in settings["evaluator_models"]

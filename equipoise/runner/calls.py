@@ -233,7 +233,7 @@ class RunCalls:
 
     def code(self, *parts: str) -> str:
         """A code derived from this run and these parts, which no model can guess."""
-        return journal.code(self._history.nonce, self._run, *parts)
+        return journal.one_time_code(self._history.nonce, self._run, *parts)
 
     async def __call__(self, call: Call) -> Reply:
         """The reply to a call. Raises CallFailed or SessionStopped."""

@@ -180,4 +180,4 @@ def _copy_replies(source: Path, target: History, runs: Collection[str]) -> None:
             if not isinstance(line, CallLine) or line.role != "subject":
                 continue
             if line.run in runs and line.id not in target.calls:
-                log.append_entry(journal.content(data))
+                log.append_entry(journal.line_content(data))

@@ -67,7 +67,7 @@ class FakeCalls:
 
     def code(self, *parts: str) -> str:
         """A code of this run, by the nonce n0."""
-        return journal.code("n0", RUN.id, *parts)
+        return journal.one_time_code("n0", RUN.id, *parts)
 
 
 async def ask_and_judge(subject: Subject, panel: Panel, deadline: Deadline) -> Score:
@@ -237,6 +237,6 @@ def test_every_evaluator_has_a_marker_code_of_its_own() -> None:
     fake = FakeCalls(ordinary)
     run(calls=fake)
     found = {item.call.model: item.call.messages[-1]["content"] for item in fake.exchanges[1:]}
-    codes = {name: journal.code("n0", RUN.id, name) for name in ("e1", "e2")}
+    codes = {name: journal.one_time_code("n0", RUN.id, name) for name in ("e1", "e2")}
     assert found == {name: f"[{code}]\nBecause.\n[{code}]" for name, code in codes.items()}
     assert codes["e1"] != codes["e2"]
