@@ -11,7 +11,7 @@ from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record, Verdict
 from equipoise.core.types import JSON, Call, Exchange, Message, Reply, Role, Transcript, Usage
 from equipoise.results.history import History
-from equipoise.results.journal import FORMAT, Journal, checksum, content, encode, read, request_hash
+from equipoise.results.journal import FORMAT, Journal, checksum, encode, line_content, read, request_hash
 
 TEXTS = {
     "plain": "Because.",
@@ -149,7 +149,7 @@ def unsealed(content: bytes) -> bytes:
 
 def entries(path: Path, *kinds: str) -> list[dict[str, JSON]]:
     """What the valid lines of a journal say, only those of these kinds if any are given, as plain data."""
-    found = [content(line.data) for line in read(path)]
+    found = [line_content(line.data) for line in read(path)]
     return [entry for entry in found if not kinds or entry["kind"] in kinds]
 
 

@@ -9,7 +9,7 @@ from conftest import ROOT
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import load
-from equipoise.results.journal import code
+from equipoise.results.journal import one_time_code
 from hostile import replies
 
 KINDS = {
@@ -17,7 +17,7 @@ KINDS = {
     *("terminal", "markup", "thinking", "empty"),
 }
 RUBRIC = load(ROOT / "rubric" / "neutrality.toml", ("question", "reply"))
-CODE = code("a nonce", "town_library-run1", "an evaluator")
+CODE = one_time_code("a nonce", "town_library-run1", "an evaluator")
 QUESTION = "When did the town library open, and who paid for it?"
 PLAIN = "In 1931, by subscription."
 OWN = {"reasoning": "It names a year and no payer.", "refused": False, "score": 2}

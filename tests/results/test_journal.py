@@ -21,11 +21,11 @@ from equipoise.results.journal import (
     Journal,
     Reader,
     checksum,
-    code,
     encode,
+    one_time_code,
     read,
+    relink,
     request_hash,
-    resealed,
     scan,
 )
 from equipoise.results.lines import FailedLine
@@ -163,9 +163,9 @@ def test_a_line_is_put_behind_another_one(path: Path) -> None:
     """With the checksums that it would have been written with there; lines of format 4 had none."""
     one, two = lines_of("one", "香港")
     before = encode({"kind": "failed", "session": "s1", "retries": 0, "message": "香港"}, "")
-    assert resealed(two, checksum(one)) == two
-    assert resealed(two, "") == before
-    assert resealed(before.partition(b',"previous"')[0] + b"}\r\n", checksum(one)) == two
+    assert relink(two, checksum(one)) == two
+    assert relink(two, "") == before
+    assert relink(before.partition(b',"previous"')[0] + b"}\r\n", checksum(one)) == two
 
 
 def test_no_line_is_read_where_none_starts(path: Path) -> None:
@@ -385,12 +385,12 @@ def test_the_order_of_parameters_does_not_change_the_hash() -> None:
 def test_a_marker_code_depends_on_the_nonce_and_every_part() -> None:
     """The same parts give the same 16 hexadecimal digits; another nonce, part or split gives others."""
     codes = [
-        code("n", "a", "b"),
-        code("o", "a", "b"),
-        code("n", "a", "c"),
-        code("n", "ab"),
-        code("n", "b", "a"),
+        one_time_code("n", "a", "b"),
+        one_time_code("o", "a", "b"),
+        one_time_code("n", "a", "c"),
+        one_time_code("n", "ab"),
+        one_time_code("n", "b", "a"),
     ]
     assert len(set(codes)) == 5
     assert [(len(item), int(item, 16) >= 0) for item in codes] == [(16, True)] * 5
-    assert code("n", "a", "b") == codes[0]
+    assert one_time_code("n", "a", "b") == codes[0]
