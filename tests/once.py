@@ -23,7 +23,7 @@ from equipoise.report.page import page
 from equipoise.results import intents
 from equipoise.runner import metadata
 
-ROUNDS, Drawing = intents.ROUNDS, page.ProcessPoolExecutor
+ROUNDS, Drawing = intents.PBKDF2_ROUNDS, page.ProcessPoolExecutor
 """What they are outside of tests."""
 
 
@@ -65,5 +65,5 @@ def _parsed(text: str) -> bytes:
 
 tomllib.loads = lambda text, /, **_: pickle.loads(_parsed(text))  # noqa: S301 - our own
 metadata.versions = cache(metadata.versions)
-intents.ROUNDS = 1
+intents.PBKDF2_ROUNDS = 1
 os.fsync = lambda descriptor: None

@@ -64,7 +64,7 @@ class AuditPlan:
             for run in self.runs()
             for row in run.rows({name: (low + high) / 2 for name, (low, high) in run.anchor.bounds.items()})
         ]
-        return audits.concluded(self.audited, rows, self.anchors.order)["checks"]
+        return audits.conclude(self.audited, rows, self.anchors.order)["checks"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,8 +115,8 @@ def _complete_audit(
         "rubric_version": plan.rubric.version,
         "rubric_hash": plan.rubric.hash,
         "anchors_hash": plan.anchors.hash,
-        "response_models": audits.models(models),
+        "response_models": audits.reported_models(models),
         "sampling": cast("Sampling", settings.evaluator.parameters()),
         "system_prompt": settings.evaluator.system_prompt,
-        **audits.concluded(plan.audited, rows, plan.anchors.order),
+        **audits.conclude(plan.audited, rows, plan.anchors.order),
     }

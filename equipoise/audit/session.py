@@ -119,7 +119,7 @@ class SessionAudits:
     def finish(self, loaded: LoadedSuite, history: History) -> None:
         """Save each complete audit for later sessions. If that fails, the results still have it."""
         for evaluator in history.settings["evaluator_models"]:
-            audit = audits.of_session(loaded.suite, history, evaluator)
+            audit = audits.journal_audit(loaded.suite, history, evaluator)
             if audit is not None and audit["state"] == "complete":
                 with suppress(OSError):
                     audit_files.write(self._folder, evaluator, loaded.suite.name, audit)

@@ -20,7 +20,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered
-from equipoise.results.summary import reworded, to_plain_json
+from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import compared_figures, difference
 from equipoise.stats.paired import Difference, holm
@@ -372,7 +372,7 @@ def change_in(
         metric=metric,
         before=was,
         after=now,
-        difference=replace(change, reason=reworded(change.reason, clusters)),
+        difference=replace(change, reason=reword_reason(change.reason, clusters)),
         these=fixed.difference(metric, older, newer, confidence=levels.these),
     )
 

@@ -35,7 +35,7 @@ def _why_unverified(path: Path, side: LoadedResults) -> str | None:
             return "its journal is of another version"
         history = History(journal_path)
         history.refresh()
-        plain, cued = askers.parted(history)
+        plain, cued = askers.split_history(history)
         records = plain.records()
         if build.verdicts_digest(records) != side.metadata.get("verdicts_sha256"):
             return "it was not made of the verdicts in its journal"

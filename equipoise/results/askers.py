@@ -1,4 +1,4 @@
-"""Runs with a cue about who asks: their part of a journal and of results, and the figures made of them.
+"""Runs with a cue about who asks: their section of results, and the figures made of them.
 
 All other figures use the plain runs alone, so they equal those of a session without `--asker`.
 """
@@ -19,7 +19,7 @@ from equipoise.stats.askers import AskerScale
 from equipoise.suites import AnySuite
 
 
-def parted(history: History) -> tuple[History, History | None]:
+def split_history(history: History) -> tuple[History, History | None]:
     """The journal's history of plain runs, and that of runs with a cue; None if no session planned any."""
     if not history.plans_askers:
         return history, None
@@ -36,7 +36,7 @@ def section(
     *,
     is_running: bool,
 ) -> dict[str, JSON]:
-    """The part `askers` of results: status and counts of the runs with a cue, and the runs `made`."""
+    """The section `askers` of results: status and counts of the runs with a cue, and the runs."""
     return {
         "status": cued.status(is_running=is_running),
         "runs_expected": len(cued.planned),
@@ -74,7 +74,7 @@ _MUST_AGREE = ("mode", "sides", "forms", "cues_hash")
 NO_ASKERS = AskerCells()
 
 
-def of(
+def read_cells(
     suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]
 ) -> AskerCells:
     """Cells and scales of the figures about who asks, from results with their rows."""
@@ -84,23 +84,29 @@ def of(
     return AskerCells(settings=settings, cells=cells(suite, plain, cued), scales=suite.asked.SCALES)
 
 
-def expected(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> AskerCells:
+def expected_cells(suite: AnySuite, cases: Iterable[Case], settings: Mapping[str, JSON]) -> AskerCells:
     """Cells and scales that these cases would have, without numbers."""
     if suite.asked is None:
         return NO_ASKERS
-    rows = [suite.question(case.to_json()) for case in cases]
-    own = suite.asked
-    expected_cells = askers.expected_cells(rows, own.SCALES, settings["forms"], by_cluster=own.BY_CLUSTER)
-    return AskerCells(settings=settings, cells=expected_cells, scales=suite.asked.SCALES)
+    questions, asker_module = [suite.question(case.to_json()) for case in cases], suite.asked
+    forms, by_cluster = settings["forms"], asker_module.BY_CLUSTER
+    asker_cells = askers.expected_cells(questions, asker_module.SCALES, forms, by_cluster=by_cluster)
+    return AskerCells(settings=settings, cells=asker_cells, scales=asker_module.SCALES)
 
 
 def cells(suite: AnySuite, plain: Sequence[RunRow], cued: Sequence[RunRow]) -> list[Cell]:
     """The cells of figures about who asks; empty for a suite without askers."""
-    own = suite.asked
-    if own is None or not cued:
+    asker_module = suite.asked
+    if asker_module is None or not cued:
         return []
-    by_cluster = own.BY_CLUSTER
-    return askers.cells(plain, cued, own.SCALES, own.stances, own.answer, by_cluster=by_cluster)
+    return askers.cells(
+        plain,
+        cued,
+        asker_module.SCALES,
+        asker_module.stances,
+        asker_module.answer,
+        by_cluster=asker_module.BY_CLUSTER,
+    )
 
 
 def summarise(
@@ -109,38 +115,36 @@ def summarise(
     cued: Sequence[RunRow],
     settings: Mapping[str, JSON],
 ) -> dict[str, JSON]:
-    """The part `asker` of a summary: figures in both scopes, and how many replies name who asks."""
+    """The part `asker` of a summary: figures with two intervals, and how many replies name who asks."""
     # Imported here: numpy and scipy are slow to load, and only aggregation needs them.
     from equipoise.results import summary
     from equipoise.stats.metrics import measure
 
-    own = suite.asked
-    asker_cells = AskerCells(
-        settings=settings, cells=cells(suite, plain, cued), scales=own.SCALES if own is not None else ()
-    )
+    scales = () if suite.asked is None else suite.asked.SCALES
+    asker_cells = AskerCells(settings=settings, cells=cells(suite, plain, cued), scales=scales)
     figures: dict[str, JSON] = {
         "sides": list(settings["sides"]),
         "forms": list(settings["forms"]),
         "cases": sum("language" in cell.labels for cell in asker_cells.cells),
         "cases_without": len({row.question.key for row in plain} - {row.question.key for row in cued}),
         "outcomes": count_outcomes(cued),
-        "names_asker": _naming(cued, settings),
+        "names_asker": _naming_counts(cued, settings),
         "metrics": {
             name: {
-                **summary.described(metric, measure(metric, asker_cells.cells), suite.clusters),
-                "these": summary.on_these(metric, asker_cells.cells),
+                **summary.figure_json(metric, measure(metric, asker_cells.cells), suite.clusters),
+                "these": summary.interval_on_these(metric, asker_cells.cells),
             }
             for name, metric in asker_cells.metrics.items()
         },
     }
-    named: dict[str, JSON] = summary.with_cluster_names(summary.to_plain_json(figures), suite.clusters)
-    return named
+    part: dict[str, JSON] = summary.with_cluster_names(summary.to_plain_json(figures), suite.clusters)
+    return part
 
 
-def _naming(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
+def _naming_counts(cued: Sequence[RunRow], settings: Mapping[str, JSON]) -> dict[str, dict[str, int]]:
     """By side, the number of its runs, and of those whose reply names who asks."""
     counts = {}
     for position, side in zip(PLACES, settings["sides"], strict=True):
-        own = [row.names_asker for row in cued if row.asker and row.asker.place == position]
-        counts[side] = {"runs": len(own), "naming": sum(map(bool, own))}
+        names_asker = [row.names_asker for row in cued if row.asker and row.asker.place == position]
+        counts[side] = {"runs": len(names_asker), "naming": sum(map(bool, names_asker))}
     return counts

@@ -1,4 +1,4 @@
-"""Audits of evaluators in results: made from a journal's verdicts on anchors, or earlier ones noted in it."""
+"""Audits of evaluators in results: from a journal's verdicts on anchors, or copied into it from a file."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     )
 
 FOLDER = "audits"
-"""The folder of kept audits, below that of the results."""
-_REPORTED = ("response_model", "system_fingerprint", "provider")
-_SAMPLING = ("temperature", "top_p", "top_k")
-_TEXT = ("topic", "language", "kind", "host", "aspect")
+"""The folder of audits' files, below that of the results."""
+_MODEL_KEYS = ("response_model", "system_fingerprint", "provider")
+_SAMPLING_KEYS = ("temperature", "top_p", "top_k")
+_TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
 
 
 class Conclusions(TypedDict):
@@ -50,19 +50,19 @@ def figures(suite: AnySuite, history: History, *, is_running: bool = False) -> d
 def _session_figures(
     suite: AnySuite, history: History, evaluator: str, *, is_running: bool
 ) -> AuditFigures | None:
-    audit = of_session(suite, history, evaluator, is_running=is_running)
+    audit = journal_audit(suite, history, evaluator, is_running=is_running)
     if audit is None:
         return None
-    is_open = is_running or audit["state"] == "incomplete"
-    return _in_results("session", audit, [] if is_open else _differences(history, evaluator, audit))
+    is_final = not is_running and audit["state"] == "complete"
+    return _audit_figures("session", audit, _differences(history, evaluator, audit) if is_final else [])
 
 
 def _kept_figures(history: History, evaluator: str) -> AuditFigures | None:
     audit = history.kept_audits.get(evaluator)
-    return None if audit is None else _in_results("kept", audit, _differences(history, evaluator, audit))
+    return None if audit is None else _audit_figures("kept", audit, _differences(history, evaluator, audit))
 
 
-def _in_results(
+def _audit_figures(
     source: Literal["session", "kept"], audit: EvaluatorAudit, differs: list[str]
 ) -> AuditFigures:
     """An audit in the form of results, which groups the scores by text."""
@@ -82,16 +82,16 @@ def _in_results(
         "differs": differs,
         "checks": audit["checks"],
         "lean_by_language": audit["lean_by_language"],
-        "judged": _by_text(audit["judged"]),
+        "judged": _group_by_text(audit["judged"]),
     }
 
 
-def _by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
+def _group_by_text(judged: Sequence[AnchorNumber]) -> list[JudgedAnchor]:
     texts: dict[tuple[str, ...], Any] = {}
     rows: Sequence[Mapping[str, Any]] = judged
     for row in rows:
         # Audits of earlier versions have no aspect.
-        about = {name: row[name] for name in _TEXT if name in row}
+        about = {name: row[name] for name in _TEXT_KEYS if name in row}
         texts.setdefault(tuple(about.values()), {**about, "scores": []})["scores"].append(row["score"])
     return list(texts.values())
 
@@ -106,28 +106,31 @@ def verdict_name(evaluator: str, anchor: str, repeat: int) -> str:
 
 def missing(history: History, evaluator: str) -> list[str]:
     """The names of an evaluator's verdicts that the planned audit still needs."""
-    return [name for name in _names(history, evaluator) if name not in history.anchors]
+    return [name for name in _planned_names(history, evaluator) if name not in history.anchors]
 
 
-def _names(history: History, evaluator: str) -> list[str]:
+def _planned_names(history: History, evaluator: str) -> list[str]:
     planned = history.audit.anchors if history.audit else {}
     return [verdict_name(evaluator, anchor, n) for anchor, times in planned.items() for n in range(times)]
 
 
-def of_session(
+def journal_audit(
     suite: AnySuite, history: History, evaluator: str, *, is_running: bool = False
 ) -> EvaluatorAudit | None:
-    """The audit in a journal, None without one. It has no checks as long as verdicts are missing."""
+    """The audit made by the sessions of a journal; None without one.
+
+    It has no checks while verdicts are missing or the session is running.
+    """
     plan = history.audit
     if plan is None or suite.audit is None:
         return None
-    names = _names(history, evaluator)
+    names = _planned_names(history, evaluator)
     lines = [history.anchors[name] for name in names if name in history.anchors]
     is_complete = len(lines) == len(names)
     conclusions: Conclusions = {"checks": [], "lean_by_language": {}, "judged": []}
     if is_complete and not is_running:
         judged: Any = list(chain.from_iterable(line.judged for line in lines))
-        conclusions = concluded(suite.audit, judged, plan.order)
+        conclusions = conclude(suite.audit, judged, plan.order)
     return {
         "state": "complete" if is_complete else "incomplete",
         "extent": plan.extent,
@@ -137,7 +140,7 @@ def of_session(
         "rubric_version": history.settings["rubric_version"],
         "rubric_hash": history.settings["rubric_hash"],
         "anchors_hash": plan.anchors_hash,
-        "response_models": models(row for line in lines for row in line.seen),
+        "response_models": reported_models(row for line in lines for row in line.seen),
         "sampling": history.settings["evaluator_sampling"],
         "system_prompt": history.settings["evaluator_system_prompt"],
         "checks": conclusions["checks"],
@@ -146,19 +149,17 @@ def of_session(
     }
 
 
-def concluded(
-    audited: Audited, judged: Sequence[AnchorNumber], order: Sequence[Sequence[str]]
-) -> Conclusions:
+def conclude(audited: Audited, judged: Sequence[AnchorNumber], order: Sequence[Sequence[str]]) -> Conclusions:
     """The checks of a complete audit, from all verdicts of one evaluator; `order` is that of the plan."""
     # Imported here: numpy and scipy are slow to load.
     from equipoise.judge.anchors import Judged
     from equipoise.judge.checks import lean_by_language
 
     rows = [Judged(**row) for row in judged]
-    every = audited.checks(rows, [(above, below) for above, below in order])
+    checks = audited.checks(rows, [(above, below) for above, below in order])
     leans = lean_by_language(rows, audited.MIRRORS)
     return {
-        "checks": [_check_figures(check) for check in every],
+        "checks": [_check_figures(check) for check in checks],
         "lean_by_language": {language: _check_figures(check) for language, check in leans.items() if check.n},
         "judged": list(judged),
     }
@@ -168,11 +169,12 @@ def _check_figures(check: Check) -> CheckFigures:
     from equipoise.results.summary import to_plain_json
 
     # Not rounded: a rounded probability could fall on the other side of its level.
-    ruled = {"is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
-    return cast("CheckFigures", {**to_plain_json(asdict(check)), "p": check.p, "level": check.level, **ruled})
+    unrounded = {"p": check.p, "level": check.level}
+    decisions = {"is_fault": check.is_fault, "is_by_chance": check.is_by_chance}
+    return cast("CheckFigures", {**to_plain_json(asdict(check)), **unrounded, **decisions})
 
 
-def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
+def reported_models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
     """The distinct models, fingerprints and providers that an endpoint reported."""
     unique = sorted(set(rows), key=lambda row: [str(value) for value in row])
     return [
@@ -186,7 +188,7 @@ def models(rows: Iterable[tuple[str | None, ...]]) -> list[AuditedModel]:
 
 def _differences(history: History, evaluator: str, audit: EvaluatorAudit) -> list[str]:
     """Phrases, one for each difference between the evaluator of this journal and the one that was audited."""
-    now = [key[2:] for key in history.totals.reported if key[:2] == ("evaluator", evaluator)]
+    now = [model[2:] for model in history.totals.reported if model[:2] == ("evaluator", evaluator)]
     return [
         *_model_differences(audit["response_models"], now),
         *_sampling_differences(audit, history.settings),
@@ -196,19 +198,19 @@ def _differences(history: History, evaluator: str, audit: EvaluatorAudit) -> lis
 def _model_differences(
     then: Sequence[Mapping[str, Any]], now: Sequence[tuple[str | None, ...]]
 ) -> Iterator[str]:
-    for index, name in enumerate(_REPORTED[:2]):
+    for index, name in enumerate(_MODEL_KEYS[:2]):
         before, after = {row[name] for row in then}, {row[index] for row in now}
         if before and after - before:
-            yield f"the {name.replace('_', ' ')} was {_listed(before)}, now {_listed(after)}"
+            yield f"the {name.replace('_', ' ')} was {_join_names(before)}, now {_join_names(after)}"
 
 
-def _listed(names: set[str | None]) -> str:
+def _join_names(names: set[str | None]) -> str:
     shown = sorted("unknown" if name is None else name for name in names)
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
 
 def _sampling_differences(audit: EvaluatorAudit, settings: Mapping[str, JSON]) -> Iterator[str]:
-    for name in _SAMPLING:
+    for name in _SAMPLING_KEYS:
         before, after = (item.get(name) for item in (audit["sampling"], settings["evaluator_sampling"]))
         if before != after:
             yield f"its {name} was {_shown_value(before)}, now {_shown_value(after)}"

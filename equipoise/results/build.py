@@ -24,33 +24,34 @@ from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
 MOST_MOVES = 100
+"""The number of cuts of the concurrency limit that results list at most."""
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
 def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
     """The results JSON as plain data; without intervals and other statistics while the session is running."""
-    plain, cued = askers.parted(history)
+    plain, cued = askers.split_history(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
     unscored = [record for record in records if record.score is None]
     # Rows replace records to save memory. Only panels need the records again.
     to_convert = list(records) if len(metadata["evaluators"]) > 1 else records
     run_rows = rows.of_records(suite, _draining(to_convert), scale)
-    own = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
+    summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     indices = {row.question.key: row.question.index for row in run_rows}
-    errors = [_error(suite.question(record.case), record, indices) for record in unscored]
+    errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
     statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
-    section: dict[str, JSON] = {}
+    asker_section: dict[str, JSON] = {}
     if cued is not None:
-        section["askers"], of_askers = _askers(suite, scale, cued, run_rows, is_running=is_running)
-        statistics |= of_askers
+        section, figures = _askers(suite, scale, cued, run_rows, is_running=is_running)
+        asker_section, statistics = {"askers": section}, statistics | figures
     return {
         "metadata": metadata,
-        "summary": {**own, **statistics},
+        "summary": {**summary, **statistics},
         "audit": audits.figures(suite, history, is_running=is_running),
         "results": rows.to_json(suite, run_rows, scale),
         "errors": errors,
-        **section,
+        **asker_section,
         **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
     }
 
@@ -58,7 +59,7 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
 def _askers(
     suite: AnySuite, scale: Scale, cued: History, plain: Sequence[RunRow], *, is_running: bool
 ) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """The part `askers` of the results, and the part of the summary on it, empty while the session runs."""
+    """The section `askers` of the results, and its part of the summary, empty while the session runs."""
     records = cued.records()
     unscored = [record for record in records if record.score is None]
     indices = {row.question.key: row.question.index for row in plain}
@@ -66,12 +67,11 @@ def _askers(
         suite, _draining(records), scale, section=rows.ASKERS_POINTER, plain_indices=indices
     )
     indices |= {row.question.key: row.question.index for row in cued_rows}
-    errors = [_error(suite.question(record.case), record, indices) for record in unscored]
-    part = askers.section(suite, scale, cued, cued_rows, errors, is_running=is_running)
-    figures = (
-        {} if is_running else {"asker": askers.summarise(suite, plain, cued_rows, cued.settings["asker"])}
-    )
-    return part, figures
+    errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
+    section = askers.section(suite, scale, cued, cued_rows, errors, is_running=is_running)
+    if is_running:
+        return section, {}
+    return section, {"asker": askers.summarise(suite, plain, cued_rows, cued.settings["asker"])}
 
 
 def _draining(records: list[Record]) -> Iterator[Record]:
@@ -97,15 +97,15 @@ def _statistics(
         suite, run_rows, scale, lambda evaluator: rows.of_records(suite, records, scale, evaluator)
     )
     if looks := [look.to_json() for look in history.plans.looks.values()]:
-        statistics |= summary.with_looks(statistics["metrics"], looks, **_savings(history))
+        statistics |= summary.apply_looks(statistics["metrics"], looks, **_savings(history))
     return statistics
 
 
 def _savings(history: History) -> dict[str, int]:
     """The maximum number of rounds of `--until`, and the runs and estimated calls that it saved."""
     left_out, done = history.plans.left_out, len(history.planned) - len(history.missing())
-    of_audits = sum(len(line.calls) for line in history.anchors.values())
-    calls = round((history.totals.calls.total() - of_audits) / done * left_out) if done else 0
+    audit_calls = sum(len(line.calls) for line in history.anchors.values())
+    calls = round((history.totals.calls.total() - audit_calls) / done * left_out) if done else 0
     return {"runs_planned": history.settings["runs"], "runs_left_out": left_out, "calls_saved": calls}
 
 
@@ -132,9 +132,9 @@ def _metadata(
         "data_notes": list(last.data_notes),
         **last.versions,
         **last.session_settings,
-        **_reported(history.totals, last.session_settings["concurrency"]),
-        "evaluators": _evaluators(records),
-        "parameters_changed": [_changed_parameter(line) for line in history.learned.values()],
+        **_reported_models(history.totals, last.session_settings["concurrency"]),
+        "evaluators": _verdict_counts(records),
+        "parameters_changed": [_parameter_json(line) for line in history.learned.values()],
         "limits": _limits(history.limits),
         **_usage_and_cost(history.totals, history.sessions),
         "verdicts_sha256": verdicts_digest(records),
@@ -142,9 +142,9 @@ def _metadata(
 
 
 def verdicts_digest(records: Sequence[Record]) -> str:
-    """SHA-256, hexadecimal, of the outcomes and scores of all runs."""
+    """SHA-256, hexadecimal, of the outcomes and scores of all runs, as one JSON list in the order of ids."""
     digest, before = hashlib.sha256(), b"["
-    # Hashed row by row: with very many runs, the whole list would take the most memory of all.
+    # Hashed row by row: the whole list would need much memory.
     for record in sorted(records, key=attrgetter("id")):
         row = json_io.dumps([record.id, record.outcome, record.score, record.percent])
         digest.update(before + row.rstrip(b"\n"))
@@ -153,24 +153,24 @@ def verdicts_digest(records: Sequence[Record]) -> str:
     return digest.hexdigest()
 
 
-def _reported(totals: Totals, concurrency: int) -> dict[str, JSON]:
+def _reported_models(totals: Totals, concurrency: int) -> dict[str, JSON]:
     """Models, fingerprints and upstream providers that endpoints reported, and any change of these."""
-    rows = [
+    models = [
         {
             "role": role,
             "model": model,
-            "response_model": answering,
+            "response_model": response_model,
             "system_fingerprint": fingerprint,
             "provider": provider,
             **asdict(calls),
         }
-        for (role, model, answering, fingerprint, provider), calls in totals.reported.items()
+        for (role, model, response_model, fingerprint, provider), calls in totals.reported.items()
     ]
-    section = {"response_models": sorted(rows, key=lambda row: [str(value) for value in row.values()])}
+    section = {"response_models": sorted(models, key=lambda row: [str(value) for value in row.values()])}
     return {**section, "answered": answered.sentences({**section, "concurrency": concurrency})}
 
 
-def _evaluators(records: list[Record]) -> dict[str, JSON]:
+def _verdict_counts(records: list[Record]) -> dict[str, JSON]:
     """Counts of each evaluator's valid and missing verdicts."""
     by_evaluator: dict[str, dict[str, int]] = {}
     for record in records:
@@ -180,31 +180,31 @@ def _evaluators(records: list[Record]) -> dict[str, JSON]:
     return by_evaluator
 
 
-def _changed_parameter(line: LearnedLine) -> dict[str, JSON]:
+def _parameter_json(line: LearnedLine) -> dict[str, JSON]:
     return {name: getattr(line, name) for name in ("role", "model", "parameter", "action", "reason")}
 
 
 def _limits(lines: Sequence[LimitLine]) -> dict[str, JSON]:
-    """How many calls were in flight at once, and how that was cut when endpoints refused some."""
+    """The limits on calls in flight, and how they were cut when endpoints refused calls."""
     cuts = [line for line in lines if line.event == "cut"]
     ends = [line for line in lines if line.event == "end"]
-    shown = ("session", "endpoint", "second", "status", "pause", "before", "after", "sustained")
+    keys = ("session", "endpoint", "second", "status", "pause", "before", "after", "sustained")
     return {
         "highest": max((line.highest for line in ends), default=None),
         "lowest": min((line.lowest for line in ends), default=None),
-        "last": _last_levels(ends),
+        "last": _last_limits(ends),
         # For a session that was killed, only the cuts are known.
         "refused": max(len(cuts), sum(line.refused for line in ends)),
         "cuts": len(cuts),
-        "moves": [{name: getattr(line, name) for name in shown} for line in cuts[:MOST_MOVES]],
+        "moves": [{name: getattr(line, name) for name in keys} for line in cuts[:MOST_MOVES]],
         "moves_left_out": max(0, len(cuts) - MOST_MOVES),
     }
 
 
-def _last_levels(ends: Sequence[LimitLine]) -> list[int | None]:
+def _last_limits(ends: Sequence[LimitLine]) -> list[int | None]:
     """The last limit on calls in flight of each endpoint, by its number; None if it is not known."""
-    levels = {line.endpoint: line.last for line in ends}
-    return [levels.get(number) for number in range(max(levels, default=-1) + 1)]
+    limits = {line.endpoint: line.last for line in ends}
+    return [limits.get(number) for number in range(max(limits, default=-1) + 1)]
 
 
 def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:
@@ -214,7 +214,7 @@ def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str
     calls_made = sum(totals.calls[session] for session in last.shards or [last.session])
     replayed = totals.calls.total() - calls_made
     cost = partial(_cost, totals, endpoints=endpoints, price=price, discount=discount)
-    saved = {role: _difference(cost(role, has_cache=False), cost(role)) for role in roles}
+    saved_by_cache = {role: _difference(cost(role, has_cache=False), cost(role)) for role in roles}
     return {
         "calls": {
             "made": calls_made,
@@ -226,15 +226,15 @@ def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str
         },
         "tokens": {role: _tokens(totals, role) for role in roles},
         "cost_usd": {role: cost(role) for role in roles},
-        **({"saved_by_cache_usd": saved} if any(saved.values()) else {}),
+        **({"saved_by_cache_usd": saved_by_cache} if any(saved_by_cache.values()) else {}),
         "usage_estimated": {role: totals.estimated[role] for role in roles},
     }
 
 
 def _tokens(totals: Totals, role: str) -> dict[str, int]:
     total: Counter[str] = Counter()
-    for (other, _), tokens in totals.tokens.items():
-        if other == role:
+    for (role_of_model, _), tokens in totals.tokens.items():
+        if role_of_model == role:
             total.update(tokens)
     return {kind: total[kind] for kind in _TOKEN_KINDS}
 
@@ -259,20 +259,20 @@ def _cost(
     discount: float,
     has_cache: bool = True,
 ) -> float | None:
-    """USD of all calls in this role; None if a model has no price."""
-    models = [model for kind, model in totals.tokens if kind == role]
+    """The cost in USD of all calls in this role; None if a model has no price."""
+    models = [model for role_of_model, model in totals.tokens if role_of_model == role]
     costs = [
         totals.cost(role, model, endpoints[role], price, discount, has_cache=has_cache) for model in models
     ]
     return None if any(value is None for value in costs) else round(sum(filter(None, costs)), 6)
 
 
-def _difference(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else round(one - other, 6)
+def _difference(minuend: float | None, subtrahend: float | None) -> float | None:
+    return None if minuend is None or subtrahend is None else round(minuend - subtrahend, 6)
 
 
-def _error(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> dict[str, JSON]:
-    raw = [text for verdict in record.verdicts for text in verdict.raw]
+def _error_json(question: QuestionRow, record: Record, indices: Mapping[str, int]) -> dict[str, JSON]:
+    invalid_answers = [text for verdict in record.verdicts for text in verdict.raw]
     return {
         "run": record.id,
         "language": question.language,
@@ -281,6 +281,6 @@ def _error(question: QuestionRow, record: Record, indices: Mapping[str, int]) ->
         "question": question.text,
         "outcome": record.outcome,
         "message": record.error,
-        "raw_evaluator_response": raw[-1] if raw else None,
-        "raw_evaluator_responses": raw,
+        "raw_evaluator_response": invalid_answers[-1] if invalid_answers else None,
+        "raw_evaluator_responses": invalid_answers,
     }

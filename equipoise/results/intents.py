@@ -1,7 +1,7 @@
 """The intents of batches, a write-ahead log: what is about to be sent to an endpoint is on disk before.
 
-A file of JSON lines beside the journal, appended to and synced. It records which calls are in which batch at
-which endpoint; replies are in the journal alone.
+The log is a file of JSON lines beside the journal. It records which calls are in which batch at which
+endpoint; replies are in the journal alone.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import opened, shown
 from equipoise.core.types import JSON, Role
 
-ROUNDS = 100_000
-"""Rounds of PBKDF2: slow to guess, because a key may be short."""
+PBKDF2_ROUNDS = 100_000
+"""So many make guessing a key from its digest slow, because a key may be short."""
 BatchState = Literal["intended", "uploaded", "creating", "created", "over"]
 
 
@@ -38,8 +38,8 @@ class _BatchLine(Struct, frozen=True, kw_only=True, tag_field="kind"):
 class IntentLine(_BatchLine, frozen=True, kw_only=True, tag="intent"):
     """The custom ids of calls that are about to be uploaded, all of one model.
 
-    `credential` is a salted digest of the key that submits them. `reserved` is their maximum cost in
-    nano-dollars, 0 without a limit.
+    `endpoint` is its base URL, `path` that of the requests below it. `credential` is a salted digest of the
+    key that submits them. `reserved` is their maximum cost in nano-dollars, 0 without a limit.
     """
 
     role: Role
@@ -72,7 +72,7 @@ class CreatedLine(_BatchLine, frozen=True, kw_only=True, tag="created"):
 class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     """The end of a batch: its last status, or why there is no batch.
 
-    The counts are of the lines of its output. Those with an unknown or duplicate id were ignored.
+    The counts are of the lines of its output; lines with an unknown or duplicate id were ignored.
     """
 
     status: str
@@ -125,13 +125,16 @@ class Intent:
 
 @dataclass(slots=True)
 class Intents:
-    """The intents in one file by id, in order. By call, the last intent, and the number of `attempts`."""
+    """The intents in one file: by id, in order, and `by_call`, the last intent of each call's custom id.
+
+    `attempts` counts the intents of each call. The last line of the file may lack its line break.
+    """
 
     path: Path
     by_id: dict[str, Intent] = field(default_factory=dict)
     by_call: dict[str, Intent] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
-    _is_cut: bool = False
+    _lacks_line_break: bool = False
 
     @property
     def waiting(self) -> list[Intent]:
@@ -148,7 +151,7 @@ class Intents:
         elif line.intent in self.by_id:
             self.by_id[line.intent].add(line)
 
-    def begin(
+    def record_intent(
         self,
         calls: Sequence[str],
         *,
@@ -160,51 +163,52 @@ class Intents:
         reserved: int,
     ) -> Intent:
         """Write a new intent for the calls with these custom ids. Raises CannotKeep."""
+        # One salt for all, so that equal keys have equal digests.
         salt = next((intent.line.salt for intent in self.by_id.values()), "") or secrets.token_hex(16)
-        name = secrets.token_hex(16)
+        intent_id = secrets.token_hex(16)
         self._write(
             IntentLine(
-                intent=name,
+                intent=intent_id,
                 at=_now(),
                 role=role,
                 model=model,
                 endpoint=endpoint,
                 path=path,
                 salt=salt,
-                credential=digest(salt, key),
+                credential=_credential_digest(salt, key),
                 reserved=reserved,
                 calls=tuple(calls),
             )
         )
-        return self.by_id[name]
+        return self.by_id[intent_id]
 
-    def uploaded(self, intent: Intent, file: str) -> None:
-        """Write that the file is at the endpoint. Raises CannotKeep."""
+    def record_upload(self, intent: Intent, file: str) -> None:
+        """Write the id of the uploaded file. Raises CannotKeep."""
         self._write(UploadedLine(intent=intent.id, at=_now(), file=file))
 
-    def creating(self, intent: Intent) -> None:
+    def record_creation(self, intent: Intent) -> None:
         """Write that the batch is about to be created. Raises CannotKeep."""
         self._write(CreatingLine(intent=intent.id, at=_now()))
 
-    def created(self, intent: Intent, batch: str, expires: float | None) -> None:
+    def record_batch(self, intent: Intent, batch: str, expires: float | None) -> None:
         """Write the id of the batch. Raises CannotKeep."""
         self._write(CreatedLine(intent=intent.id, at=_now(), batch=batch, expires=expires))
 
-    def end(self, intent: Intent, status: str, **counts: int) -> None:
+    def record_end(self, intent: Intent, status: str, **counts: int) -> None:
         """Write the end of the batch. Raises CannotKeep."""
         self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
 
     def _write(self, line: BatchLine) -> None:
         """Append a line and wait until it is on the disk."""
-        data = (b"\n" if self._is_cut else b"") + _ENCODER.encode(line) + b"\n"
+        data = (b"\n" if self._lacks_line_break else b"") + _ENCODER.encode(line) + b"\n"
         try:
             is_new = not self.path.exists()
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
             try:
-                self._is_cut = True
+                self._lacks_line_break = True
                 while data:
                     data = data[os.write(file, data) :]
-                self._is_cut = False
+                self._lacks_line_break = False
                 os.fsync(file)
             finally:
                 os.close(file)
@@ -221,7 +225,7 @@ def load(path: Path) -> Intents:
     try:
         for line in _read(path):
             intents.add(line)
-        intents._is_cut = _is_cut(path)
+        intents._lacks_line_break = _lacks_line_break(path)
     except FileNotFoundError:
         pass
     except OSError as error:
@@ -238,7 +242,7 @@ def _read(path: Path) -> Iterator[BatchLine]:
             try:
                 line: BatchLine = _DECODER.decode(data)
             except (ValueError, RecursionError):
-                # A line cut by a crash, or one of a later version.
+                # A line cut by a crash, or a line of a later version.
                 if not data.rstrip().endswith(b"}") or _is_object(data):
                     continue
                 raise UserError(
@@ -255,7 +259,8 @@ def _is_object(data: bytes) -> bool:
         return False
 
 
-def _is_cut(path: Path) -> bool:
+def _lacks_line_break(path: Path) -> bool:
+    """Whether the last line lacks its line break, as after a crash."""
     with opened(path) as file:
         file.seek(0, os.SEEK_END)
         if file.tell() == 0:
@@ -276,14 +281,14 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def digest(salt: str, key: str) -> str:
-    """Salted digest of a credential, which identifies it and does not reveal it."""
-    return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8", "replace"), salt.encode(), ROUNDS).hex()
+def _credential_digest(salt: str, key: str) -> str:
+    """A salted digest of a key, which identifies the key without revealing it."""
+    return hashlib.pbkdf2_hmac("sha256", key.encode("utf-8", "replace"), salt.encode(), PBKDF2_ROUNDS).hex()
 
 
-def is_by(intent: Intent, key: str) -> bool:
-    """Whether this credential submitted the batch."""
-    return hmac.compare_digest(intent.line.credential, digest(intent.line.salt, key))
+def was_submitted_by(intent: Intent, key: str) -> bool:
+    """Whether the batch was submitted with this key."""
+    return hmac.compare_digest(intent.line.credential, _credential_digest(intent.line.salt, key))
 
 
 def call_id(nonce: str, run: str, role: str, request: str, number: int) -> str:

@@ -1,7 +1,7 @@
-"""Merges the journals of a suite's shards into one, like that of a single session.
+"""Merges the journals of a suite's shards into a journal like that of a single session.
 
-It copies every line of the shards except their session lines, which a new one replaces. It makes no calls,
-and does not change the shards' files.
+Every line of the shards is copied except their session lines, which a new one replaces. No calls are made,
+and the shards' files are not changed.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from equipoise.results.history import History
 from equipoise.results.lines import SessionLine
 from equipoise.results.store import ARCHIVE, Files, Lock
 
-_DIFFERS = ("shard", "endpoints")
+_DIFFERING_SETTINGS = ("shard", "endpoints")
 """Settings in which shards may differ: each may have its own server."""
-_SAME = ("equipoise_version", "git_commit")
+_SHARED_VERSIONS = ("equipoise_version", "git_commit")
 """Versions that the shards must share. Others, such as Python's, affect no figure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedShard:
-    """One shard, its `id` such as 1/3, and the history of its journal."""
+    """A shard: its `id`, such as 1/3, and the history of its journal."""
 
     id: Shard
     history: History
 
     @property
     def path(self) -> Path:
-        """The journal."""
+        """The path of its journal."""
         return self.history.path
 
     @property
@@ -49,8 +49,9 @@ class LoadedShard:
     @property
     def settings(self) -> Mapping[str, JSON]:
         """The settings and versions that all shards of one result must share."""
-        own = {name: value for name, value in self.history.settings.items() if name not in _DIFFERS}
-        return {**own, **{name: self.last.versions.get(name) for name in _SAME}}
+        items = self.history.settings.items()
+        shared = {name: value for name, value in items if name not in _DIFFERING_SETTINGS}
+        return {**shared, **{name: self.last.versions.get(name) for name in _SHARED_VERSIONS}}
 
     @property
     def command(self) -> str:
@@ -66,16 +67,17 @@ def find(folders: Iterable[Path]) -> dict[tuple[str, str], list[LoadedShard]]:
 
     Other journals are ignored. Raises UserError if there are no shards.
     """
-    by_release: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
+    by_suite_and_model: dict[tuple[str, str], list[LoadedShard]] = defaultdict(list)
     paths = sorted({path for folder in folders for path in _journals(folder)})
     for path in filter(_is_shard, paths):
-        shard = _read(path)
-        by_release[shard.last.suite, shard.last.settings["subject_model"]].append(shard)
-    if not by_release:
+        shard = _load(path)
+        by_suite_and_model[shard.last.suite, shard.last.settings["subject_model"]].append(shard)
+    if not by_suite_and_model:
         names = ", ".join(map(shown, folders))
         raise UserError(f"{names}: no journal of a shard (*.jsonl), as sessions with --shard write them")
     return {
-        key: sorted(shards, key=lambda shard: shard.id.number) for key, shards in sorted(by_release.items())
+        key: sorted(shards, key=lambda shard: shard.id.number)
+        for key, shards in sorted(by_suite_and_model.items())
     }
 
 
@@ -92,9 +94,9 @@ def _is_shard(path: Path) -> bool:
     return first is not None and isinstance(first.entry, SessionLine) and "shard" in first.entry.settings
 
 
-def _read(path: Path) -> LoadedShard:
-    loaded = history.load(path)
-    return LoadedShard(id=Shard.parse(loaded.settings["shard"]), history=loaded)
+def _load(path: Path) -> LoadedShard:
+    shard_history = history.load(path)
+    return LoadedShard(id=Shard.parse(shard_history.settings["shard"]), history=shard_history)
 
 
 # Shards that cannot be merged.
@@ -103,7 +105,7 @@ def _read(path: Path) -> LoadedShard:
 def refuse_unfit(shards: Sequence[LoadedShard]) -> None:
     """Raise UserError unless these are all shards of one result, each once, and all runs have ended."""
     _refuse_mismatched(shards)
-    _refuse_doubled(shards)
+    _refuse_duplicate(shards)
     _refuse_missing(shards)
     _refuse_interrupted(shards)
 
@@ -124,7 +126,7 @@ def _refuse_mismatched(shards: Sequence[LoadedShard]) -> None:
                 )
 
 
-def _refuse_doubled(shards: Sequence[LoadedShard]) -> None:
+def _refuse_duplicate(shards: Sequence[LoadedShard]) -> None:
     by_number: dict[int, list[Path]] = defaultdict(list)
     for shard in shards:
         by_number[shard.id.number].append(shard.path)
@@ -135,18 +137,18 @@ def _refuse_doubled(shards: Sequence[LoadedShard]) -> None:
 
 
 def _refuse_missing(shards: Sequence[LoadedShard]) -> None:
-    of = shards[0].id.of
-    missing = sorted({*range(1, of + 1)} - {shard.id.number for shard in shards})
+    count = shards[0].id.of
+    missing = sorted({*range(1, count + 1)} - {shard.id.number for shard in shards})
     if missing:
-        names = ", ".join(f"{number}/{of}" for number in missing)
+        names = ", ".join(f"{number}/{count}" for number in missing)
         raise UserError(f"{_title(shards)}: missing shards: {names}; run them, or name their folder, too")
 
 
 def _refuse_interrupted(shards: Sequence[LoadedShard]) -> None:
-    left = {shard.id: len(shard.history.missing()) for shard in shards}
-    names = [f"{number} ({count:,} runs left)" for number, count in left.items() if count]
+    missing_runs = {shard.id: len(shard.history.missing()) for shard in shards}
+    names = [f"{number} ({count:,} runs left)" for number, count in missing_runs.items() if count]
     if names:
-        first = next(shard for shard in shards if left[shard.id])
+        first = next(shard for shard in shards if missing_runs[shard.id])
         raise UserError(
             f"{_title(shards)}: shards to go on with: {', '.join(names)}; give each its own command again, "
             f"{first.id} with its other options: {first.command}"
@@ -154,8 +156,9 @@ def _refuse_interrupted(shards: Sequence[LoadedShard]) -> None:
 
 
 def _title(shards: Sequence[LoadedShard]) -> str:
-    last = shards[0].last
-    return f"{last.suite}, {last.settings['subject_model']}"
+    """The suite and model of the shards."""
+    session = shards[0].last
+    return f"{session.suite}, {session.settings['subject_model']}"
 
 
 # Merging.
@@ -197,16 +200,16 @@ def _refuse_other_journal(files: Files, shards: Collection[LoadedShard]) -> None
 def _write(shards: Sequence[LoadedShard], path: Path) -> None:
     lines = (line for shard in shards for line in journal.read(shard.path))
     with replacing(path) as file:
-        written = journal.encode(_first_line(shards), "")
-        file.write(written)
+        last_line = journal.encode(_session_entry(shards), "")
+        file.write(last_line)
         for line in lines:
             if not isinstance(line.entry, SessionLine):
-                written = journal.relink(line.data, journal.checksum(written))
-                file.write(written)
+                last_line = journal.relink(line.data, journal.checksum(last_line))
+                file.write(last_line)
 
 
-def _first_line(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
-    """The session line of the merged journal: that of a single session, with `shards` and `nonces`."""
+def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
+    """The session line of the merged journal: like that of a single session, with `shards` and `nonces`."""
     first, last = shards[0].last, max(shards, key=lambda shard: shard.last.started).last
     ranks = dict(chain.from_iterable(shard.history.plans.ranks.items() for shard in shards))
     languages = dict(chain.from_iterable(shard.history.planned.items() for shard in shards))
@@ -235,6 +238,6 @@ def _first_line(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
 
 
 def _endpoints(shards: Sequence[LoadedShard]) -> dict[str, str]:
-    """The URLs by role; those of several servers are joined, in the order of the shards."""
+    """The URLs by role; different URLs are joined by commas, in the order of the shards."""
     endpoints = [shard.history.settings["endpoints"] for shard in shards]
     return {role: ", ".join(dict.fromkeys(urls[role] for urls in endpoints)) for role in endpoints[0]}

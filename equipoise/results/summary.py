@@ -30,49 +30,52 @@ from equipoise.stats.variance import (
 from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
-ASSUMED: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
+"""The number of questions on which languages differ most that are listed."""
+ASSUMPTIONS: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 """Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
+"""The number of metrics that a panel's summary has at most without each evaluator."""
 DECIMALS = 6
+"""The decimal places of figures."""
 REPEATED_LOOKS = (
     "repeated confidence intervals (Jennison and Turnbull 1989) over the planned number of looks, with "
     "O'Brien and Fleming's spending of the error (Lan and DeMets 1983)"
 )
 
 
-Without = Callable[[str], Sequence[RunRow]]
-"""Returns the rows as they would be without the evaluator of this name."""
+RowsWithout = Callable[[str], Sequence[RunRow]]
+"""Returns the rows as they would be if the evaluator of this name had not been in the panel."""
 
 
 def summarise(
-    suite: AnySuite, rows: Sequence[RunRow], scale: Scale, without: Without | None = None
+    suite: AnySuite, rows: Sequence[RunRow], scale: Scale, rows_without: RowsWithout | None = None
 ) -> dict[str, JSON]:
     """Metrics with intervals, variance components, consistency over languages, and agreement of the panel.
 
-    The part on the panel needs `without`, which leaves out one evaluator.
+    The part on the panel needs `rows_without`.
     """
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
     figures: dict[str, JSON] = {
         "metrics": {
             metric.name: {
-                **described(metric, measure(metric, cells), suite.clusters),
-                "these": on_these(metric, cells),
-                **_over_runs(metric, cells),
+                **figure_json(metric, measure(metric, cells), suite.clusters),
+                "these": interval_on_these(metric, cells),
+                **_run_figures(metric, cells),
             }
             for metric in metrics
         },
-        "variance": _with_stratum_name(_variance(cells, scale, suite.clusters), _stratum(cells)),
-        "consistency": _consistency(metrics[0], cells),
+        "variance": _with_stratum_name(_variance_json(cells, scale, suite.clusters), _stratum_name(cells)),
+        "consistency": _consistency_json(metrics[0], cells),
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
-    if without and len(names) > 1:
-        figures["panel"] = _panel(suite, cells, scale, names, without)
-    rounded: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.clusters)
-    return rounded
+    if rows_without and len(names) > 1:
+        figures["panel"] = _panel_json(suite, cells, scale, names, rows_without)
+    summary: dict[str, JSON] = with_cluster_names(to_plain_json(figures), suite.clusters)
+    return summary
 
 
-def on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+def interval_on_these(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     """The interval of the figure on exactly these questions, in which only runs vary; `n` counts cases."""
     estimate = fixed.estimate(metric, cells)
     return {name: getattr(estimate, name) for name in ("se", "low", "high", "n", "reason")}
@@ -82,21 +85,21 @@ def with_cluster_names(data: Any, clusters: str) -> Any:
     """A copy whose reasons use the suite's word for clusters, in place of `questions`."""
     if isinstance(data, Mapping):
         return {
-            name: reworded(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
+            name: reword_reason(value, clusters) if name == "reason" else with_cluster_names(value, clusters)
             for name, value in data.items()
         }
     return [with_cluster_names(value, clusters) for value in data] if isinstance(data, list) else data
 
 
-def reworded(reason: str | None, clusters: str) -> str | None:
+def reword_reason(reason: str | None, clusters: str) -> str | None:
     """A reason with `clusters`, the suite's plural word, in place of `questions`."""
     if reason is None or clusters == "questions":
         return reason
     return f"fewer than 2 {clusters}" if reason == "1 question" else reason.replace("questions", clusters)
 
 
-def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
-    """The figure of each run, their mean and population SD; empty without several runs."""
+def _run_figures(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
+    """The figure in each round of runs, and their mean and population SD; empty with a single round."""
     figures = by_run(metric, cells)
     if not figures:
         return {}
@@ -104,7 +107,7 @@ def _over_runs(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     return {"by_run": figures, "run_mean": mean(values), "run_sd": population_sd(values)}
 
 
-def described(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, JSON]:
+def figure_json(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, JSON]:
     """A figure with its unit and kind; `n` counts clusters, whose plural name is `clusters`."""
     return {
         **asdict(estimate),
@@ -125,13 +128,13 @@ def to_plain_json(data: Any) -> Any:
     return [to_plain_json(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def with_looks(
+def apply_looks(
     metrics: Mapping[str, JSON], looks: Sequence[Mapping[str, JSON]], **saved: int
 ) -> dict[str, JSON]:
-    """The part `until` of a summary, and the metrics, with the interval that allows for interim looks.
+    """The part `until` of a summary, and the metrics, of which one has an interval that allows for `looks`.
 
     `looks` are in order. `saved` has `runs_planned`, the maximum number of rounds, and the numbers of runs
-    and calls that were not needed. Looks at a gate change no figure.
+    and calls that were not needed. Looks at a gate change no metric.
     """
     last = looks[-1]
     until = {
@@ -142,20 +145,20 @@ def with_looks(
         "runs": last["round"],
         **saved,
         "method": REPEATED_LOOKS,
-        "looks": [{name: item[name] for name in _OF_LOOKS if name in item} for item in looks],
+        "looks": [{name: item[name] for name in _LOOK_KEYS if name in item} for item in looks],
     }
-    return {"until": until, "metrics": {**metrics, **_at_look(last, metrics)}}
+    return {"until": until, "metrics": {**metrics, **_metric_at_look(last, metrics)}}
 
 
-_OF_LOOKS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
+_LOOK_KEYS = ("round", "value", "low", "high", "half_width", "n", "reason", "verdicts")
 
 
-def _at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The metric of a look, with the value and interval of that look; later rounds are not part of it."""
+def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The metric of a look, with the value and interval that it had then, before any later round."""
     if "metric" not in look:
         return {}
     name, figures = look["metric"], metrics[look["metric"]]
-    adjusted = {part: look[part] for part in ("se", "low", "high", "n", "reason")}
+    adjusted = {key: look[key] for key in ("se", "low", "high", "n", "reason")}
     if look.get("scope") == "these":
         return {name: {**figures, "value": look["value"], "these": adjusted}}
     return {name: {**figures, "value": look["value"], **adjusted}}
@@ -164,7 +167,7 @@ def _at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str,
 # Variance components.
 
 
-def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, JSON]:
+def _variance_json(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, JSON]:
     scores = {
         (cell.cluster, cell.stratum, run, evaluator): score
         for cell in cells
@@ -186,8 +189,9 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
         runs=max(run for _, _, run, _ in scores) + 1,
         evaluators=len({evaluator for *_, evaluator in scores}),
     )
+    # One question has no interval to narrow, and no test.
     advised = advice(components, design) if design.questions > 1 else None
-    smallest = smallest_difference(components, design, **ASSUMED) if design.questions > 1 else None
+    smallest = smallest_difference(components, design, **ASSUMPTIONS) if design.questions > 1 else None
     return {
         **figures,
         "design": asdict(design),
@@ -195,35 +199,35 @@ def _variance(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, J
         "narrowing": dict(advised.narrowing) if advised else {},
         "advice": sentence(advised, clusters) if advised else None,
         "smallest_difference": smallest if smallest and smallest < scale.high - scale.low else None,
-        "smallest_difference_assumes": ASSUMED,
+        "smallest_difference_assumes": ASSUMPTIONS,
     }
 
 
-def _stratum(cells: Sequence[Cell]) -> str:
-    """Name of the level between a question and its runs: languages, or something finer."""
+def _stratum_name(cells: Sequence[Cell]) -> str:
+    """The name of the level between a question and its runs: `language`, or `stratum` if that is finer."""
     return "language" if all(cell.stratum == _language(cell) for cell in cells) else "stratum"
 
 
 def _with_stratum_name(variance: dict[str, JSON], stratum: str) -> dict[str, JSON]:
     """The part on variance with its component `language` renamed to `stratum`."""
 
-    def name(component: JSON) -> JSON:
+    def rename(component: JSON) -> JSON:
         return stratum if component == "language" else component
 
     return {
         **variance,
-        "variance": {name(key): value for key, value in variance["variance"].items()},
-        "share": {name(key): value for key, value in variance["share"].items()},
-        "negative": [name(key) for key in variance["negative"]],
-        "merged": {name(key): name(value) for key, value in variance["merged"].items()},
+        "variance": {rename(key): value for key, value in variance["variance"].items()},
+        "share": {rename(key): value for key, value in variance["share"].items()},
+        "negative": [rename(key) for key in variance["negative"]],
+        "merged": {rename(key): rename(value) for key, value in variance["merged"].items()},
     }
 
 
 # Consistency over languages.
 
 
-def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
-    """Consistency over languages; None with fewer than two, or if the headline is a ratio."""
+def _consistency_json(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | None:
+    """Consistency over languages; None with fewer than two, or for a ratio, which single runs do not have."""
     chosen = metric.select(cells)
     scores: dict[str, dict[str, list[float]]] = {}
     for cell in chosen:
@@ -232,9 +236,8 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
     if metric.kind == "ratio" or len({_language(cell) for cell in chosen}) < 2:
         return None
     result = consistency(scores)
-    least, most = metric.bounds
-    # The largest difference that is possible.
-    widest = metric.percent_factor * (most - least)
+    lowest, highest = metric.bounds
+    largest_possible = metric.percent_factor * (highest - lowest)
     return {
         "unit": "percentage points" if metric.unit == "%" else metric.unit,
         "mean_spread": asdict(result.spread),
@@ -242,12 +245,12 @@ def _consistency(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON] | Non
             {
                 "first": pair.first,
                 "second": pair.second,
-                **asdict(clip(pair.difference, -widest, widest)),
+                **asdict(clip(pair.difference, -largest_possible, largest_possible)),
                 "p_adjusted": pair.adjusted,
             }
             for pair in result.pairs
         ],
-        "largest_gaps": [_gap(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
+        "largest_gaps": [_gap_json(gap) for gap in largest_gaps(result, LARGEST_GAPS)],
         "questions": {gap.question: {"spread": gap.spread, "sd": gap.sd} for gap in result.gaps},
     }
 
@@ -256,39 +259,40 @@ def _language(cell: Cell) -> str:
     return cell.labels.get("language", cell.stratum)
 
 
-def _gap(gap: Gap) -> dict[str, JSON]:
+def _gap_json(gap: Gap) -> dict[str, JSON]:
     return {**asdict(gap), "means": dict(gap.means)}
 
 
 # Panels.
 
 
-def _panel(
-    suite: AnySuite, cells: Sequence[Cell], scale: Scale, names: Sequence[str], without: Without
+def _panel_json(
+    suite: AnySuite, cells: Sequence[Cell], scale: Scale, names: Sequence[str], rows_without: RowsWithout
 ) -> dict[str, JSON]:
     ratings = {name: _ratings(cells, name) for name in names}
-    clusters = {cell.id: cell.cluster for cell in cells}
-    cluster_of = {unit: clusters[unit[0]] for verdicts in ratings.values() for unit in verdicts}
+    cluster_of_cell = {cell.id: cell.cluster for cell in cells}
+    cluster_of = {unit: cluster_of_cell[unit[0]] for verdicts in ratings.values() for unit in verdicts}
     levels = [float(level) for level in range(scale.low, scale.high + 1)]
     alpha = krippendorff_alpha(ratings, levels, cluster_of=cluster_of)
     kappas = [
         {
-            "first": a,
-            "second": b,
-            **asdict(weighted_kappa(ratings[a], ratings[b], levels, cluster_of=cluster_of)),
+            "first": first,
+            "second": second,
+            **asdict(weighted_kappa(ratings[first], ratings[second], levels, cluster_of=cluster_of)),
         }
-        for a, b in combinations(names, 2)
+        for first, second in combinations(names, 2)
     ]
     return {
         "evaluators": [asdict(lean) for lean in leans(ratings, cluster_of)],
         "alpha": {"metric": "ordinal", **asdict(alpha)},
         "kappas": kappas,
-        "by_language": {name: _by_stratum(cells, name) for name in names},
-        "without": {name: _headlines(suite, without(name)) for name in names},
+        "by_language": {name: _means_by_language(cells, name) for name in names},
+        "without": {name: _headlines(suite, rows_without(name)) for name in names},
     }
 
 
 def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[tuple[str, int], float]:
+    """The scores of an evaluator's verdicts by cell and run."""
     return {
         (cell.id, run): score
         for cell in cells
@@ -297,19 +301,19 @@ def _ratings(cells: Sequence[Cell], evaluator: str) -> dict[tuple[str, int], flo
     }
 
 
-def _by_stratum(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None]:
+def _means_by_language(cells: Sequence[Cell], evaluator: str) -> dict[str, float | None]:
     """The mean over questions of this evaluator's mean, in points, by language."""
-    centres: dict[str, list[float]] = {}
+    means: dict[str, list[float]] = {}
     for cell in cells:
-        centre = mean(valid(cell.verdicts.get(evaluator, ())))
-        if centre is not None:
-            centres.setdefault(_language(cell), []).append(centre)
-    return {stratum: mean(values) for stratum, values in centres.items()}
+        question_mean = mean(valid(cell.verdicts.get(evaluator, ())))
+        if question_mean is not None:
+            means.setdefault(_language(cell), []).append(question_mean)
+    return {language: mean(values) for language, values in means.items()}
 
 
 def _headlines(suite: AnySuite, rows: Sequence[RunRow]) -> dict[str, dict[str, JSON]]:
     """The first MOST_HEADLINES metrics of the same kind as the headline, with their estimates."""
     cells = suite.combine(rows)
-    first, *_ = metrics = suite.metrics(cells)
-    headlines = [metric for metric in metrics if metric.kind == first.kind][:MOST_HEADLINES]
+    metrics = suite.metrics(cells)
+    headlines = [metric for metric in metrics if metric.kind == metrics[0].kind][:MOST_HEADLINES]
     return {metric.name: asdict(measure(metric, cells)) for metric in headlines}

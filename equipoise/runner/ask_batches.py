@@ -82,7 +82,7 @@ def _credential(file: Intents, intent: Intent, settings: Settings) -> tuple[str,
     keys = dict.fromkeys((settings.subject_endpoint.api_key, settings.evaluator_endpoint.api_key))
     for key, has_headers in product(keys, (True, False)):
         headers = settings.header_values if has_headers else ()
-        if intents.is_by(intent, "\0".join((key, *headers))):
+        if intents.was_submitted_by(intent, "\0".join((key, *headers))):
             return key, has_headers
     raise UserError(
         f"{shown(file.path)}: batch {intent.batch or intent.id} at {intent.line.endpoint} was submitted "
@@ -140,9 +140,9 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
             raise UserError(f"{shown(file.path)}: no intent {name!r} waits; waiting: {names}")
         try:
             if batch is None:
-                file.end(intent, "given up")
+                file.record_end(intent, "given up")
             else:
-                file.created(intent, batch, None)
+                file.record_batch(intent, batch, None)
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent

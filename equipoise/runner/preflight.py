@@ -147,7 +147,9 @@ def _refuse_without_askers(plan: Plan, name: str) -> None:
     loaded, cues = plan.load(name), plan.cues(name)
     asker_settings = metadata.asker(loaded)
     cases = [case for case in loaded.cases if case.id in cues]
-    expected = askers.expected(loaded.suite, cases, asker_settings) if asker_settings else askers.NO_ASKERS
+    expected = (
+        askers.expected_cells(loaded.suite, cases, asker_settings) if asker_settings else askers.NO_ASKERS
+    )
     for rule in rules:
         refusals.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
 
@@ -193,7 +195,7 @@ def refuse_other_batches(settings: Settings, history: History, files: Files) -> 
         )
     by_credential = {(intent.line.role, intent.line.credential): intent for intent in waiting}
     for (role, _), intent in by_credential.items():
-        if not intents.is_by(intent, submissions.credential(settings, role)):
+        if not intents.was_submitted_by(intent, submissions.credential(settings, role)):
             calls = sum(call not in history.batched for item in waiting for call in item.line.calls)
             raise UserError(
                 f"{shown(files.results)}: {calls:,} calls wait in batches at {intent.line.endpoint} that "

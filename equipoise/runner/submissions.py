@@ -283,7 +283,7 @@ class Submissions:
         reserved = 0
         if self._settings.max_cost is not None:
             reserved = sum(self._most_cost(group, pending) or 0 for pending in items)
-        intent = intents.begin(
+        intent = intents.record_intent(
             [pending.custom_id for pending in items],
             role=role,
             model=model,
@@ -296,7 +296,7 @@ class Submissions:
         try:
             batch = await self._create(intents, intent, lines)
         except BatchFailed as error:
-            intents.end(intent, self._mask(f"not created: {error}")[:500])
+            intents.record_end(intent, self._mask(f"not created: {error}")[:500])
             self._handle_rejection(group, error, len(items))
             return False
         finally:
@@ -323,8 +323,8 @@ class Submissions:
         """
         for attempt in range(1, MOST_CREATIONS + 1):
             if not intent.file:
-                intents.uploaded(intent, await self._upload(intent, lines))
-            intents.creating(intent)
+                intents.record_upload(intent, await self._upload(intent, lines))
+            intents.record_creation(intent)
             try:
                 batch: Batch | None = await self._endpoint(intent).create(
                     intent.file, intent.line.path, intent.id
@@ -342,7 +342,7 @@ class Submissions:
                         raise error from None
                     continue
             if batch is not None:
-                intents.created(intent, batch.id, batch.expires)
+                intents.record_batch(intent, batch.id, batch.expires)
             return batch
         raise AssertionError("the last attempt returns or raises")
 
@@ -462,7 +462,7 @@ class Submissions:
                 created = await self._find(intents, intent)
                 if created is None:
                     return False
-                intents.created(intent, created.id, created.expires)
+                intents.record_batch(intent, created.id, created.expires)
             self._last_status[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
             if not batch.is_over:
                 return False
@@ -474,7 +474,7 @@ class Submissions:
                 await self._deliver(history, intent, batch)
             return True
         except _NotCreated:
-            intents.end(intent, "not created")
+            intents.record_end(intent, "not created")
             self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
             self._release_calls(intent)
             return True
@@ -500,7 +500,7 @@ class Submissions:
         otherwise the session ends.
         """
         why = batch.problem or "the endpoint does not say why"
-        intents.end(intent, self._mask(f"failed: {why}")[:500])
+        intents.record_end(intent, self._mask(f"failed: {why}")[:500])
         self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
         released = self._release_calls(intent)
         if TOO_MANY_TOKENS in batch.code and len(intent.line.calls) > LEAST_CALLS and released:
@@ -603,7 +603,7 @@ class Submissions:
         """Record the end of batches whose replies are all in the journal, so that none is requested again."""
         for history, intent, result in self._read_batches:
             if all(call in history.batched or call in result.unanswered for call in intent.line.calls):
-                self._intents[history].end(
+                self._intents[history].record_end(
                     intent,
                     result.status,
                     answered=result.answered,

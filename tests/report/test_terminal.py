@@ -14,7 +14,7 @@ from one_question import SCALE, SUITE
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, precision, summary
-from equipoise.results.summary import with_looks
+from equipoise.results.summary import apply_looks
 from equipoise.suites.neutrality import table
 
 
@@ -396,7 +396,7 @@ def test_the_lines_of_a_real_summary_stand_in_order() -> None:
     summary = statistics_of(sides.SUITE, sides.records(runs), SCALE)
     look = {"rule": "overall:±1pp", "metric": "overall", "round": 1, "is_enough": False, "n": 2, "se": None}
     look |= {"value": 50.0, "low": None, "high": None, "half_width": None, "reason": "1 question"}
-    found = list(precision({**summary, **with_looks(summary["metrics"], [look])}))
+    found = list(precision({**summary, **apply_looks(summary["metrics"], [look])}))
     labels = [line.split(":")[0] for line in found if not line.startswith(" ")]
     assert labels == ["until", "variance", "languages", "panel"]
     assert "languages: aa - bb: +0.00 pp (-100.00 to +100.00), p 1.000 (Holm)" in found

@@ -24,7 +24,7 @@ from equipoise.core.records import Cell, Record, Verdict
 from equipoise.core.types import Reply
 from equipoise.results import rows
 from equipoise.results import summary as uncertainty
-from equipoise.results.summary import LARGEST_GAPS, summarise, to_plain_json, with_cluster_names, with_looks
+from equipoise.results.summary import LARGEST_GAPS, apply_looks, summarise, to_plain_json, with_cluster_names
 from equipoise.stats.variance import Components, StudyDesign, smallest_difference
 from equipoise.suites import neutrality
 
@@ -306,7 +306,7 @@ def look(
 def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Mapping[str, Any]) -> None:
     """It is as the last look found it; all else stays as it was, and what was given is not changed."""
     before = json.dumps(whole["metrics"])
-    found = with_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
+    found = apply_looks(whole["metrics"], [look(1, is_enough=False), look(2, is_enough=True, low=45.0)])
     metrics = found["metrics"]
     seen = {name: look(2, is_enough=True)[name] for name in ("value", "se", "n", "high", "reason")}
     assert metrics["l1"] == {**whole["metrics"]["l1"], **seen, "low": 45.0}
@@ -318,7 +318,7 @@ def test_looking_widens_the_interval_of_the_metric_that_was_looked_at(whole: Map
 def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]) -> None:
     """The rule, the method, and every look without what only the journal needs."""
     looks = [look(1, is_enough=False, low=None, reason="1 question"), look(2, is_enough=True)]
-    until = with_looks(whole["metrics"], looks)["until"]
+    until = apply_looks(whole["metrics"], looks)["until"]
     assert [until[name] for name in ("rule", "metric", "is_reached", "runs")] == ["l1:±9pp", "l1", True, 2]
     assert "Jennison and Turnbull 1989" in until["method"]
     names = ["round", "value", "low", "high", "half_width", "n", "reason"]
@@ -327,7 +327,7 @@ def test_a_summary_says_after_how_many_looks_it_stopped(whole: Mapping[str, Any]
 
 def test_a_look_without_an_interval_takes_that_of_the_metric(whole: Mapping[str, Any]) -> None:
     """An interval that does not allow for the looks would claim too much."""
-    found = with_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
+    found = apply_looks(whole["metrics"], [look(1, is_enough=False, low=None, reason="1 question")])
     metric = found["metrics"]["l1"]
     assert (metric["low"], metric["high"], metric["reason"]) == (None, None, "1 question")
     assert found["until"]["is_reached"] is False
@@ -379,8 +379,8 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
         )
         for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
     ]
-    assert uncertainty._stratum(cells) == "stratum"
-    found = uncertainty._with_stratum_name(uncertainty._variance(cells, SCALE, "scenarios"), "stratum")
+    assert uncertainty._stratum_name(cells) == "stratum"
+    found = uncertainty._with_stratum_name(uncertainty._variance_json(cells, SCALE, "scenarios"), "stratum")
     assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
     assert "stratum" in found["variance"]
 
@@ -394,7 +394,7 @@ def test_a_metric_says_what_its_clusters_are() -> None:
     words = {name: suites.load(name).clusters for name in suites.names()}
     assert (words["borderlines"], words[SUITE]) == ("territories", "questions")
     for word in words.values():
-        found = uncertainty.described(metric, uncertainty.measure(metric, []), word)
+        found = uncertainty.figure_json(metric, uncertainty.measure(metric, []), word)
         assert found["clusters"] == word
         assert re.fullmatch("[a-z ]+s", word)
 

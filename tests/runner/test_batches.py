@@ -321,7 +321,7 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
     assert len(bed.server.batches) == 1
     (intent,) = bed.intents().waiting
     found = bed.intents()
-    found.created(found.by_id[intent.id], "batch_1", None)
+    found.record_batch(found.by_id[intent.id], "batch_1", None)
     bed.run_to_end()
     assert set(bed.server.sent.values()) == {1}
 
