@@ -582,12 +582,12 @@ def _figure(text: str) -> None:
 def _sheet(text: str) -> None:
     from equipoise.studies.people import draws, planning, sheets
 
-    draws.read(text, text)
-    draws.read(f"1 of 2, seed 0, {text}, {text}", "a")
+    draws.parse_draw(text, text)
+    draws.parse_draw(f"1 of 2, seed 0, {text}, {text}", "a")
     with suppress(UserError):
-        planning.points(text)
+        planning.parse_half_width(text)
     with suppress(UserError):
-        planning.points(f"4{text}pp")
+        planning.parse_half_width(f"4{text}pp")
 
     with _file("x.csv", f'id,score\n"{text}",1\n{text}') as path, suppress(UserError):
         list(sheets._rows(path))

@@ -66,8 +66,11 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     results = results_from_json(
         "m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes())
     )
-    draw = draws.with_digests(results, list(known.values()), drawn=len(known))
-    sheets.write(path, [draws.DrawnReply(reply=reply, draw=draw.row(name)) for name, reply in known.items()])
+    digests = draws.digests_of(results, list(known.values()))
+    draw = draws.Draw(drawn=len(known), replies=len(known), seed=0, is_paired=False, digests=digests)
+    sheets.write(
+        path, [draws.DrawnReply(reply=reply, draw=draw.row_text(name)) for name, reply in known.items()]
+    )
     _refuse_formulas(path, harm)
     lines = [*csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))]
     for delimiter in ",;\t":
@@ -76,7 +79,7 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
             # The score is the fifth column.
             filled = [[*line[:4], "3", *line[5:]] for line in lines[1:]]
             csv.writer(file, delimiter=delimiter).writerows([lines[0], *filled])
-        (sheet,) = sheets.read(saved, results, known, draw)
+        (sheet,) = sheets.read(saved, results, known, digests)
         harm.expect(sheet.scores == dict.fromkeys(known, 3.0), f"split at {delimiter!r}: {sheet.invalid[:2]}")
 
 

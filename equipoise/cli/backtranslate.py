@@ -78,7 +78,7 @@ def backtranslate(
     if isinstance(rubric, VerdictRubric) and "about" in results.metadata:
         rubric = rubric.with_about(About(**results.metadata["about"]))
     texts = backtranslate.draw_sample(results, targets, sample, seed)
-    prompts = backtranslate.prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
+    prompts = backtranslate.read_prompts(nearest("rubric/backtranslate.toml", Path.cwd()))
     warn_of_keys(settings)
     print_line(
         f"{texts.replies} replies to {texts.questions} questions in {', '.join(texts.languages)}: "

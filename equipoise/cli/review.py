@@ -165,7 +165,7 @@ def plan(path: Path, within: str, agreement: float | None) -> None:
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
 
-    half_width = planning.points(within)
+    half_width = planning.parse_half_width(within)
     results = load(path)
     with reading(path):
         print_wrapped(planning.lines(results, half_width, agreement))

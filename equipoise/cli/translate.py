@@ -67,7 +67,7 @@ def translate(
             (source_language, language),
             target,
             settings,
-            translate.prompts(nearest("rubric/translate.toml", Path.cwd())),
+            translate.read_prompts(nearest("rubric/translate.toml", Path.cwd())),
             translates_back=verify_model is not None,
             overwrites=force,
             is_fresh=fresh,

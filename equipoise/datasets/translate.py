@@ -69,7 +69,7 @@ class TranslationPrompts:
     back_user: Template
 
 
-def prompts(path: Path) -> TranslationPrompts:
+def read_prompts(path: Path) -> TranslationPrompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     languages, text = {"source", "target"}, {"text", "code"}
     with reading(path) as (data, _):

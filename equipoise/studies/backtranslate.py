@@ -1,4 +1,4 @@
-"""Has replies of finished results translated into other languages, and judges originals and translations.
+"""The back-translation study: replies of finished results are translated into other languages and judged.
 
 This tells whether a model is less neutral in a language, or its evaluator stricter there. An interrupted
 study is continued from its journal.
@@ -29,13 +29,13 @@ from equipoise.results.summary import to_plain_json
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import split_gaps
 from equipoise.stats.sampling import stratified
-from equipoise.studies import replies
-from equipoise.studies.replies import ScoredReply
+from equipoise.studies.replies import ScoredReply, scored_replies
 from equipoise.suites import AnySuite
 
-ATTEMPTS = 2
-DECLINED = "the translator declined"
-METHOD = (
+_ATTEMPTS = 2
+_DECLINED = "the translator declined"
+"""The reason of a failed translation."""
+_METHOD = (
     "Kitagawa (1955), J. American Statistical Association 50, 1168-1194, question by question; "
     "Student's t over questions"
 )
@@ -52,18 +52,16 @@ class BackTranslationPrompts:
     again: Template
 
 
-def prompts(path: Path) -> BackTranslationPrompts:
-    """Read the prompts from a TOML file. Raises UserError naming file and key."""
+def read_prompts(path: Path) -> BackTranslationPrompts:
+    """The prompts in a TOML file. Raises UserError naming file and key."""
     with reading(path) as (data, _):
         table = take(data, "translation", dict)
-        names = {"source", "target", "declined"}
+        languages, text = {"source", "target", "declined"}, {"text", "code"}
         return BackTranslationPrompts(
             version=take(data, "version", str),
             declined=take(data, "declined", str),
-            system=template(table, "system", known=names, needed=names, where="translation."),
-            user=template(
-                table, "user", known={"text", "code"}, needed={"text", "code"}, where="translation."
-            ),
+            system=template(table, "system", known=languages, needed=languages, where="translation."),
+            user=template(table, "user", known=text, needed=text, where="translation."),
             again=template(table, "again", known={"complaint"}, needed={"complaint"}, where="translation."),
         )
 
@@ -111,29 +109,33 @@ class TranslationSample:
         return sum(text.is_translated for text in self.texts)
 
 
-def draw_sample(side: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
+def draw_sample(results: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
     Draws questions, stratified by area, and then one run per question and language. Empty `targets` are all
     languages.
     """
-    if side.suite.judge_reply is None:
-        title = side.suite.name
-        raise UserError(f"{side.file}: the replies of {title} are not free texts that are judged one by one")
+    if results.suite.judge_reply is None:
+        suite = results.suite.name
+        raise UserError(
+            f"{results.file}: the replies of {suite} are not free texts that are judged one by one"
+        )
     by_question: dict[str, dict[str, list[ScoredReply]]] = {}
-    for reply in replies.scored(side.rows):
+    for reply in scored_replies(results.rows):
         by_question.setdefault(reply.cluster, {}).setdefault(reply.language, []).append(reply)
     languages = list(dict.fromkeys(name for by_language in by_question.values() for name in by_language))
     if len(languages) < 2:
-        raise UserError(f"{side.file}: has scored replies in fewer than two languages: there is no gap")
+        raise UserError(f"{results.file}: has scored replies in fewer than two languages: there is no gap")
     if unknown := [name for name in targets if name not in languages]:
-        raise UserError(f"--to: {side.file} has no replies in {unknown[0]}; it has {', '.join(languages)}")
+        raise UserError(f"--to: {results.file} has no replies in {unknown[0]}; it has {', '.join(languages)}")
     complete = [by_language for by_language in by_question.values() if len(by_language) == len(languages)]
     if len(complete) < 2:
-        raise UserError(f"{side.file}: fewer than two questions have a scored reply in every language")
+        raise UserError(f"{results.file}: fewer than two questions have a scored reply in every language")
     drawn = stratified(complete, _area, max(2, n // len(languages)), seed)
     to_languages = list(dict.fromkeys(targets)) or languages
-    texts = [text for by_language in drawn for text in _texts(by_language, languages, to_languages, seed)]
+    texts = [
+        text for by_language in drawn for text in _sampled_texts(by_language, languages, to_languages, seed)
+    ]
     return TranslationSample(
         languages=languages, targets=to_languages, questions=len(drawn), texts=texts, seed=seed
     )
@@ -143,13 +145,13 @@ def _area(by_language: Mapping[str, Sequence[ScoredReply]]) -> tuple[str, ...]:
     return (next(iter(by_language.values()))[0].area,)
 
 
-def _texts(
+def _sampled_texts(
     by_language: Mapping[str, Sequence[ScoredReply]],
     languages: Sequence[str],
     targets: Sequence[str],
     seed: int,
 ) -> list[SampledText]:
-    """One run in each language: the reply itself, and one text to translate for each other target."""
+    """One reply in each language: the reply itself, and a text to translate into each other target."""
     questions = {language: by_language[language][0].question for language in languages}
     # One stratum and a sample of one: a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]
@@ -165,7 +167,7 @@ def _texts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedText:
-    """Each evaluator's score of a text on 0..100, or in `failed` why it could not be translated."""
+    """Each evaluator's score of a text on 0..100. `failed` is the reason if it could not be translated."""
 
     scores: Mapping[str, float]
     failed: str | None = None
@@ -174,6 +176,7 @@ class JudgedText:
 async def _translate_and_judge(
     text: SampledText, suite: AnySuite, rubric: Rubric, prompts: BackTranslationPrompts, models: JobModels
 ) -> JudgedText:
+    """The judged text, without the scores of evaluators whose calls failed. Raises CallFailed."""
     reply = text.reply.text
     if text.is_translated:
         reply, failed = await _translate(text, prompts, models)
@@ -196,7 +199,10 @@ async def _translate_and_judge(
 async def _translate(
     text: SampledText, prompts: BackTranslationPrompts, models: JobModels
 ) -> tuple[str, str | None]:
-    """The translation and None, or an empty text and why there is none."""
+    """The translation and None, or an empty text and the reason why there is no translation.
+
+    Raises CallFailed.
+    """
     source, target = text.reply.language, text.language
     values = {
         "source": _language_name(source),
@@ -208,7 +214,7 @@ async def _translate(
         Message(role="system", content=prompts.system.substitute(values).strip()),
         Message(role="user", content=request),
     )
-    for _ in range(ATTEMPTS):
+    for _ in range(_ATTEMPTS):
         try:
             reply = await models.model.complete(messages)
         except CallFailed as failure:
@@ -219,15 +225,15 @@ async def _translate(
         if reply.blocked:
             return "", f"blocked ({reply.blocked})"
         if translation.strip(" .\"'*`").casefold() == prompts.declined.casefold():
-            return "", DECLINED
-        wrong = ["it was cut at its length limit"] if reply.is_truncated else []
-        wrong += [] if is_whole(translation) else ["it has half a character"]
-        wrong += reply_flags(text.reply.text, translation, source, target)
-        if not wrong:
+            return "", _DECLINED
+        flags = ["it was cut at its length limit"] if reply.is_truncated else []
+        flags += [] if is_whole(translation) else ["it has half a character"]
+        flags += reply_flags(text.reply.text, translation, source, target)
+        if not flags:
             return translation, None
-        complaint = Message(role="user", content=prompts.again.substitute(complaint="; ".join(wrong)).strip())
+        complaint = Message(role="user", content=prompts.again.substitute(complaint="; ".join(flags)).strip())
         messages = (*messages, Message(role="assistant", content=reply.text), complaint)
-    return "", "; ".join(wrong)
+    return "", "; ".join(flags)
 
 
 def _language_name(language: str) -> str:
@@ -245,7 +251,7 @@ def _language_name(language: str) -> str:
 
 
 def backtranslate(
-    side: LoadedResults,
+    results: LoadedResults,
     path: Path,
     sample: TranslationSample,
     rubric: Rubric,
@@ -256,22 +262,22 @@ def backtranslate(
     on_done: Callable[[], None] = lambda: None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> tuple[dict[str, JSON], CounterSnapshot]:
-    """Translate and judge a sample, and add the section `backtranslation` to the results at `path`.
+    """Translate and judge a sample of `results`, and add the section `backtranslation` to their file `path`.
 
     Returns the section and the counts of the calls that were made. Raises UserError.
     """
     log = journal_of(path)
     jobs = [
-        Job(name=text.name, do=partial(_translate_and_judge, text, side.suite, rubric, prompts))
+        Job(name=text.name, do=partial(_translate_and_judge, text, results.suite, rubric, prompts))
         for text in sample.texts
     ]
     with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         secrets = Secrets(settings.secrets)
-        results = [
+        judged = [
             JudgedText(scores={}, failed=secrets.mask(str(item))) if isinstance(item, CallFailed) else item
             for item in session.run(jobs, on_done)
         ]
-        section = _section(sample, results, settings, rubric, prompts)
+        section = _section(sample, [*zip(sample.texts, judged, strict=True)], settings, rubric, prompts)
         section["cost_usd"] = session.cost
         sections.add(path, "backtranslation", section)
         return section, session.totals
@@ -284,13 +290,12 @@ def journal_of(path: Path) -> Path:
 
 def _section(
     sample: TranslationSample,
-    results: Sequence[JudgedText],
+    texts: Sequence[tuple[SampledText, JudgedText]],
     settings: Settings,
     rubric: Rubric,
     prompts: BackTranslationPrompts,
 ) -> dict[str, JSON]:
-    judged_texts = [*zip(sample.texts, results, strict=True)]
-    why = Counter(item.failed for text, item in judged_texts if text.is_translated and item.failed)
+    reasons = Counter(judged.failed for text, judged in texts if text.is_translated and judged.failed)
     section: dict[str, JSON] = to_plain_json(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -303,37 +308,45 @@ def _section(
             "questions": sample.questions,
             "replies": sample.replies,
             "translations": sample.translations,
-            "failed": sum(why.values()),
-            "declined": why[DECLINED],
-            "reasons": dict(why.most_common()),
-            "method": METHOD,
+            "failed": sum(reasons.values()),
+            "declined": reasons[_DECLINED],
+            "reasons": dict(reasons.most_common()),
+            "method": _METHOD,
             "unit": "percentage points",
             "confidence": 0.95,
-            "evaluators": [_of_evaluator(name, sample, judged_texts) for name in settings.evaluator_models],
-            "texts": [_text(text, item) for text, item in judged_texts],
+            "evaluators": [_evaluator_entry(name, sample, texts) for name in settings.evaluator_models],
+            "texts": [_text_entry(text, judged) for text, judged in texts],
         }
     )
     return section
 
 
-def _of_evaluator(
-    name: str, sample: TranslationSample, judged_texts: Sequence[tuple[SampledText, JudgedText]]
+def _evaluator_entry(
+    name: str, sample: TranslationSample, texts: Sequence[tuple[SampledText, JudgedText]]
 ) -> dict[str, JSON]:
+    """An evaluator's verdicts, and for each pair of languages the gap, split in two."""
     by_question: dict[str, dict[tuple[str, str], float]] = {}
-    for text, item in judged_texts:
-        if name in item.scores:
-            cell = (text.reply.language, text.language)
-            by_question.setdefault(text.reply.cluster, {})[cell] = item.scores[name]
-    judged = [item for text, item in judged_texts if not (text.is_translated and item.failed)]
+    for text, judged in texts:
+        if name in judged.scores:
+            languages = (text.reply.language, text.language)
+            by_question.setdefault(text.reply.cluster, {})[languages] = judged.scores[name]
+    has_verdict = [
+        name in judged.scores for text, judged in texts if not (text.is_translated and judged.failed)
+    ]
     return {
         "evaluator": name,
-        "verdicts": sum(name in item.scores for item in judged),
-        "missing": sum(name not in item.scores for item in judged),
+        "verdicts": sum(has_verdict),
+        "missing": len(has_verdict) - sum(has_verdict),
         "pairs": [
             asdict(split) for split in split_gaps([*by_question.values()], sample.languages, sample.targets)
         ],
     }
 
 
-def _text(text: SampledText, item: JudgedText) -> dict[str, JSON]:
-    return {"reply": text.reply.id, "judged_in": text.language, "failed": item.failed, "scores": item.scores}
+def _text_entry(text: SampledText, judged: JudgedText) -> dict[str, JSON]:
+    return {
+        "reply": text.reply.id,
+        "judged_in": text.language,
+        "failed": judged.failed,
+        "scores": judged.scores,
+    }

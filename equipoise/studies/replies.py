@@ -11,7 +11,7 @@ from equipoise.core.types import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredReply:
-    """One scored run. `id` is language, case and number of the run, as in reviews on the page.
+    """The reply of one scored run. `id` is the run's: language, case and number, as in reviews on the page.
 
     `cluster` identifies the question in all languages. `percent` is the score in percent or in the unit of
     the headline. `verdicts` has the score of each evaluator that gave one.
@@ -29,9 +29,9 @@ class ScoredReply:
     @property
     def text(self) -> str:
         """Text of the reply, or the whole conversation if it has several turns."""
-        return "\n\n".join(filter(None, map(self._conversation, self.conversations)))
+        return "\n\n".join(filter(None, map(self._conversation_text, self.conversations)))
 
-    def _conversation(self, name: str) -> str:
+    def _conversation_text(self, name: str) -> str:
         messages = self.conversations[name]
         replies = [str(message["content"] or "") for message in messages if message["role"] == "assistant"]
         if len(self.conversations) == 1 and len(replies) == 1:
@@ -40,8 +40,8 @@ class ScoredReply:
         return "\n\n".join([f"[{name}]", *turns] if name else turns)
 
 
-def scored(rows: Iterable[RunRow]) -> list[ScoredReply]:
-    """Every run that has a score and a text, in order."""
+def scored_replies(rows: Iterable[RunRow]) -> list[ScoredReply]:
+    """The reply of every run that has a score and a text, in order."""
     replies = (_reply(row, row.percent) for row in rows if row.percent is not None)
     return [reply for reply in replies if reply.text.strip()]
 

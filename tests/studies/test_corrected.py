@@ -184,10 +184,10 @@ def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
     # 25 questions in 3 languages have 2 runs each: no question is drawn much more often than others.
     assert max(Counter(name.split("/")[1] for name in every).values()) <= 5
     for row in every.values():
-        draw = draws.read(row["draw"], row["id"])
+        draw = draws.parse_draw(row["draw"], row["id"])
         assert draw is not None
         assert draw.probability == pytest.approx(45 / 150)
-        assert draws.read(row["draw"], "en-US/other/1") is None
+        assert draws.parse_draw(row["draw"], "en-US/other/1") is None
 
 
 def test_pairs_are_blind_and_each_result_takes_its_own(labelled: tuple[Path, Path]) -> None:

@@ -245,8 +245,8 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "started": "",
     }
     known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
-    names = [reply.id for reply in draws.judged(known)]
-    assert {reply.question for reply in draws.judged(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
+    names = [reply.id for reply in draws.judged_replies(known)]
+    assert {reply.question for reply in draws.judged_replies(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))
     section, wrong = agreement.agree(known, [path])
     assert "not drawn at random" in section["not_corrected"]
@@ -255,7 +255,7 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert told["e1"]["kappa"]["value"] == 1
     assert told["e2"]["kappa"]["value"] == pytest.approx(0.5)
     assert [item["weighted_kappa"] for item in told.values()] == [None, None]
-    assert form.levels(known).read("2") is None
+    assert form.levels_of(known).read("2") is None
 
 
 def test_a_label_is_worth_what_the_same_verdict_is() -> None:
@@ -310,7 +310,11 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
     grades = dict(
-        zip((reply.id for reply in draws.judged(known)), ("correct", "incorrect", "correct"), strict=True)
+        zip(
+            (reply.id for reply in draws.judged_replies(known)),
+            ("correct", "incorrect", "correct"),
+            strict=True,
+        )
     )
     with Path("anna.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)

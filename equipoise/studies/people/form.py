@@ -14,15 +14,15 @@ from equipoise.judge.rubric import NO_LEAN, STRENGTHS
 
 FieldName = Literal["score", "outcome", "lean"]
 NAMES: tuple[FieldName, ...] = get_args(FieldName)
-_KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjk"}
-"""Letters with the same position on most keyboards. A score has digits."""
-_PROBES: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": Label(lean=("", 0.0))}
+_BUTTON_KEYS: Mapping[FieldName, str] = {"outcome": "ar", "lean": "fghjk"}
+"""The key of each choice: letters with the same position on most keyboards. A score has digits."""
+_PROBE_LABELS: Mapping[FieldName, Label] = {"outcome": Label(refused=True), "lean": Label(lean=("", 0.0))}
 """A label of each field, to find out which values of a suite it determines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Levels:
-    """Possible scores: `numbers`, the levels of a scale, or categories, then `names` has their numbers."""
+    """The possible scores: the levels of a scale, or categories, whose numbers `names` has."""
 
     numbers: Sequence[float]
     names: Mapping[str, float]
@@ -33,15 +33,15 @@ class Levels:
         return bool(self.names)
 
     @property
-    def shown(self) -> list[int | str]:
+    def entries(self) -> list[int | str]:
         """The levels as people enter them."""
         return list(self.names) if self.names else [int(number) for number in self.numbers]
 
     def read(self, text: str) -> float | None:
         """The score that was entered as `text`; None if it is not one of the levels."""
         if self.names:
-            known = {name.casefold(): number for name, number in self.names.items()}
-            return known.get(_slug(text))
+            numbers = {name.casefold(): number for name, number in self.names.items()}
+            return numbers.get(_slug(text))
         try:
             value = float(text.strip().replace(",", "."))
         except ValueError:
@@ -49,11 +49,11 @@ class Levels:
         return value if value in self.numbers else None
 
 
-def levels(side: Side) -> Levels:
+def levels_of(results: Side) -> Levels:
     """The possible scores in these results."""
-    if names := side.suite.categories:
+    if names := results.suite.categories:
         return Levels(numbers=sorted(names.values()), names=names)
-    scale = side.scale
+    scale = results.scale
     return Levels(numbers=[float(level) for level in range(scale.low, scale.high + 1)], names={})
 
 
@@ -82,78 +82,78 @@ class Field:
             return self.levels.read(text)
         return next((item.value for item in self.choices if item.value.casefold() == _slug(text)), None)
 
-    def refusal(self, text: str) -> str:
-        """A phrase on why a text is not valid."""
-        known = self.levels.shown if self.levels else [choice.value for choice in self.choices]
-        return f"{self.name} {text[:40]!r} is not one of {', '.join(map(str, known))}"
+    def error(self, text: str) -> str:
+        """A phrase on a text that is not valid."""
+        entries = self.levels.entries if self.levels else [choice.value for choice in self.choices]
+        return f"{self.name} {text[:40]!r} is not one of {', '.join(map(str, entries))}"
 
 
 def _slug(text: str) -> str:
     return text.strip().replace(" ", "_").casefold()
 
 
-def fields(side: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
-    """Fields that people can fill in for these results: a score, and others that figures are made of.
+def fields(results: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
+    """The fields that people can fill in for these results, by name: a score, and others that figures use.
 
     `meanings` has the meaning of each level of the scale.
     """
-    fields: dict[FieldName, Field] = {"score": _score(levels(side), meanings or {})}
-    if _is_used(side, "outcome"):
+    fields: dict[FieldName, Field] = {"score": _score_field(levels_of(results), meanings or {})}
+    if _is_used(results, "outcome"):
         fields["outcome"] = Field(name="outcome", title="How it ended", choices=_choices("outcome", OUTCOMES))
-    sides = side.metadata.get("about", {}).get("sides", {})
-    if len(sides) == 2 and _is_used(side, "lean"):
+    sides = results.metadata.get("about", {}).get("sides", {})
+    if len(sides) == 2 and _is_used(results, "lean"):
         fields["lean"] = Field(
             name="lean",
             title="Which side it leans to, beyond what the evidence warrants",
-            choices=_choices("lean", _leans(*sides)),
+            choices=_choices("lean", _lean_values(*sides)),
             meanings=sides,
         )
     return fields
 
 
-def field_names(text: str, sides: Sequence[Side]) -> list[FieldName]:
-    """The fields named by `--ask`, in the order of NAMES. Raises UserError for unknown and unused ones."""
+def field_names(text: str, all_results: Sequence[Side]) -> list[FieldName]:
+    """The names of fields in the text of --ask, in the order of NAMES. Raises UserError."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     if not names or (unknown := [name for name in names if name not in NAMES]):
         raise UserError(f"--ask: {(unknown if names else [text])[0]!r} is none of {', '.join(NAMES)}")
-    for side in sides:
+    for results in all_results:
         for name in names:
-            if name not in fields(side):
-                raise UserError(f"--ask: no figure of {side.file} is made of {name}; leave it out")
+            if name not in fields(results):
+                raise UserError(f"--ask: no figure of {results.file} is made of {name}; leave it out")
     return [name for name in NAMES if name in names]
 
 
-def _score(scale: Levels, meanings: Mapping[int, str]) -> Field:
-    shown = sorted(scale.shown, reverse=True) if meanings else scale.shown
-    has_digits = all(len(str(name)) == 1 and str(name).isdigit() for name in shown)
+def _score_field(scale: Levels, meanings: Mapping[int, str]) -> Field:
+    entries = sorted(scale.entries, reverse=True) if meanings else scale.entries
+    are_digits = all(len(str(entry)) == 1 and str(entry).isdigit() for entry in entries)
     return Field(
         name="score",
         title="Your score",
         choices=[
             FormChoice(
-                value=str(name),
-                key=str(name) if has_digits else str(number),
-                meaning=meanings.get(name, "") if isinstance(name, int) else "",
+                value=str(entry),
+                key=str(entry) if are_digits else str(number),
+                meaning=meanings.get(entry, "") if isinstance(entry, int) else "",
             )
-            for number, name in enumerate(shown, start=1)
+            for number, entry in enumerate(entries, start=1)
         ],
         levels=scale,
     )
 
 
 def _choices(name: FieldName, values: Sequence[str]) -> list[FormChoice]:
-    return [FormChoice(value=value, key=key) for value, key in zip(values, _KEYS[name], strict=True)]
+    return [FormChoice(value=value, key=key) for value, key in zip(values, _BUTTON_KEYS[name], strict=True)]
 
 
-def _leans(first: str, second: str) -> list[str]:
-    """Leans from the first side to the second, in the order of their keys."""
+def _lean_values(first: str, second: str) -> list[str]:
+    """Leans from the first side of the conflict to the second, in the order of their keys."""
     slight, strong = STRENGTHS
     return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
 
 
-def _is_used(side: Side, name: FieldName) -> bool:
+def _is_used(results: Side, name: FieldName) -> bool:
     """Whether any figure of these results uses a value that labels of this field determine."""
-    values = dict.fromkeys(name for cell in side.cells for name in cell.values)
-    labelled = side.suite.labelled(_PROBES[name], values, side.scale)
-    used = {metric.of for metric in side.metrics.values()} & values.keys()
+    values = dict.fromkeys(name for cell in results.cells for name in cell.values)
+    labelled = results.suite.labelled(_PROBE_LABELS[name], values, results.scale)
+    used = {metric.of for metric in results.metrics.values()} & values.keys()
     return any(value is not None and key in used for key, value in labelled.items())

@@ -17,8 +17,12 @@ from equipoise.studies.people.draws import DrawnReply
 from equipoise.studies.people.form import NAMES, Field, FieldName
 
 FORMAT, VERSION = "equipoise-sheet", 1
-_HERE = Path(__file__).parent / "page"
-_REST = "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+_PAGE_FOLDER = Path(__file__).parent / "page"
+_POLICY = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+"""The Content-Security-Policy of the page, but for its script and style."""
 
 
 def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], person: str = "") -> None:
@@ -51,12 +55,14 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
         "rows": replies,
     }
     style, script = _asset("sheet.css"), _asset("sheet.js")
-    environment = Environment(loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(
+        loader=FileSystemLoader(_PAGE_FOLDER), autoescape=True, undefined=StrictUndefined
+    )
     page = environment.get_template("sheet.html").render(
-        policy=f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; {_REST}",
+        policy=f"{_POLICY}; script-src {_policy_hash(script)}; style-src {_policy_hash(style)}",
         style=style,
         script=script,
-        data=_inside_script(data),
+        data=_script_json(data),
     )
     try:
         write_text(path, page)
@@ -64,17 +70,18 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
         raise UserError(f"-o: {path}: cannot be written ({error.strerror})") from None
 
 
-def _inside_script(data: JSON) -> str:
+def _script_json(data: JSON) -> str:
     """JSON without `<`, so that it neither ends the script element nor opens a comment."""
     return json_io.dumps(data).decode("utf-8", "replace").replace("<", "\\u003c")
 
 
 @cache
 def _asset(name: str) -> str:
-    return (_HERE / name).read_text(encoding="utf-8")
+    return (_PAGE_FOLDER / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def _policy_hash(text: str) -> str:
+    """The hash with which a Content-Security-Policy allows an inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -82,20 +89,20 @@ def _hash(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedRow:
-    """One reply of a saved sheet, with the texts entered by field."""
+class FilledRow:
+    """A row of a sheet: the id of the reply, the text of its draw, and the texts entered by field."""
 
     id: str
     draw: str
-    given: Mapping[FieldName, str]
+    texts: Mapping[FieldName, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedSheet:
-    """A sheet that the page saved: its labels, and the name of the person."""
+    """A sheet that the page saved, and the name of the person, empty if not entered."""
 
     person: str
-    rows: Sequence[SavedRow]
+    rows: Sequence[FilledRow]
 
 
 def load(path: Path) -> SavedSheet | None:
@@ -112,15 +119,16 @@ def load(path: Path) -> SavedSheet | None:
     if not isinstance(rows, list) or not isinstance(person, str):
         raise UserError(f"{path}: is damaged: it has no rows; save it again")
     return SavedSheet(
-        person=person.strip(), rows=[_row(path, number, row) for number, row in enumerate(rows, start=1)]
+        person=person.strip(),
+        rows=[_parse_row(path, number, row) for number, row in enumerate(rows, start=1)],
     )
 
 
-def _row(path: Path, number: int, row: JSON) -> SavedRow:
+def _parse_row(path: Path, number: int, row: JSON) -> FilledRow:
     saved: dict[str, JSON] = row if isinstance(row, dict) else {}
     texts = {name: saved[name] for name in ("id", "draw", *NAMES) if isinstance(saved.get(name), str)}
     fields: list[FieldName] = [name for name in NAMES if name in saved]
     if not fields or not {"id", "draw", *fields} <= texts.keys():
         raise UserError(f"{path}: row {number} lacks its id, draw or score, or has one that is not text")
     filled = {name: text for name in fields if (text := texts[name].strip())}
-    return SavedRow(id=texts["id"], draw=texts["draw"], given=filled)
+    return FilledRow(id=texts["id"], draw=texts["draw"], texts=filled)

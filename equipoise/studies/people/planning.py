@@ -16,48 +16,51 @@ from equipoise.core.records import Metric
 from equipoise.core.rules import Scope
 from equipoise.stats.corrected import FEWEST_LABELS, needed_for_margin, needed_labels
 from equipoise.stats.metrics import measure
-from equipoise.studies.people import draws
+from equipoise.studies.people.draws import judged_replies
 
-ASSUMED = 0.7
-"""The assumed correlation of people and judge if it is not known."""
-_MARGINS = (1.0, 2.0, 3.0, 5.0)
-"""Margins of gates in percentage points."""
-_POINTS = re.compile(r"(?:±|\+-)?(\d{1,3}(?:\.\d{1,3})?)(?:pp)?")
+ASSUMED_CORRELATION = 0.7
+"""Of people and judge, if it is not known."""
+_GATE_MARGINS = (1.0, 2.0, 3.0, 5.0)
+"""In percentage points."""
+_HALF_WIDTH = re.compile(r"(?:±|\+-)?(\d{1,3}(?:\.\d{1,3})?)(?:pp)?")
 
 
-def points(text: str) -> float:
+def parse_half_width(text: str) -> float:
     """The half-width in percentage points of a text such as 4pp. Raises UserError."""
-    match = _POINTS.fullmatch(text.strip())
+    match = _HALF_WIDTH.fullmatch(text.strip())
     if not match or not float(match[1]):
         raise UserError(f"--within: {text!r} is not a half-width in percentage points, such as 4pp")
     return float(match[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
-    """Assumptions of a plan: the SD of single replies in points, and the correlation of people and judge."""
+class Assumptions:
+    """Assumptions of a plan: the SD of single replies in points, and the correlation of people and judge.
 
-    spread: float
-    agreement: float
+    `source` says where the correlation comes from. `replies` is the number of all replies.
+    """
+
+    sd: float
+    correlation: float
     source: str
     replies: int
 
 
-def lines(side: LoadedResults, half_width: float, agreement: float | None) -> Iterator[str]:
+def lines(results: LoadedResults, half_width: float, correlation: float | None) -> Iterator[str]:
     """Lines of the plan for the headline in both scopes, and for gates. Raises UserError."""
-    metric = next(iter(side.metrics.values()))
-    basis = _basis(side, metric, agreement)
+    headline = next(iter(results.metrics.values()))
+    basis = _assumptions(results, headline, correlation)
     yield (
-        f"plan:      {metric.name} of {side.file}: {basis.replies:,} replies, SD {basis.spread:.1f} points; "
-        f"people and judge correlate {basis.agreement:.2f} ({basis.source})"
+        f"plan:      {headline.name} of {results.file}: {basis.replies:,} replies, SD {basis.sd:.1f} points; "
+        f"people and judge correlate {basis.correlation:.2f} ({basis.source})"
     )
-    for scope, words, floor in _scopes(side, metric):
+    for scope, words, floor in _scopes(results, headline):
         needed = needed_labels(
-            half_width, spread=basis.spread, agreement=basis.agreement, replies=basis.replies, floor=floor
+            half_width, spread=basis.sd, agreement=basis.correlation, replies=basis.replies, floor=floor
         )
         estimate = f"about {needed:,} labels" if needed else _unreachable(words, floor)
         yield f"           {words} (@{scope}): ±{half_width:g} pp: {estimate}"
-    gates = ", ".join(_gates(basis))
+    gates = ", ".join(_gate_labels(basis))
     yield f"           gates @these@people, 80 % power if nothing changed: {gates} on each side"
 
 
@@ -66,50 +69,51 @@ def _unreachable(words: str, floor: float) -> str:
     return f"no number of labels gives that {words}{at_least}"
 
 
-def _scopes(side: LoadedResults, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
-    floor = measure(metric, side.cells).se or 0.0
+def _scopes(results: LoadedResults, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
+    """Each scope in a rule and in words, with the standard error in points that labels cannot reduce."""
+    floor = measure(metric, results.cells).se or 0.0
     return [
         ("these", "on these replies", 0.0),
-        ("population", f"for {side.suite.clusters} like these", floor),
+        ("population", f"for {results.suite.clusters} like these", floor),
     ]
 
 
-def _gates(basis: Basis) -> Iterator[str]:
-    for margin in _MARGINS:
+def _gate_labels(basis: Assumptions) -> Iterator[str]:
+    """The number of labels for a gate of each margin."""
+    for margin in _GATE_MARGINS:
         needed = needed_for_margin(
-            margin, spread=basis.spread, agreement=basis.agreement, replies=basis.replies
+            margin, spread=basis.sd, agreement=basis.correlation, replies=basis.replies
         )
         yield f"-{margin:g}pp about {needed:,}"
 
 
-def _basis(side: LoadedResults, metric: Metric, agreement: float | None) -> Basis:
-    """The basis from labels in the results if there are enough, else from the judge's scores and ASSUMED."""
-    replies = draws.judged(side)
-    spread = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0
-    source = "as given" if agreement is not None else "assumed"
-    pilot = _pilot(side, metric) if agreement is None else None
-    if pilot:
-        spread, agreement = pilot[0], pilot[1]
-        source = f"a pilot of {pilot[2]} labels"
-    if not spread:
-        raise UserError(f"{side.file}: all of its scores are alike: nothing says how many labels it takes")
-    return Basis(
-        spread=spread,
-        agreement=ASSUMED if agreement is None else agreement,
-        source=source,
-        replies=len(replies),
-    )
+def _assumptions(results: LoadedResults, metric: Metric, correlation: float | None) -> Assumptions:
+    """The SD of the judge's scores with this correlation, else both from labels in the results.
+
+    If there are too few labels, the correlation is ASSUMED_CORRELATION. Raises UserError.
+    """
+    replies = judged_replies(results)
+    sd = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0
+    source = "as given"
+    if correlation is None:
+        correlation, source = ASSUMED_CORRELATION, "assumed"
+        if pilot := _pilot(results, metric):
+            sd, correlation, count = pilot
+            source = f"a pilot of {count} labels"
+    if not sd:
+        raise UserError(f"{results.file}: all of its scores are alike: nothing says how many labels it takes")
+    return Assumptions(sd=sd, correlation=correlation, source=source, replies=len(replies))
 
 
-def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | None:
+def _pilot(results: LoadedResults, metric: Metric) -> tuple[float, float, int] | None:
     """The SD of labels, their correlation with the judge, and their number; None if there are too few."""
-    section = side.people or {}
+    section = results.people or {}
     if not section.get("labels"):
         return None
-    runs = labels.labelled_runs(side, section)
+    runs = labels.labelled_runs(results, section)
     if metric.of not in runs.value_names:
         return None
-    cells = {cell.id: cell.of(metric.of) for cell in side.cells}
+    cells = {cell.id: cell.of(metric.of) for cell in results.cells}
     pairs = [
         (judge, math.fsum(scores) / len(scores))
         for (cell, index), by_person in runs.values.items()
@@ -121,4 +125,5 @@ def _pilot(side: LoadedResults, metric: Metric) -> tuple[float, float, int] | No
     judge, people = np.array(pairs, dtype=np.float64).reshape(-1, 2).T * metric.percent_factor
     if len(pairs) < FEWEST_LABELS or not judge.std() or not people.std():
         return None
+    # The correction uses a correlation of either sign.
     return float(people.std(ddof=1)), abs(float(np.corrcoef(judge, people)[0, 1])), len(pairs)

@@ -1,4 +1,7 @@
-"""Writes blind sheets, tables in which people label replies. Reads these, saved pages, and reviews."""
+"""Writes sheets, tables in which people label replies without seeing verdicts, and reads labels.
+
+Labels are in filled-in tables, in files saved by the page of a sheet, and in reviews saved by a report.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,19 @@ from equipoise.core.files import read_bytes, read_text, shown, table_text, whole
 from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
-from equipoise.studies.people import draws as draws_of
 from equipoise.studies.people import form, labelling
-from equipoise.studies.people.draws import Draw, DrawnReply
+from equipoise.studies.people.draws import Draw, DrawnReply, ResultsDigests, parse_draw
 from equipoise.studies.people.form import Field, FieldName, Levels
+from equipoise.studies.people.labelling import FilledRow
 from equipoise.studies.replies import ScoredReply
 
-LONGEST = 32_000
-"""Maximum length of a cell in characters; spreadsheets allow 32,767."""
-CUT = "\n[cut here: too long for a spreadsheet]"
+_MAX_CELL_LENGTH = 32_000
+"""In characters; spreadsheets allow 32,767."""
+_CUT_NOTICE = "\n[cut here: too long for a spreadsheet]"
 _DELIMITERS = ",;\t"
-_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
-MARKS = "marks on the page, whose readers saw the verdicts"
+_WORKBOOK_SUFFIXES = (".xlsx", ".xls", ".ods", ".numbers")
+_NOT_BLIND = "marks on the page, whose readers saw the verdicts"
+_Fields = Mapping[FieldName, Field]
 
 
 # Writing.
@@ -42,8 +46,10 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
     """Write an empty sheet with a byte order mark. Raises UserError if the file exists."""
     refuse_existing(path)
     empty = [""] * len([*fields, "note"])
-    replies = ((row.reply, row.draw) for row in drawn)
-    rows = [(reply.id, reply.language, reply.question, reply.text, *empty, draw) for reply, draw in replies]
+    rows = [
+        (row.reply.id, row.reply.language, row.reply.question, row.reply.text, *empty, row.draw)
+        for row in drawn
+    ]
     columns = ("id", "language", "question", "reply", *fields, "note", "draw")
     text = table_text([columns, *(tuple(map(_cell, row)) for row in rows)])
     write_text(path, f"\ufeff{whole(text)}")
@@ -51,8 +57,8 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 def _cell(text: str) -> str:
     """A text, cut so that it fits into a cell together with the guards against formulas."""
-    guards = len(guarded(text[:LONGEST])) - len(text[:LONGEST])
-    return text if len(text) + guards <= LONGEST else text[: LONGEST - guards] + CUT
+    guards = len(guarded(text[:_MAX_CELL_LENGTH])) - len(text[:_MAX_CELL_LENGTH])
+    return text if len(text) + guards <= _MAX_CELL_LENGTH else text[: _MAX_CELL_LENGTH - guards] + _CUT_NOTICE
 
 
 # Reading.
@@ -62,9 +68,9 @@ def _cell(text: str) -> str:
 class Sheet:
     """One person's labels by the id of the reply, the number left `blank`, and messages on `invalid` rows.
 
-    A label has values by the name of the field. `draw` is the random draw of the replies. `why` is the reason
-    why the labels correct no figure, None if they do. `others` counts rows on the other results of a draw in
-    pairs.
+    A label has values by the name of the field. `draw` is the random draw of the replies. `why_unused` is the
+    reason why the labels correct no figure, None if they do. `skipped` counts the rows of a paired draw that
+    are on the other results.
     """
 
     name: str
@@ -73,156 +79,151 @@ class Sheet:
     labels: dict[str, dict[FieldName, float | str]] = field(default_factory=dict)
     blank: int = 0
     invalid: list[str] = field(default_factory=list)
-    others: int = 0
+    skipped: int = 0
     draw: Draw | None = None
-    why: str | None = None
+    why_unused: str | None = None
 
-    def given(self, name: FieldName) -> dict[str, float | str]:
-        """The labels in one field, by the id of the reply."""
-        return {reply: label[name] for reply, label in self.labels.items() if name in label}
+    def values(self, name: FieldName) -> dict[str, float | str]:
+        """The values of one field, by the id of the reply."""
+        return {reply_id: label[name] for reply_id, label in self.labels.items() if name in label}
 
     @property
     def scores(self) -> dict[str, float]:
         """The scores by the id of the reply."""
-        return {name: float(score) for name, score in self.given("score").items()}
+        return {reply_id: float(score) for reply_id, score in self.values("score").items()}
 
-    def put(self, where: str, name: str, texts: Mapping[FieldName, str], form: _Form) -> None:
-        """Add the label in a row on the reply `name`, or a message on why it cannot be used."""
-        read = {part: form[part].read(text) if part in form else None for part, text in texts.items()}
-        self.invalid += [
-            f"{where}: {form[part].refusal(texts[part]) if part in form else f'no figure is made of {part}'}"
-            for part, value in read.items()
-            if value is None
-        ]
-        label = {part: value for part, value in read.items() if value is not None}
-        if label and name in self.labels:
-            self.invalid.append(f"{where}: {name} was scored before")
+    def add(self, where: str, reply_id: str, texts: Mapping[FieldName, str], fields: _Fields) -> None:
+        """Add the label in a row at `where`, and messages on what of it cannot be used."""
+        label: dict[FieldName, float | str] = {}
+        for name, text in texts.items():
+            if name not in fields:
+                self.invalid.append(f"{where}: no figure is made of {name}")
+            elif (value := fields[name].read(text)) is None:
+                self.invalid.append(f"{where}: {fields[name].error(text)}")
+            else:
+                label[name] = value
+        if label and reply_id in self.labels:
+            self.invalid.append(f"{where}: {reply_id} was scored before")
         elif label:
-            self.labels[name] = label
+            self.labels[reply_id] = label
 
 
-_Form = Mapping[FieldName, Field]
-
-
-def read(path: Path, side: Side, known: Mapping[str, ScoredReply], own: Draw) -> list[Sheet]:
+def read(
+    path: Path, results: Side, replies: Mapping[str, ScoredReply], digests: ResultsDigests
+) -> list[Sheet]:
     """The sheet in a table or in a file saved by its page, or a sheet for each reviewer in a file of reviews.
 
-    `known` has the replies by id, `own` the digests of these results. Raises UserError.
+    `replies` are by id, and `digests` those of the results. Raises UserError.
     """
     try:
-        digest = hashlib.sha256(read_bytes(path)).hexdigest()
+        sha256 = hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    if path.suffix.lower() in _WORKBOOKS:
+    if path.suffix.lower() in _WORKBOOK_SUFFIXES:
         raise UserError(f"{path}: is a workbook; save its sheet as CSV in UTF-8, and give that")
     if path.suffix != ".json":
-        return [_sheet(path, digest, path.stem, _rows(path), form.fields(side), known, own)]
-    if (saved := labelling.load(path)) is not None:
-        rows = ((number, row.id, row.given, row.draw) for number, row in enumerate(saved.rows, start=1))
-        return [_sheet(path, digest, saved.person or path.stem, rows, form.fields(side), known, own)]
-    return _of_reviews(path, digest, side, known)
+        sheet = Sheet(name=path.stem, file=path.name, sha256=sha256)
+        rows: Iterable[tuple[int, FilledRow]] = _rows(path)
+    elif (saved := labelling.load(path)) is not None:
+        sheet = Sheet(name=saved.person or path.stem, file=path.name, sha256=sha256)
+        rows = enumerate(saved.rows, start=1)
+    else:
+        return _sheets_of_reviews(path, sha256, results, replies)
+    _fill(sheet, rows, form.fields(results), replies, digests)
+    return [sheet]
 
 
-def _sheet(
-    path: Path,
-    digest: str,
-    person: str,
-    rows: Iterable[_SheetRow],
-    fields: _Form,
-    known: Mapping[str, ScoredReply],
-    own: Draw,
-) -> Sheet:
-    sheet = Sheet(name=person, file=path.name, sha256=digest)
-    draws: dict[Draw | None, None] = {}
-    for number, name, texts, drawn in rows:
-        where, draw = f"{path.name}: row {number}", draws_of.read(drawn, name)
-        if draw and draw.pairs and draw.content != own.content:
-            sheet.others += 1
+def _fill(
+    sheet: Sheet,
+    rows: Iterable[tuple[int, FilledRow]],
+    fields: _Fields,
+    replies: Mapping[str, ScoredReply],
+    digests: ResultsDigests,
+) -> None:
+    """Add the numbered rows to a sheet, and set its draw."""
+    draws: set[Draw | None] = set()
+    for number, row in rows:
+        where, draw = f"{sheet.file}: row {number}", parse_draw(row.draw, row.id)
+        if draw and draw.is_paired and draw.digests.content != digests.content:
+            sheet.skipped += 1
             continue
-        if name not in known:
-            sheet.invalid.append(f"{where}: {name!r} is not a reply in these results")
+        if row.id not in replies:
+            sheet.invalid.append(f"{where}: {row.id!r} is not a reply in these results")
             continue
-        draws[draw] = None
-        if not texts:
+        draws.add(draw)
+        if not row.texts:
             sheet.blank += 1
         else:
-            sheet.put(where, name, texts, fields)
-    _put_draw(sheet, [*draws], own)
-    return sheet
+            sheet.add(where, row.id, row.texts, fields)
+    sheet.draw = draws.pop() if len(draws) == 1 else None
+    if sheet.draw is None:
+        sheet.why_unused = "not drawn at random by `equipoise review sample`, or not as a whole"
+    else:
+        sheet.why_unused = sheet.draw.mismatch(digests)
 
 
-def _put_draw(sheet: Sheet, draws: Sequence[Draw | None], own: Draw) -> None:
-    """Set the draw if all rows are of the same one, and the reason if it cannot correct figures."""
-    if len(draws) != 1 or draws[0] is None:
-        sheet.why = "not drawn at random by `equipoise review sample`, or not as a whole"
-        return
-    sheet.draw, sheet.why = draws[0], draws[0].unlike(own)
-
-
-_SheetRow = tuple[int, str, Mapping[FieldName, str], str]
-"""The number of a row, the id of its reply, the texts entered by field, and the text of its draw."""
-
-
-def _rows(path: Path) -> Iterator[_SheetRow]:
-    """The rows of a table, numbered as in a spreadsheet; empty ones are left out."""
+def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
+    """The rows of a table with their numbers in a spreadsheet, without empty ones. Raises UserError."""
     text = read_text(path)
-    head = text.partition("\n")[0]
-    delimiter = max(_DELIMITERS, key=head.count)
+    header = text.partition("\n")[0]
+    delimiter = max(_DELIMITERS, key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         columns = [name.strip().casefold() for name in next(reader, [])]
-        _refuse_columns(path, columns, head)
+        _refuse_columns(path, columns, header)
         # A sheet without a draw was not sampled at random, but can still be read.
         indices = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
         for number, row in enumerate(reader, start=2):
             cells = {
                 name: unguarded(row[index].strip()) for name, index in indices.items() if index < len(row)
             }
-            name, drawn = cells.pop("id", ""), cells.pop("draw", "")
-            texts = {part: cells[part] for part in form.NAMES if cells.get(part)}
-            if name or texts:
-                yield number, name, texts, drawn
+            texts = {name: cells[name] for name in form.NAMES if cells.get(name)}
+            if cells.get("id") or texts:
+                yield number, FilledRow(id=cells.get("id", ""), draw=cells.get("draw", ""), texts=texts)
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 
 
-def _refuse_columns(path: Path, columns: Sequence[str], head: str) -> None:
+def _refuse_columns(path: Path, columns: Sequence[str], header: str) -> None:
+    """Raise UserError if the columns lack an id or labels, or have one of these twice."""
     if "id" not in columns or not {*form.NAMES} & {*columns}:
-        raise UserError(f"{path}: row 1: the columns id and score are needed, there are {head.strip()!r}")
+        raise UserError(f"{path}: row 1: the columns id and score are needed, there are {header.strip()!r}")
     for name in ("id", *form.NAMES):
         if (count := columns.count(name)) > 1:
             raise UserError(f"{path}: row 1: there are {count} columns {name}; keep the one that counts")
 
 
-def _of_reviews(path: Path, digest: str, side: Side, known: Mapping[str, ScoredReply]) -> list[Sheet]:
-    """A sheet for each reviewer with the last review of each run of these results."""
-    own = (side.suite.name, side.model, side.metadata["started"])
+def _sheets_of_reviews(
+    path: Path, sha256: str, results: Side, replies: Mapping[str, ScoredReply]
+) -> list[Sheet]:
+    """A sheet for each reviewer, with the last review of each run of these results. Raises UserError."""
+    session = (results.suite.name, results.model, results.metadata["started"])
     last: dict[str, dict[str, tuple[int, Review]]] = {}
     for number, review in enumerate(reviews.load(path, ""), start=1):
-        if (review.suite, review.model, review.started) == own:
+        if (review.suite, review.model, review.started) == session:
             last.setdefault(review.reviewer or path.stem, {})[review.run] = (number, review)
     if not last:
-        raise UserError(f"{path}: has no review of {side.file}")
+        raise UserError(f"{path}: has no review of {results.file}")
     sheets = []
-    for name, latest in last.items():
-        sheet = Sheet(name=name, file=path.name, sha256=digest, why=MARKS)
-        for number, review in latest.values():
-            _put_review(sheet, f"{path.name}: review {number}", review, side, known)
+    for reviewer, by_run in last.items():
+        sheet = Sheet(name=reviewer, file=path.name, sha256=sha256, why_unused=_NOT_BLIND)
+        for number, review in by_run.values():
+            _add_review(sheet, f"{path.name}: review {number}", review, results, replies)
         sheets.append(sheet)
     return sheets
 
 
-def _put_review(
-    sheet: Sheet, where: str, review: Review, side: Side, known: Mapping[str, ScoredReply]
+def _add_review(
+    sheet: Sheet, where: str, review: Review, results: Side, replies: Mapping[str, ScoredReply]
 ) -> None:
     """Add a review. Without a score, a verdict marked right counts as the evaluators' score."""
-    reply, fields = known.get(review.run), form.fields(side)
+    reply = replies.get(review.run)
     if reply is None:
         sheet.invalid.append(f"{where}: {review.run!r} is not a reply in these results")
     elif review.score is not None:
-        sheet.put(where, review.run, {"score": str(review.score)}, fields)
-    elif review.verdict == "right" and (own := _panel_score(reply, form.levels(side))) is not None:
-        sheet.labels[review.run] = {"score": own}
+        sheet.add(where, review.run, {"score": str(review.score)}, form.fields(results))
+    elif review.verdict == "right" and (score := _panel_score(reply, form.levels_of(results))) is not None:
+        sheet.labels[review.run] = {"score": score}
     else:
         sheet.blank += 1
 
