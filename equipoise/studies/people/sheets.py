@@ -228,9 +228,9 @@ def _add_review(
         sheet.blank += 1
 
 
-def _panel_score(reply: ScoredReply, scale: Levels) -> float | None:
+def _panel_score(reply: ScoredReply, levels: Levels) -> float | None:
     """The level nearest to the evaluators' mean; for categories, the one that all of them gave, else None."""
     verdicts = list(reply.verdicts.values())
-    if scale.is_categorical:
+    if levels.is_categorical:
         return verdicts[0] if len(set(verdicts)) == 1 else None
-    return scale.read(str(round(sum(verdicts) / len(verdicts))))
+    return levels.read(str(round(sum(verdicts) / len(verdicts))))
