@@ -12,7 +12,7 @@ from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.rows import ROW_OUTCOMES
-from equipoise.runner.collector import without_collection_at_exit, without_collector
+from equipoise.runner.collector import pause_collector, skip_collection_at_exit
 
 if TYPE_CHECKING:
     from equipoise.report.export import Format
@@ -84,8 +84,8 @@ def export(results: tuple[Path, ...], to: Format, output: Path | None, **publish
     fields = {name: value for name, value in publisher.items() if value is not None}
     if fields and to != "every_eval_ever":
         raise UserError(f"--{next(iter(fields))}: is for --to every_eval_ever")
-    without_collection_at_exit()
-    with without_collector():
+    skip_collection_at_exit()
+    with pause_collector():
         for text in formats.export(results, to, output, formats.Publisher(**fields)):
             for line in text.split("\n"):
                 print_line(line, err=line.startswith(formats.NOTES))

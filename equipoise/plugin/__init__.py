@@ -136,7 +136,7 @@ def pytest_load_initial_conftests(
     """Reject unknown options, in one line, after conftest.py files have added theirs."""
     yield
     _, unknown = parser.parse_known_and_unknown_args(args)
-    # Without their values, which may include an API key.
+    # Flags without their values, which may include an API key.
     flags = [argument.partition("=")[0] for argument in unknown if argument.startswith("--")]
     if flags:
         # pytest has no public API for the names of all options.
@@ -177,6 +177,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from equipoise.audit.session import SessionAudits
     from equipoise.runner.session import Session
 
+    # In a worker, set by `Distribution.pytest_configure_node` in the controller.
     link = getattr(config, "workerinput", {}).get("equipoise")
     project = Path(config.getini(PROJECT) or config.rootpath)
     bench_session = Session(settings, project, SessionAudits(project), is_worker=is_worker(config))

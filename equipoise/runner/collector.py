@@ -19,7 +19,7 @@ def collect_garbage_rarely(add_cleanup: Callable[[Callable[[], None]], object]) 
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Disable garbage collection in a block that works on results, which have no reference cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -30,7 +30,7 @@ def without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def without_collection_at_exit() -> None:
+def skip_collection_at_exit() -> None:
     """Skip the collections when the interpreter exits: they take a third of a second and free nothing."""
     atexit.register(gc.freeze)
 
@@ -38,4 +38,4 @@ def without_collection_at_exit() -> None:
 def stop_collecting_garbage() -> None:
     """Disable garbage collection for the rest of a process that is about to end."""
     gc.disable()
-    without_collection_at_exit()
+    skip_collection_at_exit()

@@ -35,7 +35,7 @@ _SESSION = "from equipoise.cli import main; main()"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellEnd:
-    """The end of a cell: its exit status, the reason if its session did not run, and its duration."""
+    """The end of a cell: its exit status, its duration, and the reason if its session did not run."""
 
     status: int
     reason: str = ""

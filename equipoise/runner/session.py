@@ -20,7 +20,7 @@ from equipoise.results import history, intents, store
 from equipoise.results.history import History
 from equipoise.results.store import Files, Lock
 from equipoise.runner import metadata, preflight, rejudge, resume, saving
-from equipoise.runner.collector import without_collector
+from equipoise.runner.collector import pause_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
 from equipoise.runner.loading import LoadedSuite
@@ -293,7 +293,7 @@ class Session:
         `summary` and `errors` cover only these, `covers` is their number, and `unscored` the number of all
         runs without a score.
         """
-        with self.interruptions.delay(), without_collector():
+        with self.interruptions.delay(), pause_collector():
             history = self._histories[name].snapshot()
             data = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:

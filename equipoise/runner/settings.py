@@ -19,8 +19,8 @@ def settings_of(
 ) -> Settings:
     """The settings of a session of these suites (`names`). Raises UserError.
 
-    `texts` and `ini` are options by name, from the command line and from pytest.ini; they go before and after
-    the environment. `origins` maps environment variables that were read from a file to how errors name them.
+    `texts` are the options of the command line by name, which take precedence over `environment`; `ini` are
+    those of pytest.ini, which do not. `origins` says for variables from a file how errors name them.
     """
     defaults = suites.defaults_of(names)
     settings = resolve_suites(texts, environment, ini, defaults, tuple(suites.options()), origins)

@@ -189,7 +189,7 @@ class Tasks:
 
     def _result(self, reference: Any) -> CellEnd:
         try:
-            ended: CellEnd = self._ray.get(reference)
+            end: CellEnd = self._ray.get(reference)
         except self._ray.exceptions.TaskCancelledError:
             return CellEnd(status=INTERRUPTED, reason="interrupted")
         except self._ray.exceptions.RayTaskError:
@@ -198,7 +198,7 @@ class Tasks:
         except self._ray.exceptions.RayError as error:
             # Its node or worker was lost more often than MOST_RESTARTS.
             return CellEnd(status=INTERRUPTED, reason=str(error).splitlines()[0])
-        return ended
+        return end
 
     def interrupt(self) -> None:
         """Interrupt the sessions; Ray cancels the waiting tasks."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-EARLIEST = 20.0
-"""The range is shown after this many seconds, even if few runs are done."""
-SHARE = 0.05
-"""Or it is shown after this share of the runs, even if little time has passed."""
+EARLIEST_SECONDS, EARLIEST_SHARE = 20.0, 0.05
+"""The range is shown after this many seconds, or earlier once this share of the runs is done."""
 Z = 2.0
-"""How many standard deviations the range covers on each side. That of a count is its square root."""
+"""How many standard deviations (SD) the range covers on each side. The SD of a count is its square root."""
 
 
 def time_left(
@@ -23,10 +21,10 @@ def time_left(
     half of runs, and if all calls in flight returned now. It is widened for the randomness of both counts.
     """
     done = len(finished)
-    if not done or not left or (elapsed < EARLIEST and done < SHARE * (done + left)):
+    if not done or not left or (elapsed < EARLIEST_SECONDS and done < EARLIEST_SHARE * (done + left)):
         return None
     half = done // 2
-    since = finished[half - 1] if half else 0.0
-    speeds = (done / elapsed, (done - half) / max(elapsed - since, 1e-9), (done + in_flight) / elapsed)
+    half_time = finished[half - 1] if half else 0.0
+    speeds = (done / elapsed, (done - half) / max(elapsed - half_time, 1e-9), (done + in_flight) / elapsed)
     spread = 1 + Z * math.sqrt(1 / done + 1 / left)
     return left / max(speeds) / spread, left / min(speeds) * spread

@@ -14,14 +14,14 @@ from equipoise.core.types import JSON
 
 MOST_RUNS = 20
 """The session stops once an evaluator has judged this many runs without a single valid verdict."""
-MOST_SHOWN = 200
+MOST_CHARACTERS = 200
 """The largest number of characters of a reply that the message shows."""
 
 
 class Trial:
     """Counts the runs that each evaluator has judged without a valid verdict.
 
-    `stop` is called with a message if there are too many; `mask` removes API keys from a text.
+    `stop` is called with a message at MOST_RUNS runs of an evaluator; `mask` removes API keys from a text.
     """
 
     def __init__(self, stop: Callable[[str], None], mask: Callable[[JSON], JSON]) -> None:
@@ -39,8 +39,8 @@ class Trial:
         """
         if any(answer.is_valid for answer in answers):
             self._proven.add(evaluator)
-        replied = [answer for answer in answers if answer.raw]
-        if evaluator in self._proven or not replied:
+        with_reply = [answer for answer in answers if answer.raw]
+        if evaluator in self._proven or not with_reply:
             return
         self._invalid_runs[evaluator] += 1
         if self._invalid_runs[evaluator] < MOST_RUNS:
@@ -48,14 +48,14 @@ class Trial:
         if any(has_judged(record, evaluator) for record in earlier()):
             self._proven.add(evaluator)
         else:
-            self._stop(self._why(evaluator, replied[-1]))
+            self._stop(self._message(evaluator, with_reply[-1]))
 
-    def _why(self, evaluator: str, last: Verdict | Choice) -> str:
-        raw = printable(str(self._mask(last.raw[-1])))
-        shown = raw if len(raw) <= MOST_SHOWN else f"{raw[:MOST_SHOWN]}..."
+    def _message(self, evaluator: str, answer: Verdict | Choice) -> str:
+        reply = printable(str(self._mask(answer.raw[-1])))
+        excerpt = reply if len(reply) <= MOST_CHARACTERS else f"{reply[:MOST_CHARACTERS]}..."
         return (
             f"evaluator {evaluator!r}: no valid verdict in the first {MOST_RUNS} runs that it judged "
-            f"({last.error}); it says: {shown or '(nothing)'}; name another with --evaluator-model"
+            f"({answer.error}); it says: {excerpt or '(nothing)'}; name another with --evaluator-model"
         )
 
 
