@@ -11,9 +11,9 @@ from equipoise.core.session_options import GROUPS
 
 def row(option: Option, of: Sequence[str] = ()) -> str:
     """A row of a table, with the suites that take the option where it is not for all."""
-    alias = f" or `{option.spelled.replace(option.flag, option.alias)}`" if option.alias else ""
-    said = option.described.replace("|", "\\|").replace("<", "&lt;")
-    cells = [f"`{option.spelled}`{alias}", *([", ".join(f"`{name}`" for name in of)] if of else []), said]
+    alias = f" or `{option.usage.replace(option.flag, option.alias)}`" if option.alias else ""
+    said = option.full_help.replace("|", "\\|").replace("<", "&lt;")
+    cells = [f"`{option.usage}`{alias}", *([", ".join(f"`{name}`" for name in of)] if of else []), said]
     return f"| {' | '.join(cells)} |"
 
 

@@ -433,7 +433,7 @@ def _cells(text: str) -> None:
     from equipoise.core import files, spreadsheet
 
     files.table_text([[text, text]])
-    files.whole(text)
+    files.without_surrogates(text)
     spreadsheet.unguarded(spreadsheet.guarded(text))
 
 

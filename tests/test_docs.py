@@ -157,7 +157,7 @@ def test_the_list_of_pages_has_every_page() -> None:
 def test_the_site_has_every_option() -> None:
     """With those of suites, which `--help` describes as well."""
     tables = script("option_tables").text()
-    assert [name.flag for name in (*OPTIONS, *suites.options()) if f"| `{name.spelled}`" not in tables] == []
+    assert [name.flag for name in (*OPTIONS, *suites.options()) if f"| `{name.usage}`" not in tables] == []
     assert "<!-- site: options -->" in page("options.md")
 
 

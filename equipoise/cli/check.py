@@ -120,4 +120,4 @@ def _ini_values() -> dict[str, str]:
     except (configparser.Error, UnicodeDecodeError) as error:
         raise UserError(f"pytest.ini: cannot be read ({str(error).splitlines()[0]})") from None
     section = parser["pytest"] if parser.has_section("pytest") else {}
-    return {option.name: section[option.ini] for option in OPTIONS if section.get(option.ini)}
+    return {option.name: section[option.ini_key] for option in OPTIONS if section.get(option.ini_key)}

@@ -76,9 +76,9 @@ def _groups(chosen: Sequence[AnySuite]) -> Iterator[tuple[str, list[tuple[str, s
 
 def _option_row(option: Option, defaults: Mapping[str, Any], names: Sequence[str] = ()) -> tuple[str, str]:
     """The row of an option. `names` are the suites that have it, empty if all suites do."""
-    about = option.described
+    about = option.full_help
     default = defaults.get(option.name)
     if default is not None:
         shown = ", ".join(default) if isinstance(default, tuple) else default
         about = f"{about}; here {shown}"
-    return option.spelled, f"{', '.join(names)}: {about}" if names else about
+    return option.usage, f"{', '.join(names)}: {about}" if names else about

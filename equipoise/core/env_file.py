@@ -1,4 +1,4 @@
-"""The variables of a file `.env` in the working directory. Those of the environment take precedence.
+"""Sets the variables of a file `.env` in the working directory, unless the environment has them.
 
 Names are shown, values never.
 """
@@ -18,29 +18,29 @@ _PREFIXES, _SUFFIX = ("EQUIPOISE_", "OPENAI_"), "_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnvFile:
-    """The result of loading a file: `lines` has the line of each variable that it set, by name.
+    """The result of loading a file: `line_numbers` has the line of each variable that was set, by name.
 
-    `outside` are the names in the file that the environment had set already.
+    `already_set` are the names in the file that the environment had before.
     """
 
-    lines: Mapping[str, int] = field(default_factory=dict)
-    outside: tuple[str, ...] = ()
+    line_numbers: Mapping[str, int] = field(default_factory=dict)
+    already_set: tuple[str, ...] = ()
 
     @property
     def about(self) -> str:
         """One line that names the variables of the file; empty if there are none."""
-        unchanged = f"set in the environment: {', '.join(self.outside)}" if self.outside else ""
-        parts = ", ".join(self.lines), unchanged
+        unchanged = f"set in the environment: {', '.join(self.already_set)}" if self.already_set else ""
+        parts = ", ".join(self.line_numbers), unchanged
         return f"{NAME}: {'; '.join(filter(None, parts))}" if any(parts) else ""
 
     @property
     def origins(self) -> dict[str, str]:
-        """The name of each of its variables in error messages, with file and line."""
-        return {name: f"{NAME}:{line}: {name}" for name, line in self.lines.items()}
+        """The name in error messages of each variable that was set, with file and line."""
+        return {name: f"{NAME}:{line}: {name}" for name, line in self.line_numbers.items()}
 
     def unset(self, environment: MutableMapping[str, str]) -> None:
-        """Remove the variables that it set from the environment."""
-        for name in self.lines:
+        """Remove from the environment the variables that were set."""
+        for name in self.line_numbers:
             environment.pop(name, None)
 
 
@@ -53,18 +53,18 @@ def load(folder: Path, environment: MutableMapping[str, str]) -> EnvFile:
     path = folder / NAME
     if not path.is_file():
         return EnvFile()
-    lines: dict[str, int] = {}
-    outside: dict[str, None] = {}
+    line_numbers: dict[str, int] = {}
+    already_set: dict[str, None] = {}
     for line, name, value in _variables(path):
-        if name in environment and name not in lines:
-            outside[name] = None
+        if name in environment and name not in line_numbers:
+            already_set[name] = None
         else:
-            environment[name], lines[name] = value, line
-    return EnvFile(lines=lines, outside=tuple(outside))
+            environment[name], line_numbers[name] = value, line
+    return EnvFile(line_numbers=line_numbers, already_set=tuple(already_set))
 
 
 def _variables(path: Path) -> list[tuple[int, str, str]]:
-    """The variables in a file that are ours, as tuples (line, name, value). Raises UserError."""
+    """The variables in a file that concern Equipoise, as tuples (line, name, value). Raises UserError."""
     from io import StringIO
 
     # Imported here: few projects have the file.

@@ -16,8 +16,8 @@ Any other exception that escapes is a bug.
 import re
 
 _COMMAND = re.compile(r"^ *:(?=:)|##(?=\w*\[)")
-"""The start of a command to a CI system in a step's output: `::error::` (at the start of a line, after any
-spaces) and `##[error]` of GitHub Actions, `##vso[...]` of Azure Pipelines."""
+"""The start of a command to a CI system in a step's output, such as `::error::` (at the start of a line and
+after any spaces) and `##[error]` of GitHub Actions, and `##vso[...]` of Azure Pipelines."""
 
 
 class EquipoiseError(Exception):
@@ -48,8 +48,8 @@ def printable(text: str) -> str:
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
     """A call gave no usable reply, after all retries.
 
-    `stops_session` is true if every further call would fail alike: retries exhausted, a key that is refused,
-    a model that does not exist. `status` is the HTTP status, None without one. `retries` counts the attempts
+    `stops_session` is true if every further call would fail alike, for instance because a key is refused or a
+    model does not exist. `status` is the HTTP status, None without a response. `retries` counts the attempts
     beyond the first. `is_declined` says that the endpoint does not support an optional feature: the caller
     does without it, and nothing is reported.
     """

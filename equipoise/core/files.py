@@ -1,4 +1,4 @@
-"""Reading of text, JSON Lines and CSV, with errors that name file and line, and atomic writing of files."""
+"""Reads text, JSON Lines and CSV, with errors that name file and line, and writes files atomically."""
 
 from __future__ import annotations
 
@@ -50,6 +50,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def _require_regular(status: os.stat_result, path: Path) -> None:
+    """Raise OSError if this is the status of anything but a regular file."""
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
@@ -187,9 +188,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_objects(path: Path, items: Iterable[Mapping[str, JSON]]) -> None:
-    """Write a JSON Lines file atomically. Raises UserError."""
+    """Write a JSON Lines file atomically, lone surrogates as escapes. Raises UserError."""
     text = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
-    # A lone surrogate becomes its escape, as JSON writes it.
     write_text(path, text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
@@ -200,7 +200,7 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for line in lines:
         cells = [*map(guarded, line)]
-        # Python would not quote carriage returns, semicolons and tabs, at which other readers split.
+        # Other readers split at these characters, for which Python's writer would not quote a cell.
         (quoted if any(set(cell) & {"\r", ";", "\t"} for cell in cells) else plain).writerow(cells)
     return text.getvalue()
 
@@ -208,12 +208,12 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
 # Lone surrogates.
 
 
-def is_whole(text: str) -> bool:
-    """Whether the text can be encoded as UTF-8, that is, has no lone surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in text)
+def has_surrogates(text: str) -> bool:
+    """Whether the text has lone surrogates, so that it cannot be encoded as UTF-8."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def whole(text: str) -> str:
+def without_surrogates(text: str) -> str:
     """The text with each lone surrogate replaced by a question mark."""
     try:
         text.encode()

@@ -1,4 +1,4 @@
-"""Files of gate rules, for several suites, required or advisory:
+"""Reads files of gate rules for several suites, required or advisory, such as:
 
 scope = "these"            # default of rules without a scope; or "population"
 inconclusive = "fail"      # verdict that an inconclusive gate counts as; or "pass"
@@ -25,7 +25,7 @@ from equipoise.core.rules import EVERY_SUITE, SCOPES, Inconclusive, Rule, Scope,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFile:
-    """A file of rules, and the verdict that an inconclusive gate counts as, None if not set."""
+    """The rules of a file, and the verdict that an inconclusive gate counts as, None if not set."""
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
@@ -37,7 +37,7 @@ def parse_gate(text: str) -> Rule | GateFile:
 
 
 def read_gate(path: Path) -> GateFile:
-    """Read a file of gate rules. Raises ValueError that says which part of it is wrong."""
+    """Read a file of gate rules. Raises ValueError that says which part of the file is wrong."""
     try:
         tables = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
@@ -56,6 +56,7 @@ def read_gate(path: Path) -> GateFile:
 
 
 def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]:
+    """The rules of the table with this name. Raises ValueError."""
     if not isinstance(table, Mapping):
         raise ValueError(f"has {name}, which is neither scope nor inconclusive nor a suite's table")
     for kind, texts in table.items():
@@ -73,7 +74,7 @@ def _rules_of(path: Path, name: str, table: Any, scope: Scope) -> Iterator[Rule]
 
 
 def rules_in(items: Iterable[Rule | GateFile]) -> tuple[Rule, ...]:
-    """All rules, of files and single ones, in order."""
+    """All rules in order, single rules and those of files."""
     return tuple(rule for item in items for rule in (item.rules if isinstance(item, GateFile) else (item,)))
 
 

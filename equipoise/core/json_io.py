@@ -1,6 +1,6 @@
 """Fast JSON as UTF-8 bytes, for any text that a model may write.
 
-By orjson, which refuses lone surrogates: data with these go through the standard library, as escapes.
+orjson refuses lone surrogates: data that have any go through the standard library, which escapes them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     """
     option = orjson.OPT_APPEND_NEWLINE | (orjson.OPT_INDENT_2 if indent else 0)
     try:
-        return orjson.dumps(data, _call, option)
+        return orjson.dumps(data, _call_or_refuse, option)
     except TypeError:
-        # orjson refuses lone surrogates (and integers above 64 bits). Only a surrogate becomes an escape.
+        # Lone surrogates, which orjson refuses, become escapes; other characters stay as they are.
         return f"{_dumps_with_surrogates(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
 def is_encodable(data: JSON) -> bool:
-    """Whether orjson encodes the data, so without lone surrogates.
+    """Whether orjson encodes the data.
 
-    It also refuses integers above 64 bits, and keys that are not strings.
+    It refuses lone surrogates, integers above 64 bits, and keys that are not strings.
     """
     try:
         orjson.dumps(data)
@@ -40,12 +40,12 @@ def is_encodable(data: JSON) -> bool:
 
 def _dumps_with_surrogates(data: JSON, *, indent: bool) -> str:
     # NaN and infinity become null, as orjson writes them.
-    finite = json.loads(json.dumps(data, default=_call), parse_constant=lambda name: None)
+    finite = json.loads(json.dumps(data, default=_call_or_refuse), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")
     return json.dumps(finite, ensure_ascii=False, indent=2 if indent else None, separators=separators)
 
 
-def _call(data: JSON) -> JSON:
+def _call_or_refuse(data: JSON) -> JSON:
     if callable(data):
         return data()
     raise TypeError(f"{type(data).__name__} is not JSON")
@@ -54,21 +54,22 @@ def _call(data: JSON) -> JSON:
 def iter_encoded(data: JSON, depth: int = 4, margin: bytes = b"") -> Iterator[bytes]:
     """Encode data as indented JSON piece by piece, so that the whole text is never in memory.
 
-    Objects and arrays are split down to `depth`. `margin` is the indentation of all lines but the first. The
-    iter_encoded, joined, are the output of `dumps` without its final newline.
+    Objects and arrays are split down to `depth`; with the default, a piece of results is at most a question.
+    `margin` is the indentation of all lines but the first. The pieces, joined, are the output of `dumps`
+    without its final newline.
     """
     if depth == 0 or not isinstance(data, dict | list) or not data:
         yield dumps(data, indent=True).rstrip(b"\n").replace(b"\n", b"\n" + margin)
         return
     inner = margin + b"  "
     opening, closing = (b"{", b"}") if isinstance(data, dict) else (b"[", b"]")
-    for number, (label, value) in enumerate(_parts(data)):
+    for number, (label, value) in enumerate(_encoded_items(data)):
         yield (b",\n" if number else opening + b"\n") + inner + label
         yield from iter_encoded(value, depth - 1, inner)
     yield b"\n" + margin + closing
 
 
-def _parts(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, JSON]]:
+def _encoded_items(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, JSON]]:
     """Each value of an object or array, after its encoded key (empty in an array)."""
     if isinstance(data, dict):
         for key, value in data.items():
@@ -83,7 +84,7 @@ def loads(data: bytes) -> JSON:
     try:
         return orjson.loads(data)
     except ValueError:
-        # Only the standard library reads lone surrogates that are escaped, which is valid JSON.
+        # Escaped lone surrogates are valid JSON, which only the standard library reads.
         try:
             return json.loads(data)
         except RecursionError:

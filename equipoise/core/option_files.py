@@ -26,10 +26,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
     """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
-    secret = {option.name: _KEY_IN_FILE.format(option.variable) for option in options if option.is_secret}
-    refused = {**secret, "config": "a file does not name another"}
+    keys = {option.name: _KEY_IN_FILE.format(option.variable) for option in options if option.is_secret}
+    refused = {**keys, "config": "a file does not name another"}
     values = option_texts(shown(path), read_toml(path), options, refused)
-    return {name: str(value).lower() if value in (True, False) else value for name, value in values.items()}
+    # The text counts as set by the user; False would not.
+    return {name: "false" if value is False else value for name, value in values.items()}
 
 
 def option_texts(
@@ -37,13 +38,13 @@ def option_texts(
     table: Mapping[str, Any],
     options: Sequence[Option],
     refused: Mapping[str, str],
-    others: Collection[str] = (),
+    extra_keys: Collection[str] = (),
 ) -> dict[str, Any]:
     """The options in a TOML table, as the texts of a command line, by name.
 
     Keys may have hyphens or underscores. `refused` has a reason for each option that must not be in the
-    table. `others` are keys that are no options: their values are returned unchanged. Raises UserError naming
-    `where` and the key.
+    table. `extra_keys` may be in it without being options: their values are returned unchanged. Raises
+    UserError naming `where` and the key.
     """
     known = {option.name: option for option in options}
     values: dict[str, Any] = {}
@@ -51,16 +52,16 @@ def option_texts(
         name = key.replace("-", "_")
         if name in refused:
             raise UserError(f"{where}: {key}: {refused[name]}")
-        if name not in known and name not in others:
-            near = get_close_matches(name, [*known, *others], n=1, cutoff=0.7)
+        if name not in known and name not in extra_keys:
+            near = get_close_matches(name, [*known, *extra_keys], n=1, cutoff=0.7)
             hint = f"did you mean {near[0].replace('_', '-')}?" if near else f"{_HELP_COMMAND} lists them"
             raise UserError(f"{where}: there is no option {key!r} here; {hint}")
-        values[name] = value if name in others else _option_text(f"{where}: {key}", known[name], value)
+        values[name] = value if name in extra_keys else _option_text(f"{where}: {key}", known[name], value)
     return values
 
 
 def _option_text(where: str, option: Option, value: Any) -> Any:
-    """The value of an option as text, as on a command line: a list if it repeats, a bool if it is a switch.
+    """The value of an option as text, a list if it may be repeated, a bool if it is a switch.
 
     Raises UserError.
     """

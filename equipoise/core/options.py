@@ -33,17 +33,17 @@ class Option:
     """One option: its flag, its help, and how its value is parsed.
 
     An option with `many` may be repeated, a `switch` takes no value, and the value of one with `is_secret` is
-    never shown. With `optional_words`, the option may be given without a value: a value is one of these
+    never shown. With `optional_words`, the option may be given without a value; its value is one of these
     words, after an equals sign and never after a space. Options that affect replies are always in the
-    metadata; `recorded` adds one that does not. With `by_suite` the suites of one session may have different
-    defaults.
+    metadata of results; `recorded` adds one that does not. With `by_suite`, the suites of one session may
+    have different defaults.
 
     The other fields are for options of suites. `comparable` is `must` if results must agree in it to be
     compared, `study` if they may also differ to study its effect, `free` if they may always differ. `label`
-    names the option in messages about a difference. With `is_about_judging` it does not affect replies. With
-    `is_local` its value is a file or function of this machine, and `shown` returns what results say about it.
-    `effect` takes two values and the changes of metrics by name, and returns a sentence on what the change of
-    the option did, empty if nothing.
+    names the option in messages about a difference. With `is_about_judging`, it does not affect replies. With
+    `is_local`, its value is a file or function of this machine, and `shown` returns what results say about
+    the value. `effect` takes the older and the newer value, and the changes of metrics by name. It returns a
+    sentence on how the change of the option changed them, or "".
     """
 
     flag: str
@@ -72,19 +72,19 @@ class Option:
         return self.flag[2:].replace("-", "_")
 
     @property
-    def spelled(self) -> str:
-        """The flag and its metavar, as in the help."""
+    def usage(self) -> str:
+        """The flag and the placeholder of its value, as in the help."""
         return self.flag if self.switch or self.optional_words else f"{self.flag} {self.metavar}"
 
     @property
-    def described(self) -> str:
+    def full_help(self) -> str:
         """The help text, with the allowed words if it does not name them."""
         is_listed = all(word in self.help for word in self.choices)
         return self.help if is_listed else f"{self.help}: {', '.join(self.choices)}"
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The allowed words; empty if it is not an option of `one_of`."""
+        """The allowed words; empty if the parser is not from `one_of`."""
         return self.parse.words if isinstance(self.parse, _OneOf) else ()
 
     @property
@@ -93,12 +93,12 @@ class Option:
         return f"EQUIPOISE_{self.name.upper()}"
 
     @property
-    def ini(self) -> str:
+    def ini_key(self) -> str:
         """The key in pytest.ini."""
         return f"equipoise_{self.name}"
 
 
-# The types of values.
+# Parsers.
 
 
 def at_least(minimum: int) -> Callable[[str], int]:
@@ -189,7 +189,7 @@ def parse_duration(value: str) -> float:
 
 
 def parse_percentage(value: str) -> float:
-    """Parse a percentage from 0 to 100, as 50 or 50%."""
+    """Parse a percentage from 0 to 100, such as 50 or 50%."""
     text = value.strip().removesuffix("%")
     if not _is_number(text) or not 0 <= float(text) <= 100:
         raise ValueError("is not a percentage from 0 to 100")
@@ -200,7 +200,7 @@ ROLES = ("subject", "evaluator")
 
 
 def parse_roles(value: str) -> tuple[str, ...]:
-    """Parse the name of a role, `both` or `yes` for both roles, or `no` for none. Raises ValueError."""
+    """Parse the name of a role, `both` or a word for true for both roles, or a word for false for none."""
     text = value.strip().lower()
     if text in ROLES:
         return (text,)

@@ -1,6 +1,6 @@
 """The types of judging: verdicts, scores, records, and the metrics that suites compute from them.
 
-All are immutable. `to_json` of those that are saved can be read back to an equal value.
+All are immutable. Those that are saved can be read back from what `to_json` returns.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Label:
-    """A person's judgement of a run. Fields that they left open are None.
+    """A person's judgement of a run. Fields that the person left open are None.
 
     `score` is on the scale of verdicts, `refused` says whether the reply declines to answer, and `lean` is
     the side that it leans to and how far, as `judge.rubric.lean` returns it.
@@ -61,10 +61,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """One evaluator's probability of each label, 0 to 1; None, with an error, if it chose none.
+    """One evaluator's probability of each label, 0 to 1; None, with an error, if it chose no label.
 
-    `method` is `logprobs` if these are the probabilities of its first token, of which the labels cover
-    `mass`, or `samples` if they are shares of its answers. `raw` has the invalid answers.
+    `method` is `logprobs` if these are probabilities of its first token, of which the labels have `mass` in
+    total, or `samples` if they are shares of its answers. `raw` has the invalid answers.
     """
 
     evaluator: str
@@ -81,7 +81,7 @@ class Choice:
         return self.probabilities is not None
 
     def to_json(self) -> dict[str, JSON]:
-        """Plain data. Nothing is rounded, so that scores recomputed from it are the same."""
+        """Plain data. Nothing is rounded, so that recomputed scores are the same."""
         probabilities = self.probabilities
         return {
             "evaluator": self.evaluator,
@@ -99,7 +99,7 @@ class Score:
     """The score that a suite gives one run, from its replies and verdicts.
 
     `value` is on the suite's own scale and `percent` on 0..100. Both are None, with an error, if there is no
-    valid score. `details` has what else the results say about the run.
+    valid score. `details` has further data on the run for the results.
     """
 
     outcome: Outcome
@@ -115,10 +115,10 @@ class Record:
     """The complete outcome of one run: what tests assert on, the journal stores and results are built from.
 
     `case` is the JSON of the case. `score` is None if and only if `error` says why. Transcripts may be lazy:
-    they are then read from the journal when iterated. `latency` is the sum of the latencies of its replies,
-    and `queued` the time that its calls waited before they were sent, in seconds; None in journals of earlier
-    versions. `asker` is the cue that says who asks, and `names_asker` whether a reply repeats it. Both are
-    None in plain runs.
+    they are then read from the journal when iterated. `latency` is the sum of the latencies of all replies,
+    and `queued` the time that calls waited before they were sent, in seconds; None in journals of earlier
+    versions. `asker` is the cue that says who asks, and `names_asker` whether a reply repeats the cue. Both
+    are None in plain runs.
     """
 
     case: Mapping[str, JSON]
@@ -211,8 +211,9 @@ class Metric:
     - `lift`: the gap in percent of the mean of `per`
     - `count`: a mean of numbers in `unit`; all other kinds are in percent
 
-    `higher_is_better` is None if neither end is. `where` selects cells by their labels. `if_nothing` is the
-    value of a ratio whose divisor is 0. `limits` are the bounds of a run's value, for a count that has some.
+    `higher_is_better` is None if neither end is better. `where` selects cells by their labels. `if_nothing`
+    is the value of a ratio whose divisor is 0. `limits` are the bounds of a run's value, for a count that has
+    bounds.
     """
 
     name: str
@@ -227,7 +228,7 @@ class Metric:
 
     @property
     def bounds(self) -> Bounds:
-        """The bounds of a run's value: `limits`, else those of its kind."""
+        """The bounds of a run's value: `limits`, else the bounds of the kind."""
         return self.limits or _BOUNDS[self.kind]
 
     @property
@@ -242,7 +243,7 @@ class Metric:
 
     def weighted_runs(self, cell: Cell) -> list[tuple[float, float]]:
         """The runs of a rate that have a value, as pairs (value, weight)."""
-        of = cell.of(self.of)
-        per = cell.of(self.per) if self.per else [1.0] * len(of)
-        pairs = zip(of, per, strict=True)
-        return [(value, share) for value, share in pairs if value is not None and share is not None]
+        values = cell.of(self.of)
+        weights = cell.of(self.per) if self.per else [1.0] * len(values)
+        pairs = zip(values, weights, strict=True)
+        return [(value, weight) for value, weight in pairs if value is not None and weight is not None]

@@ -1,6 +1,6 @@
-"""The settings of a session, from command line, environment, files and defaults, in order of precedence.
+"""Resolves the settings of a session from command line, environment, files and defaults.
 
-The values of options of suites are stored by name.
+That is their order of precedence, the highest first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from equipoise.core.settings import (
 )
 from equipoise.core.types import FORMS, Role
 
-_VALUES = re.compile(r"[^, \t\r\n]+")
+_ONE_VALUE = re.compile(r"[^, \t\r\n]+")
 """One of several values in a text. str.split() would also split at other control characters."""
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 _FIELDS = {item.name for item in fields(Settings)}
@@ -50,10 +50,10 @@ def resolve_suites(
     If there are several suites, each has settings of its own in `suites`. Raises UserError.
     """
 
-    def settings(own: Mapping[str, Any]) -> Settings:
-        return resolve(command_line, environment, ini, own, suite_options, origins)
+    def settings(suite_defaults: Mapping[str, Any]) -> Settings:
+        return resolve(command_line, environment, ini, suite_defaults, suite_options, origins)
 
-    suites = {name: settings(own) for name, own in defaults.items()}
+    suites = {name: settings(suite_defaults) for name, suite_defaults in defaults.items()}
     return next(iter(suites.values())) if len(suites) == 1 else replace(settings(_NOTHING), suites=suites)
 
 
@@ -74,41 +74,40 @@ def resolve(
     """
     options = (*OPTIONS, *suite_options)
     sources = _with_config(_Sources(command_line, environment, ini, origins), options)
-    texts = ((option, sources.value(option)) for option in options)
-    explicit = {option.name: (_read(option, *text), text[1]) for option, text in texts if text}
-    usual = {option.name: option.default for option in options}
-    value = {**usual, **defaults, **{name: own for name, (own, _) in explicit.items()}}
-    source = {name: where for name, (_, where) in explicit.items()}
-    if is_local(value["model"] or "") and "subject_max_tokens" not in explicit:
+    explicit: dict[str, Any] = {}
+    source_names: dict[str, str] = {}
+    for option in options:
+        if raw_and_source := sources.value(option):
+            explicit[option.name] = _parse_raw(option, *raw_and_source)
+            source_names[option.name] = raw_and_source[1]
+    values = {**{option.name: option.default for option in options}, **defaults, **explicit}
+    if is_local(values["model"] or "") and "subject_max_tokens" not in explicit:
         # A suite's default is for other models: the built-in server has a limit of its own.
-        value["subject_max_tokens"] = None
-    subject = _subject_endpoint(value, source, environment, origins)
+        values["subject_max_tokens"] = None
+    subject = _subject_endpoint(values, source_names, environment, origins)
     has_no_panel = defaults.get("evaluator_model", ()) is None
     combined = {
-        "evaluator_models": () if has_no_panel else _panel(value, "evaluator_model" in explicit),
+        "evaluator_models": () if has_no_panel else _panel(values, "evaluator_model" in explicit),
         "subject_endpoint": subject,
-        "evaluator_endpoint": _evaluator_endpoint(subject, value, source),
-        "languages": value["language"],
-        "asker": _mirror(value, source),
-        "suite_options": {option.name: value[option.name] for option in suite_options},
-        "subject": _sampling("subject", value),
-        "evaluator": _sampling("evaluator", value),
-        "price": _price(value["price_input"], value["price_output"]),
-        "gate": rules_in(value["gate"]),
-        "gate_inconclusive": value["gate_inconclusive"] or inconclusive_in(value["gate"]),
-        "given": frozenset(explicit) - {"config"},
+        "evaluator_endpoint": _evaluator_endpoint(subject, values, source_names),
+        "languages": values["language"],
+        "asker": _mirror(values, source_names),
+        "suite_options": {option.name: values[option.name] for option in suite_options},
+        "subject": _sampling("subject", values),
+        "evaluator": _sampling("evaluator", values),
+        "price": _price(values["price_input"], values["price_output"]),
+        "gate": rules_in(values["gate"]),
+        "gate_inconclusive": values["gate_inconclusive"] or inconclusive_in(values["gate"]),
+        "options_set": frozenset(explicit) - {"config"},
         "header_values": _header_values(environment),
     }
-    same = {option.name: value[option.name] for option in OPTIONS if option.name in _FIELDS}
-    return Settings(**{**same, **combined})
+    own_fields = {option.name: values[option.name] for option in OPTIONS if option.name in _FIELDS}
+    return Settings(**{**own_fields, **combined})
 
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """Sources of option values.
-
-    `origins` has the names that error messages use for variables and keys set by a file.
-    """
+    """The sources of option values. `origins` is as in `resolve`, and also has keys of the --config file."""
 
     command_line: Mapping[str, Any]
     environment: Mapping[str, str]
@@ -116,7 +115,7 @@ class _Sources:
     origins: Mapping[str, str]
 
     def value(self, option: Option) -> tuple[Any, str] | None:
-        """The raw value of an option and the name of its source, None if the user has not set it."""
+        """The raw value of an option and the name of its source; None if the user has not set it."""
         argument = self.command_line.get(option.name)
         if argument is not None:
             return argument, option.flag
@@ -124,7 +123,7 @@ class _Sources:
         # In variables and ini files, an empty text unsets an option.
         if variable:
             return variable, self.origins.get(option.variable, option.variable)
-        return (key, self.origins.get(option.name, f"pytest.ini: {option.ini}")) if key else None
+        return (key, self.origins.get(option.name, f"pytest.ini: {option.ini_key}")) if key else None
 
 
 def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
@@ -132,59 +131,60 @@ def _with_config(sources: _Sources, options: Sequence[Option]) -> _Sources:
     config = sources.value(CONFIG)
     if config is None:
         return sources
-    path = _read(CONFIG, *config)
+    path = _parse_raw(CONFIG, *config)
     values = option_files.read_config(path, options)
     names = {name: f"{shown(path)}: {name.replace('_', '-')}" for name in values}
     return replace(sources, ini={**sources.ini, **values}, origins={**sources.origins, **names})
 
 
-def _read(option: Option, raw: Any, source: str) -> Any:
+def _parse_raw(option: Option, raw: Any, source: str) -> Any:
     if option.switch:
-        return _switch(raw, source)
+        return _parse_switch(raw, source)
     if option.many:
         texts = [raw] if isinstance(raw, str) else raw
-        parts = [part for text in texts for part in _values(text)]
-        return tuple(dict.fromkeys(_parse(option, part, source) for part in parts))
-    return _parse(option, raw, source)
+        parts = [part for text in texts for part in _split_values(text)]
+        # A repeated value counts once.
+        return tuple(dict.fromkeys(_parse_text(option, part, source) for part in parts))
+    return _parse_text(option, raw, source)
 
 
-def _values(text: str) -> list[str]:
-    """The values in one text, which is not split if it names a file: that may contain spaces."""
-    return [text] if Path(text).is_file() else _VALUES.findall(text) or [text]
+def _split_values(text: str) -> list[str]:
+    """The values in one text, which is not split if it names a file, as the name may contain spaces."""
+    return [text] if Path(text).is_file() else _ONE_VALUE.findall(text) or [text]
 
 
-def _switch(raw: Any, source: str) -> bool:
+def _parse_switch(raw: Any, source: str) -> bool:
     text = str(raw).strip().lower()
     if text not in _TRUE | _FALSE:
         raise UserError(f"{source}: {raw!r} is neither true nor false")
     return text in _TRUE
 
 
-def _parse(option: Option, raw: str, source: str) -> Any:
+def _parse_text(option: Option, raw: str, source: str) -> Any:
     if not raw.strip():
         raise UserError(f"{source}: the value is empty; give one or leave the option out")
     try:
         return option.parse(raw)
     except ValueError as error:
-        shown = "the value" if option.is_secret else _safe_url(raw) if option.metavar == "URL" else repr(raw)
-        raise UserError(f"{source}: {shown} {error}") from None
+        quoted = "the value" if option.is_secret else _safe_url(raw) if option.metavar == "URL" else repr(raw)
+        raise UserError(f"{source}: {quoted} {error}") from None
 
 
 def _safe_url(url: str) -> str:
-    """The URL for an error message, without one that may contain secrets in user info or query."""
+    """The URL for an error message, or "the value" if its user info or query may contain a secret."""
     return "the value" if set(url) & {"@", "?"} else repr(url)
 
 
 def _subject_endpoint(
-    value: Mapping[str, Any],
-    source: Mapping[str, str],
+    values: Mapping[str, Any],
+    source_names: Mapping[str, str],
     environment: Mapping[str, str],
     origins: Mapping[str, str],
 ) -> Endpoint:
     return Endpoint(
-        base_url=value["api_base_url"] or _default_base_url(environment, origins),
-        api_key=value["api_key"] or _default_key(environment, origins),
-        key_source=source.get("api_key", origins.get("OPENAI_API_KEY", "OPENAI_API_KEY")),
+        base_url=values["api_base_url"] or _default_base_url(environment, origins),
+        api_key=values["api_key"] or _default_key(environment, origins),
+        key_source=source_names.get("api_key", origins.get("OPENAI_API_KEY", "OPENAI_API_KEY")),
     )
 
 
@@ -209,41 +209,43 @@ def _default_key(environment: Mapping[str, str], origins: Mapping[str, str]) -> 
 def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """The values of HTTP headers that the SDK's environment variables set, and credentials within them."""
     lines = environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
-    named = [line.partition(":")[2] for line in lines]
-    named += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
-    values = [value.strip() for value in named if value.strip()]
+    texts = [line.partition(":")[2] for line in lines]
+    texts += [environment.get(name, "") for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID")]
+    values = [text.strip() for text in texts if text.strip()]
     bare = [value.removeprefix("Bearer ").removeprefix("Basic ").strip() for value in values]
     return tuple(dict.fromkeys([*values, *bare]))
 
 
-def _panel(value: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:
+def _panel(values: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:
     """The evaluators: those that the user has set, else the built-in model if that is the subject."""
-    panel: tuple[str, ...] = value["evaluator_model"]
+    panel: tuple[str, ...] = values["evaluator_model"]
     if is_explicit and panel:
         return panel
-    return (LOCAL,) if is_local(value["model"] or "") else panel or (DEFAULT_EVALUATOR,)
+    return (LOCAL,) if is_local(values["model"] or "") else panel or (DEFAULT_EVALUATOR,)
 
 
-def _evaluator_endpoint(subject: Endpoint, value: Mapping[str, Any], source: Mapping[str, str]) -> Endpoint:
-    base_url = value["evaluator_api_base_url"] or subject.base_url
+def _evaluator_endpoint(
+    subject: Endpoint, values: Mapping[str, Any], source_names: Mapping[str, str]
+) -> Endpoint:
+    base_url = values["evaluator_api_base_url"] or subject.base_url
     # The subject's key is never sent to another endpoint.
-    is_the_same = base_url == subject.base_url
-    fallback = subject.api_key if is_the_same else NO_KEY
+    is_same = base_url == subject.base_url
+    fallback = subject.api_key if is_same else NO_KEY
     return Endpoint(
         base_url=base_url,
-        api_key=value["evaluator_api_key"] or fallback,
-        takes_environment=is_the_same,
-        key_source=source.get("evaluator_api_key", subject.key_source),
+        api_key=values["evaluator_api_key"] or fallback,
+        takes_environment=is_same,
+        key_source=source_names.get("evaluator_api_key", subject.key_source),
     )
 
 
-def _sampling(role: Role, value: Mapping[str, Any]) -> Sampling:
+def _sampling(role: Role, values: Mapping[str, Any]) -> Sampling:
     names = ("temperature", "top_p", "top_k", "max_tokens")
-    prompt, from_file = value[f"{role}_system_prompt"], value[f"{role}_system_prompt_file"]
+    prompt, from_file = values[f"{role}_system_prompt"], values[f"{role}_system_prompt_file"]
     if prompt is not None and from_file is not None:
         raise UserError(f"--{role}-system-prompt and --{role}-system-prompt-file: give one of them")
     return Sampling(
-        **{name: value[f"{role}_{name}"] for name in names},
+        **{name: values[f"{role}_{name}"] for name in names},
         system_prompt=from_file if prompt is None else prompt,
     )
 
@@ -256,13 +258,13 @@ def _price(per_input: float | None, per_output: float | None) -> Price | None:
     return Price(input=per_input, output=per_output)
 
 
-def _mirror(value: Mapping[str, Any], source: Mapping[str, str]) -> Mirror | None:
-    if value["asker"] is None:
-        # Set in a file or variable, these are defaults for sessions with --asker, and no error.
+def _mirror(values: Mapping[str, Any], source_names: Mapping[str, str]) -> Mirror | None:
+    if values["asker"] is None:
+        # In a file or variable, these options are no error: they are defaults for sessions with --asker.
         for flag in ("--asker-form", "--asker-share"):
-            if flag in source.values():
+            if flag in source_names.values():
                 raise UserError(f"{flag}: is about --asker mirror; give that, too, or leave it out")
         return None
-    form = value["asker_form"]
+    form = values["asker_form"]
     forms = FORMS if form == "both" else tuple(item for item in FORMS if item == form)
-    return Mirror(forms=forms, share=value["asker_share"])
+    return Mirror(forms=forms, share=values["asker_share"])

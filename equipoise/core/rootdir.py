@@ -5,7 +5,7 @@ plugins. It takes the file for a test, and uses the pytest.ini of that folder, o
 restarts pytest with the project's pytest.ini.
 
 Every pytest process loads this module, so it does nothing outside a project whose pytest.ini loads
-`equipoise.plugin`. It is in `core` because importing it from `equipoise.plugin` would load all of that.
+`equipoise.plugin`. It is in `core` because a module in `equipoise.plugin` would load that whole package.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ PLUGIN = "equipoise.plugin"
 
 
 def pytest_addoption(pluginmanager: Any) -> None:
-    """Restart pytest with the pytest.ini of the project it was started in, if it has found another one."""
+    """Restart pytest with the pytest.ini of the project it was started in, if it uses another one."""
     config = pluginmanager.getplugin("pytestconfig")
     arguments = config.invocation_params.args
     ini = _project_ini(config.invocation_params.dir)
-    # Only the command pytest may be restarted: `pytest.main` has a caller.
+    # Only the command pytest may be replaced: a call of `pytest.main` must return to its caller.
     is_command = list(arguments) == sys.argv[1:]
     if not is_command or ini is None or ini == config.inipath or not _may_have_misled(arguments):
         return

@@ -1,7 +1,7 @@
 """Results as rows: one for each run, with its question, in the same form for every suite.
 
-Statistics, terminal, page, exports and comparisons read rows. These are made from a journal or a results
-file by `results.rows`.
+Statistics, terminal, page, exports and comparisons read rows. `results.rows` makes them from a journal or a
+results file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from equipoise.core.records import OUTCOMES, Cell
 from equipoise.core.types import JSON, Cue, Message
 
 ROW_OUTCOMES: tuple[str, ...] = (*OUTCOMES, "unknown")
-"""The outcomes of a row. `unknown` is for published results, which do not record them."""
+"""The outcomes of a row. `unknown` is for published results, which do not record outcomes."""
 Values = Mapping[str, float | None]
 """The values of a run by name: a percentage, or 1 for yes and 0 for no; None if it has no such value."""
 
@@ -80,7 +80,7 @@ class QuestionRow:
 
     @property
     def key(self) -> str:
-        """Its id with its language: unique in results."""
+        """The id with the language: unique in results."""
         return f"{self.language}/{self.id}"
 
 
@@ -91,7 +91,7 @@ class RunRow:
     `score` is on the suite's own scale, `percent` in percent or in the unit of the headline metric. Both are
     None if `error` says why there is no score. Metrics are computed from `values`. `details` are specific to
     the suite. Transcripts are functions, which read them when called. `asker` is the cue that says who asks,
-    and `names_asker` whether a reply repeats it. Both are None in plain runs.
+    and `names_asker` whether a reply repeats the cue. Both are None in plain runs.
     """
 
     question: QuestionRow
@@ -110,7 +110,7 @@ class RunRow:
 
     @property
     def id(self) -> str:
-        """The id of its question, unique in its language."""
+        """The id of the question, unique in its language."""
         return self.question.id
 
     @property
@@ -121,12 +121,12 @@ class RunRow:
 
     @property
     def language(self) -> str:
-        """The language that it was asked in."""
+        """The language of the question."""
         return self.question.language
 
     @property
     def area(self) -> str:
-        """The topic area; empty where its suite has none."""
+        """The topic area; empty if the suite has no areas."""
         return self.question.area
 
     @property
@@ -154,15 +154,15 @@ class RunRow:
 
 
 def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """The runs grouped by question. In `rows`, those of one question must be adjacent."""
+    """The runs grouped by question. The rows of one question must be adjacent."""
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
 
 
 def count_outcomes(rows: Iterable[RunRow]) -> dict[str, int]:
     """The number of runs by outcome, without outcomes that did not occur."""
-    # Faster than a Counter, and called for every question of the results.
-    ended = [row.outcome for row in rows]
-    return {outcome: count for outcome in ROW_OUTCOMES if (count := ended.count(outcome))}
+    # Faster than a Counter, which matters: this is called for every question of the results.
+    outcomes = [row.outcome for row in rows]
+    return {outcome: count for outcome in ROW_OUTCOMES if (count := outcomes.count(outcome))}
 
 
 def rounded(value: float | None) -> float | None:
@@ -190,6 +190,7 @@ def _cell(runs: Sequence[RunRow]) -> Cell:
 
 def _columns(runs: Sequence[Values]) -> dict[str, list[float | None]]:
     """The value of each run, by name; None if the run has no such value."""
+    # A dict, as a set would lose the order of the names.
     names: dict[str, float | None] = {}
     for values in runs:
         names.update(values)

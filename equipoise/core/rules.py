@@ -15,21 +15,24 @@ Scope = Literal["these", "population"]
 """The scope of an interval: these questions alone, where only runs vary, or all questions like them."""
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
-_RULE = re.compile(
+_METRIC_RULE = re.compile(
     rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
 )
-_AUDIT = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
-_ASKER = re.compile(
+_AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
+_ASKER_RULE = re.compile(
     rf"(?P<name>asker\.[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)(?:@(?P<scope>[^@\s]*))?"
 )
-_UNTIL = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
-QUESTION, UNSCORED, VERIFIED, GATE = "question", "unscored", "verified", "gate"
+_UNTIL_TARGET = re.compile(rf"(?P<name>[^:\s]+):(?:±|\+-|\+/-){_AMOUNT}pp(?:@(?P<scope>[^@\s]*))?")
+QUESTION, UNSCORED, VERIFIED = "question", "unscored", "verified"
+"""Names of rules that are not about a metric, but about each question, runs without a score, and journals."""
+GATE = "gate"
+"""The value of `--until` that stands for the rules of the gate."""
 PEOPLE = "people"
 """Suffix of a rule about figures corrected by people's labels, after its scope."""
 EVERY_SUITE = "all"
 """The table, in a file of gate rules, whose rules apply to every suite."""
 AUDIT = "audit."
-"""Prefix of the name of a rule about an audit, before the name of a check or the first word of it."""
+"""Prefix of the name of a rule about an audit. The name of a check, or its first word, follows."""
 ASKER = "asker."
 """Prefix of the name of a rule about who asks."""
 MOST_UNSCORED = 1.0
@@ -40,17 +43,17 @@ MOST_UNSCORED = 1.0
 class Rule:
     """One rule of a gate: in most cases, by how much a figure may be worse than the baseline's.
 
-    `sign` is -1 if a fall is worse, 1 if a rise is, and 0 if a bound holds on both sides or for the session
-    alone. `amount` is in percentage points, in percent of the baseline's figure, or in points of the scale,
-    by `unit`. `scope` is that of the interval. With `people` the rule is about the figure corrected by
-    people's labels, as in `overall:-5pp@these@people`.
+    `sign` is -1 if the rule limits a fall, 1 if it limits a rise, and 0 if it limits both, and for the rules
+    `unscored` and `verified`. The limit is `amount`: percentage points, percent of the baseline's figure, or
+    points of the scale, by `unit`. `scope` is the scope of the interval. With `people`, the rule is about the
+    figure corrected by people's labels, as in `overall:-5pp@these@people`.
 
-    A rule about an audit, such as `audit.lean:±5pp`, bounds how far a check may be from a sound evaluator's.
-    One about who asks, such as `asker.asymmetry:±3pp`, bounds a figure of the session itself. The rule
+    A rule about an audit, such as `audit.lean:±5pp`, limits how far a check may be from a sound evaluator's.
+    A rule about who asks, such as `asker.asymmetry:±3pp`, limits a figure of the session itself. The rule
     `verified` requires that both results agree with their journals.
 
-    `file` is the file that has the rule, if any. There it may be for one `suite` alone (empty: for all). A
-    rule that is not `required` is advisory: it is shown and does not affect the verdict.
+    `file` is the file that has the rule, if any. There, a rule may be for one `suite` alone (empty: for all).
+    A rule that is not `required` is advisory: it is shown and does not affect the verdict.
     """
 
     text: str
@@ -65,7 +68,7 @@ class Rule:
     file: str = ""
 
     def __str__(self) -> str:
-        # The form for messages, with the place where the user can find it.
+        # The form for messages says where the user finds the rule.
         return (
             f"{self.file}: [{self.suite or EVERY_SUITE}] {self.text}" if self.file else f"--gate {self.text}"
         )
@@ -88,24 +91,24 @@ class Rule:
     @property
     def is_about_metric(self) -> bool:
         """Whether the rule is about a metric, so that more runs may decide it."""
-        is_other = self.name in (QUESTION, UNSCORED, VERIFIED)
-        return not (is_other or self.is_about_audit or self.is_about_asker)
+        has_own_name = self.name in (QUESTION, UNSCORED, VERIFIED)
+        return not (has_own_name or self.is_about_audit or self.is_about_asker)
 
     @property
     def is_about_audit(self) -> bool:
-        """Whether the rule bounds a check of an evaluator's audit."""
+        """Whether the rule is about a check of an evaluator's audit."""
         return self.name.startswith(AUDIT)
 
     @property
     def is_about_asker(self) -> bool:
-        """Whether the rule bounds how much answers depend on who asks."""
+        """Whether the rule is about how much answers depend on who asks."""
         return self.name.startswith(ASKER)
 
     def select_checks(self, checks: Sequence[C]) -> list[C]:
-        """The checks that the rule names: the one with exactly this name, else those with this first word."""
-        named = self.name.removeprefix(AUDIT)
-        exact = [check for check in checks if check["name"] == named]
-        return exact or [check for check in checks if check["name"].split(maxsplit=1)[0] == named]
+        """The check with exactly the name in the rule, else all checks with that first word."""
+        name = self.name.removeprefix(AUDIT)
+        exact = [check for check in checks if check["name"] == name]
+        return exact or [check for check in checks if check["name"].split(maxsplit=1)[0] == name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,7 +125,7 @@ class Until:
 
 
 def rules_for(suite: str, rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The rules that apply to one suite, without duplicates. Of two, the one that is required is kept."""
+    """The rules that apply to one suite, without duplicates: a required rule replaces an advisory one."""
     by_text: dict[str, Rule] = {}
     for rule in rules:
         if rule.suite in ("", suite) and (rule.text not in by_text or rule.required):
@@ -139,7 +142,7 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         return _audit_rule(text)
     if text.startswith(ASKER):
         return _asker_rule(text, scope)
-    match = _RULE.fullmatch(text)
+    match = _METRIC_RULE.fullmatch(text)
     if not match:
         raise ValueError(
             "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
@@ -152,36 +155,38 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     if name == QUESTION:
         if not sign or unit or not amount:
             raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
-        return Rule(text=text, name=name, sign=_sign(sign), amount=amount, unit="points")
+        return Rule(text=text, name=name, sign=_sign_of(sign), amount=amount, unit="points")
     if not sign:
         raise ValueError("needs a sign: - for how far it may fall, + for how far it may rise")
     if not unit and amount:
         raise ValueError("needs a unit: pp for percentage points, % for percent of the baseline's figure")
+    # In a rule such as overall:-5pp@people, the pattern takes the suffix for a scope.
+    scope_name = None if match["scope"] == PEOPLE else match["scope"]
     return Rule(
         text=text,
         name=name,
-        sign=_sign(sign),
+        sign=_sign_of(sign),
         amount=amount,
         unit="%" if unit == "%" else "pp",
-        scope=_scope(match["scope"] if match["scope"] != PEOPLE else None, scope),
+        scope=_scope(scope_name, scope),
         people=PEOPLE in (match["people"], match["scope"]),
     )
 
 
 def _audit_rule(text: str) -> Rule:
-    match = _AUDIT.fullmatch(text)
+    match = _AUDIT_RULE.fullmatch(text)
     if not match or not match["sign"]:
         raise ValueError(
             "is not a rule about an audit; these look like audit.lean:±5pp (or +-5pp), audit.length:+5pp, "
             "audit.order:-0.5"
         )
     unit: Unit = "pp" if match["unit"] else "points"
-    amount, sign = float(match["amount"]), _sign(match["sign"])
+    amount, sign = float(match["amount"]), _sign_of(match["sign"])
     return Rule(text=text, name=AUDIT + match["check"], sign=sign, amount=amount, unit=unit)
 
 
 def _asker_rule(text: str, scope: Scope) -> Rule:
-    match = _ASKER.fullmatch(text)
+    match = _ASKER_RULE.fullmatch(text)
     if not match or not match["sign"] or not match["unit"]:
         raise ValueError(
             "is not a rule about who asks; these look like asker.asymmetry:±3pp (or +-3pp), "
@@ -190,24 +195,24 @@ def _asker_rule(text: str, scope: Scope) -> Rule:
     return Rule(
         text=text,
         name=match["name"],
-        sign=_sign(match["sign"]),
+        sign=_sign_of(match["sign"]),
         amount=float(match["amount"]),
         unit="pp",
         scope=_scope(match["scope"], scope),
     )
 
 
-def _sign(text: str) -> int:
-    """1 for +, -1 for -, and 0 for a bound on both sides."""
+def _sign_of(text: str) -> int:
+    """1 for +, -1 for -, and 0 for the signs of both, such as ±."""
     return {"+": 1, "-": -1}.get(text, 0)
 
 
 def _scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
     """The scope with this name, or the default. Raises ValueError for an unknown one."""
-    known = next((scope for scope in SCOPES if scope == (name or default)), None)
-    if known is None or name == "":
+    match = next((scope for scope in SCOPES if scope == (name or default)), None)
+    if match is None or name == "":
         raise ValueError(f"has an unknown scope: @{' or @'.join(SCOPES)}")
-    return known
+    return match
 
 
 def most_unscored(rules: Sequence[Rule]) -> float:
@@ -227,7 +232,7 @@ def parse_until(text: str) -> Until:
     text = text.strip()
     if text == GATE:
         return Until(text=text, name=GATE, half_width=None)
-    match = _UNTIL.fullmatch(text)
+    match = _UNTIL_TARGET.fullmatch(text)
     if not match or not float(match["amount"]):
         raise ValueError("is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate")
     return Until(

@@ -233,27 +233,32 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             parse=parse_number,
             metavar="USD",
         ),
-        Option("--price-output", "of a million output tokens, likewise", parse=parse_number, metavar="USD"),
+        Option(
+            "--price-output",
+            "price of a million output tokens if none is listed",
+            parse=parse_number,
+            metavar="USD",
+        ),
     ),
     "Batches": (
         Option(
             "--batch",
             "send calls as batches; the same command fetches them later; --batch=subject or "
-            "--batch=evaluator: of that role alone",
+            "--batch=evaluator: that role alone",
             optional_words=ROLES,
             parse=parse_roles,
             default=(),
         ),
         Option(
             "--batch-wait",
-            "wait for them that long, as 90s or 2h (default 0)",
+            "how long to wait for batches, as 90s or 2h (default 0)",
             parse=parse_duration,
             metavar="TIME",
             default=0.0,
         ),
         Option(
             "--batch-discount",
-            "what unlisted models cost less (default 50)",
+            "discount for models without a listed batch price (default 50)",
             parse=parse_percentage,
             metavar="PERCENT",
             default=BATCH_DISCOUNT,
@@ -263,7 +268,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--batch-read",
-            "read their answers from FILE; repeatable",
+            "read answers to written calls from FILE; repeatable",
             parse=parse_path,
             metavar="FILE",
             many=True,

@@ -1,4 +1,4 @@
-"""The settings of a session as one frozen value. Those for options of suites are stored by name."""
+"""The settings of a session as one frozen value. The values of options of suites are stored by name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discounted:
-    """The price of calls in batches, `percent` less than `price`, for models without a listed batch price."""
+    """The price of calls in batches of models without a listed batch price.
+
+    It is `percent` less than the usual price: the listed one, or else `price`, the user's.
+    """
 
     price: Price | None
     percent: float
@@ -48,7 +51,7 @@ class Discounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """The generation parameters of one role. Those that are None are not sent."""
+    """The generation parameters of one role. A parameter that is None is not sent."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -75,8 +78,8 @@ class Settings:
     """The resolved settings of one session: a field for each option, or for several options together.
 
     `topics`, `rubric` and `output` are None if the suite decides. `suite_options` has the values of options
-    of suites, by name. `given` has the names of the options that the user has set. If a session has several
-    suites, `suites` has the settings of each by name. `header_values` are secrets in HTTP headers.
+    of suites, by name. `options_set` has the names of the options that the user has set. If a session has
+    several suites, `suites` has the settings of each by name. `header_values` are secrets in HTTP headers.
     """
 
     model: str | None
@@ -121,7 +124,7 @@ class Settings:
     rejudge: Path | None
     audit: Literal["quick", "full"] | None
     config: Path | None = field(default=None, compare=False)
-    given: frozenset[str] = field(default_factory=frozenset, compare=False)
+    options_set: frozenset[str] = field(default_factory=frozenset, compare=False)
     header_values: tuple[str, ...] = field(default=(), repr=False, compare=False)
     suites: Mapping[str, Settings] = field(default_factory=dict)
 

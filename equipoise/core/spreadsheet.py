@@ -1,7 +1,7 @@
 """Protection against CSV injection: texts that no spreadsheet treats as a formula, and the reverse.
 
 A guard is an apostrophe before anything that a spreadsheet could treat as a formula. Texts are written to CSV
-files with guards. Reading them back removes exactly these.
+files with guards. Reading them back removes the guards, and no other apostrophes.
 """
 
 from __future__ import annotations
@@ -9,28 +9,29 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SIGNS = "=+-@\N{MINUS SIGN}\t"
-"""First characters of formulas. Their variants (full width, small, superscript) count as well."""
-_ENDS = ";\t\r\n"
+_FORMULA_SIGNS = "=+-@\N{MINUS SIGN}\t"
+"""First characters of formulas. Variants of these (full width, small, superscript) count as well."""
+_SEPARATORS = ";\t\r\n"
 """Other separators at which a spreadsheet may split. Commas are not among them: cells with commas are
 quoted, and a guard after each would break lists in JSON."""
-_INVISIBLE = "CMZ"
+_INVISIBLE_CATEGORIES = "CMZ"
 """Unicode categories of characters that a spreadsheet may skip: controls, combining marks, spaces."""
-_BLANK = "'\"\u115f\u1160\u2800\u3164\uffa0"
-"""Further characters that it may skip: quotes, and letters and symbols that are blank."""
-_END = re.compile(rf"[{_ENDS}](?=[\W{_BLANK}])")
+_BLANK_CHARACTERS = "'\"\u115f\u1160\u2800\u3164\uffa0"
+"""Further characters that a spreadsheet may skip: quotes, and letters and symbols that are blank."""
+_CELL_END = re.compile(rf"[{_SEPARATORS}](?=[\W{_BLANK_CHARACTERS}])")
 """The end of a cell, where the next one may begin a formula."""
-_GUARD = re.compile(rf"(?<![^{_ENDS}])'")
+_GUARD = re.compile(rf"(?<![^{_SEPARATORS}])'")
+"""An apostrophe at the beginning of a text or after a separator, which may be a guard."""
 
 
 def guarded(text: str) -> str:
     """The text with a guard wherever a spreadsheet could see the beginning of a formula."""
-    rest = _END.sub(lambda end: f"{end[0]}'" if _is_formula(text, end.end()) else end[0], text)
-    return f"'{rest}" if _is_formula(text, 0, is_first=True) else rest
+    inner = _CELL_END.sub(lambda end: f"{end[0]}'" if _is_formula(text, end.end()) else end[0], text)
+    return f"'{inner}" if _is_formula(text, 0, is_first=True) else inner
 
 
 def unguarded(text: str) -> str:
-    """The text without guards, the inverse of `guarded`. Other apostrophes stay."""
+    """The text without guards, the inverse of `guarded`."""
     return _GUARD.sub(
         lambda guard: "" if _is_formula(text, guard.end(), is_first=not guard.start()) else "'", text
     )
@@ -40,12 +41,12 @@ def _is_formula(text: str, start: int, *, is_first: bool = False) -> bool:
     """Whether the first character from `start` on that a spreadsheet does not skip could begin a formula."""
     for index in range(start, len(text)):
         character = text[index]
-        if unicodedata.normalize("NFKC", character)[0] in _SIGNS or (is_first and character == "\r"):
+        if unicodedata.normalize("NFKC", character)[0] in _FORMULA_SIGNS or (is_first and character == "\r"):
             return True
-        if character in _ENDS or not _is_unseen(character):
+        if character in _SEPARATORS or not _may_be_skipped(character):
             return False
     return False
 
 
-def _is_unseen(character: str) -> bool:
-    return character in _BLANK or unicodedata.category(character)[0] in _INVISIBLE
+def _may_be_skipped(character: str) -> bool:
+    return character in _BLANK_CHARACTERS or unicodedata.category(character)[0] in _INVISIBLE_CATEGORIES

@@ -1,6 +1,6 @@
 """The types of calls: cases, runs, calls, replies and conversations.
 
-All are immutable. `to_json` of those that are saved can be read back to an equal value.
+All are immutable. Those that are saved can be read back from what `to_json` returns.
 """
 
 from __future__ import annotations
@@ -67,15 +67,15 @@ class Usage:
 
 
 CONTINUES = "continues"
-"""A parameter of ours: the endpoint for plain completions is to continue the text of the message."""
+"""A parameter that is not sent. It selects plain completions, which continue the text of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request for a completion. `parameters` is what is sent besides model and messages.
+    """One request for a completion. `parameters` are those sent besides model and messages, and CONTINUES.
 
     The model replies to a conversation or, if CONTINUES is among the parameters, continues the text of the
-    only message. With `is_stretched` it exceeds a limit that the user has set, so that an endpoint may
+    only message. With `is_stretched`, the call exceeds a limit that the user has set, so that an endpoint may
     well reject it.
     """
 
@@ -102,7 +102,7 @@ class Reply:
     `latency` is that of the attempt that succeeded, in seconds. `retries` counts the attempts before it, and
     `repeats` those discarded because their response may have been a late copy of another call's. `blocked` is
     the provider's code if its filter rejected the prompt or cut the reply. `provider` is the one that
-    answered, if the endpoint is a router and reports it. `tokens` are the first tokens of the reply if log
+    answered, if the endpoint is a router and names it. `tokens` are the first tokens of the reply if log
     probabilities were requested and returned; with `echo`, all tokens of prompt and reply.
     """
 
@@ -195,7 +195,7 @@ class Case:
 
     def to_json(self) -> dict[str, JSON]:
         """All fields except the keywords, which are only for selection."""
-        # Three times as fast as `dataclasses.fields`.
+        # `dataclasses.fields` would take three times as long.
         return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "keywords"}
 
 
@@ -203,18 +203,18 @@ Form = Literal["stated", "implied"]
 """How a cue says who asks: in a plain sentence, or implied in a passing remark."""
 FORMS: tuple[Form, ...] = ("stated", "implied")
 Place = Literal["first", "second"]
+"""Which of the two sides of a case a cue speaks for."""
 PLACES: tuple[Place, Place] = ("first", "second")
-_ASKER = "asker_"
-"""Prefix of the part of a run's id that says who asks."""
+_ASKER_PREFIX = "asker_"
+"""Beginning of the part of a run's id that says who asks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cue:
     """A text that says who asks, put before the first message of each conversation with the subject.
 
-    `side` is the slug of a side in the suite's data, without hyphens. `place` says which of the two sides of
-    the case it is. `number` counts the texts of a form: those of the two sides with the same number differ in
-    the side alone.
+    `side` is the slug of a side in the suite's data, without hyphens. `number` counts the texts of a form:
+    the two sides' texts with the same number differ in the side alone.
     """
 
     side: str
@@ -226,7 +226,7 @@ class Cue:
     @property
     def tag(self) -> str:
         """The part of a run's id that identifies the cue."""
-        return f"{_ASKER}{self.side}_{self.form}"
+        return f"{_ASKER_PREFIX}{self.side}_{self.form}"
 
     def prepend_to(self, text: str) -> str:
         """The text with the cue before it, as a paragraph of its own."""
@@ -245,7 +245,7 @@ def run_id(case: str, number: int, asker: Cue | None = None) -> str:
 
 def has_asker(run: str) -> bool:
     """Whether this is the id of a run with an asker cue."""
-    return run.rpartition("-run")[0].rpartition("-")[2].startswith(_ASKER)
+    return run.rpartition("-run")[0].rpartition("-")[2].startswith(_ASKER_PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,8 +287,9 @@ class Shard:
 class Foreseen:
     """A call that a run will probably make, for estimates.
 
-    `prompt` is its text without the `quoted` replies of the subject that it will contain. `length` is about
-    how many tokens the answer will have if its form is prescribed, such as a number; None for free text.
+    `prompt` is the text to be sent, without the replies of the subject that it will quote; `quoted` is their
+    number. `length` estimates the tokens of an answer of a prescribed form, such as a number; None for free
+    text.
     """
 
     role: Role
@@ -321,25 +322,26 @@ def conversations(calls: Iterable[Transcript]) -> tuple[Transcript, ...]:
     A call whose messages begin with those of an earlier call and its reply continues that conversation. The
     metadata of every reply are kept.
     """
-    conversations: list[Transcript] = []
+    merged: list[Transcript] = []
     for call in calls:
-        indices = [index for index, item in enumerate(conversations) if _is_continued(item, call)]
+        indices = [index for index, earlier in enumerate(merged) if _continues(call, earlier)]
         if not indices:
-            conversations.append(call)
+            merged.append(call)
             continue
-        index = max(indices, key=lambda index: len(conversations[index].messages))
-        known = conversations[index].messages
-        conversations[index] = replace(call, messages=(*known, *call.messages[len(known) :]))
-    return tuple(conversations)
+        longest = max(indices, key=lambda index: len(merged[index].messages))
+        # These messages have the metadata of their calls, which those of this call lack.
+        messages = merged[longest].messages
+        merged[longest] = replace(call, messages=(*messages, *call.messages[len(messages) :]))
+    return tuple(merged)
 
 
-def _is_continued(earlier: Transcript, call: Transcript) -> bool:
+def _continues(call: Transcript, earlier: Transcript) -> bool:
     # The last message of a call is its reply.
     same_model = earlier.model == call.model and len(earlier.messages) < len(call.messages) - 1
-    return same_model and all(map(_says_the_same, earlier.messages, call.messages))
+    return same_model and all(map(_is_same_message, earlier.messages, call.messages))
 
 
-def _says_the_same(one: Message, other: Message) -> bool:
+def _is_same_message(one: Message, other: Message) -> bool:
     return one["role"] == other["role"] and one["content"] == other["content"]
 
 

@@ -6,24 +6,23 @@ import re
 import unicodedata
 from itertools import groupby
 
-_MARKS = re.compile(r"[^\w\x00-\x7f]{31,}")
-"""A run of more combining marks than any language uses (Unicode Standard Annex 15, section 13).
-
-It may include other characters that are neither letters nor ASCII."""
+_LONG_RUN = re.compile(r"[^\w\x00-\x7f]{31,}")
+"""A run of more combining marks than any language uses (Unicode Standard Annex 15, section 13), and of other
+characters that are neither letters nor ASCII."""
 
 
 def nfkc(text: str) -> str:
     """The text in Unicode's form NFKC, the same as from `unicodedata.normalize`.
 
-    That takes quadratic time for a run of combining marks that are not in canonical order (The Unicode
-    Standard, section 3.11). So long runs are sorted beforehand.
+    `unicodedata.normalize` takes quadratic time for a run of combining marks that are not in canonical order
+    (The Unicode Standard, section 3.11). Therefore long runs are sorted beforehand.
     """
-    return unicodedata.normalize("NFKC", _MARKS.sub(lambda run: _in_order(run[0]), text))
+    return unicodedata.normalize("NFKC", _LONG_RUN.sub(lambda run: _sort_marks(run[0]), text))
 
 
-def _in_order(run: str) -> str:
+def _sort_marks(run: str) -> str:
     """The run decomposed, with its marks in canonical order."""
-    # Some characters that are no marks themselves decompose into marks.
+    # Some characters that are not marks decompose into marks.
     parts = {character: unicodedata.normalize("NFKD", character) for character in set(run)}
     classes = {mark: unicodedata.combining(mark) for part in parts.values() for mark in part}
     if not any(classes.values()):

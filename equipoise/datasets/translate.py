@@ -13,7 +13,15 @@ from pathlib import Path
 from string import Template
 
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.files import is_whole, lines, rows, shown, table_text, whole, write_text
+from equipoise.core.files import (
+    has_surrogates,
+    lines,
+    rows,
+    shown,
+    table_text,
+    without_surrogates,
+    write_text,
+)
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import line_flags
@@ -157,7 +165,7 @@ async def _translate_text(
         if reply.blocked:
             return text, [f"blocked ({reply.blocked})"]
         flags = ["it was cut at its length limit"] if reply.is_truncated else []
-        flags += [] if is_whole(text) else ["it has half a character"]
+        flags += ["it has half a character"] if has_surrogates(text) else []
         flags += line_flags(source, text, source_language, language)
         if not flags:
             break
@@ -211,7 +219,7 @@ def translate(
         translations = [_masked(text, item, secrets) for text, item in zip(texts, results, strict=True)]
         is_table = source.suffix == ".csv"
         content = _table_text(translations, languages[1]) if is_table else _lines_text(translations)
-        contents = {target: content, review: whole(_review_text(translations))}
+        contents = {target: content, review: without_surrogates(_review_text(translations))}
         # Recorded before they are written: a file that is not recorded counts as edited by the user.
         session.append("written", files={path.name: _hash(text.encode()) for path, text in contents.items()})
         for path, text in contents.items():

@@ -111,7 +111,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         flags = [option.flag, option.alias] if option.alias else [option.flag]
         help_text = _help(option, suite_options.get(option, ()))
         group.addoption(*flags, dest=option.name, default=None, help=help_text, **_argparse_options(option))
-        parser.addini(option.ini, f"default of {option.flag}", default=None)
+        parser.addini(option.ini_key, f"default of {option.flag}", default=None)
 
 
 def _argparse_options(option: Option) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "language(name): the language of a case")
     options = (*OPTIONS, *suites.options())
     command_line = {option.name: config.getoption(option.name) for option in options}
-    ini = {option.name: config.getini(option.ini) for option in options}
+    ini = {option.name: config.getini(option.ini_key) for option in options}
     names = suites_asked_for(config)
     loaded_file = config.stash[ENV_FILE] = _load_env_file(config) if names else EnvFile()
     settings = _as_usage_error(settings_of, command_line, os.environ, ini, names, loaded_file.origins)

@@ -113,7 +113,7 @@ def _refuse_unused(plan: Plan, name: str) -> None:
 def _refuse_other_defaults(plan: Plan, name: str) -> None:
     """Raise UserError if a suite has its own default for an option that all suites share."""
     for option in OPTIONS:
-        is_own = option.name in suites.load(name).defaults and option.name not in plan.settings.given
+        is_own = option.name in suites.load(name).defaults and option.name not in plan.settings.options_set
         if is_own and not option.by_suite:
             raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
 

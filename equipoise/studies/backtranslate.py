@@ -16,7 +16,7 @@ from string import Template
 
 from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.files import is_whole
+from equipoise.core.files import has_surrogates
 from equipoise.core.settings import Settings
 from equipoise.core.types import JSON, Message
 from equipoise.datasets.translation_checks import reply_flags
@@ -227,7 +227,7 @@ async def _translate(
         if translation.strip(" .\"'*`").casefold() == prompts.declined.casefold():
             return "", _DECLINED
         flags = ["it was cut at its length limit"] if reply.is_truncated else []
-        flags += [] if is_whole(translation) else ["it has half a character"]
+        flags += ["it has half a character"] if has_surrogates(translation) else []
         flags += reply_flags(text.reply.text, translation, source, target)
         if not flags:
             return translation, None

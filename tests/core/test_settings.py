@@ -109,7 +109,7 @@ def test_every_option_says_what_holds_of_it() -> None:
         names = (name, f"EQUIPOISE_{name.upper()}", f"equipoise_{name}")
         is_number = isinstance(option.default, int | float) and not isinstance(option.default, bool)
         stated = re.search(r"default ([\d.]+)", option.help)
-        if (option.name, option.variable, option.ini) != names:
+        if (option.name, option.variable, option.ini_key) != names:
             wrong.append(option.flag)
         if is_number and (stated is None or float(stated[1]) != option.default):
             wrong.append(option.help)
@@ -380,7 +380,7 @@ def test_a_bad_value_is_refused_by_source_and_value() -> None:
         option = shape[name]
         told[option.flag, text] = complaint({name: text})
         told[option.variable, text] = complaint({}, {option.variable: text})
-        told[f"pytest.ini: {option.ini}", text] = complaint({}, {}, {name: text})
+        told[f"pytest.ini: {option.ini_key}", text] = complaint({}, {}, {name: text})
     wrong = {
         where: message
         for where, message in told.items()

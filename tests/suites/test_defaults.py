@@ -42,7 +42,7 @@ def test_where_the_user_says_nothing_the_suites_defaults_hold() -> None:
     found, usual = settle(), resolved({"model": "m"}, {}, {})
     assert found.evaluator_models == ("claude-3.7-sonnet", "gpt-4.1-mini", "grok-4.1-fast")
     assert (found.subject.temperature, found.subject.max_tokens) == (0.7, 12_000)
-    assert found.given == usual.given == {"model"}
+    assert found.options_set == usual.options_set == {"model"}
     assert (found.evaluator, found.concurrency) == (usual.evaluator, usual.concurrency)
     assert (usual.subject.max_tokens, len(usual.evaluator_models)) != (12_000, 3)
 
@@ -61,13 +61,13 @@ def test_what_the_user_says_comes_first(sources: dict[str, Any]) -> None:
     found = settle(sources.get("ini"), sources.get("variables"), **sources.get("said", {}))
     assert (found.subject.temperature, found.evaluator_models) == (1, ("e",))
     assert found.subject.max_tokens == 12_000
-    assert found.given == {"model", "subject_temperature", "evaluator_model"}
+    assert found.options_set == {"model", "subject_temperature", "evaluator_model"}
 
 
 def test_a_default_that_is_said_is_given() -> None:
     """Though it changes nothing: settings that are the same are equal, whoever chose them."""
     said = settle(subject_temperature="0.7")
-    assert "subject_temperature" in said.given
+    assert "subject_temperature" in said.options_set
     assert said == settle()
 
 

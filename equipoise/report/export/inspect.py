@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import replacing, whole
+from equipoise.core.files import replacing, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON
 from equipoise.report.results import Figure, Results, uuid_of
@@ -219,7 +219,7 @@ def _run_metadata(run: RunRow) -> dict[str, JSON]:
 def _error(message: str) -> Any:
     from inspect_ai.log import EvalError
 
-    return EvalError(message=whole(message), traceback="", traceback_ansi="")
+    return EvalError(message=without_surrogates(message), traceback="", traceback_ansi="")
 
 
 def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Iterator[ChatMessage]:
@@ -233,25 +233,28 @@ def _messages(model: str, conversation: Conversation, ids: Iterator[str]) -> Ite
             yield ChatMessageAssistant(
                 id=next(ids),
                 content=_content(message),
-                model=whole(message.get("model") or model),
+                model=without_surrogates(message.get("model") or model),
                 metadata=metadata,
             )
         else:
             message_class = classes.get(message["role"], ChatMessageUser)
-            yield message_class(id=next(ids), content=whole(str(message["content"])), metadata=metadata)
+            content = without_surrogates(str(message["content"]))
+            yield message_class(id=next(ids), content=content, metadata=metadata)
 
 
 def _content(message: Mapping[str, Any]) -> Any:
     from inspect_ai.model import ContentReasoning, ContentText
 
-    text, thought = whole(str(message["content"])), message.get("reasoning")
-    return [ContentReasoning(reasoning=whole(str(thought))), ContentText(text=text)] if thought else text
+    text, thought = without_surrogates(str(message["content"])), message.get("reasoning")
+    if not thought:
+        return text
+    return [ContentReasoning(reasoning=without_surrogates(str(thought))), ContentText(text=text)]
 
 
 def _evaluator_answers(evaluators: Sequence[Conversation]) -> Iterator[str]:
     for conversation in evaluators:
         for reply in conversation.replies:
-            yield whole(f"{conversation.name}: {reply['content']}")
+            yield without_surrogates(f"{conversation.name}: {reply['content']}")
 
 
 def _output(model: str, subject: Sequence[Conversation], messages: Sequence[ChatMessage]) -> Any:
@@ -311,4 +314,4 @@ def _without_surrogates(data: JSON) -> JSON:
         return {name: _without_surrogates(value) for name, value in data.items()}
     if isinstance(data, list):
         return [_without_surrogates(item) for item in data]
-    return whole(data) if isinstance(data, str) else data
+    return without_surrogates(data) if isinstance(data, str) else data

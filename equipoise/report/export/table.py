@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import replacing, shown, whole
+from equipoise.core.files import replacing, shown, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import guarded
 from equipoise.core.types import JSON
@@ -230,7 +230,7 @@ def _as_text(value: JSON) -> str | None:
     """A text unchanged, any other value as JSON. Lone surrogates become question marks."""
     if value is None:
         return None
-    return whole(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
+    return without_surrogates(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
 def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes, read_text, shown, table_text, whole, write_text
+from equipoise.core.files import read_bytes, read_text, shown, table_text, without_surrogates, write_text
 from equipoise.core.spreadsheet import guarded, unguarded
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
@@ -52,7 +52,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
     ]
     columns = ("id", "language", "question", "reply", *fields, "note", "draw")
     text = table_text([columns, *(tuple(map(_cell, row)) for row in rows)])
-    write_text(path, f"\ufeff{whole(text)}")
+    write_text(path, f"\ufeff{without_surrogates(text)}")
 
 
 def _cell(text: str) -> str:

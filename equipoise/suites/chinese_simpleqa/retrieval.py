@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from equipoise.core.errors import CallFailed, UserError
-from equipoise.core.files import objects, read_bytes, read_text, whole
+from equipoise.core.files import objects, read_bytes, read_text, without_surrogates
 from equipoise.core.types import JSON
 
 PASSAGES = 3
@@ -144,7 +144,8 @@ def words(text: str) -> list[str]:
     """The words of a text, Chinese or not, in lower case and without punctuation."""
     import rjieba
 
-    return [word for word in rjieba.cut_for_search(whole(text).casefold()) if any(map(str.isalnum, word))]
+    words = rjieba.cut_for_search(without_surrogates(text).casefold())
+    return [word for word in words if any(map(str.isalnum, word))]
 
 
 def passages(path: Path) -> Iterator[Passage]:

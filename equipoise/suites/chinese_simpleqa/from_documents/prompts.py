@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from equipoise.core.files import is_whole
+from equipoise.core.files import has_surrogates
 from equipoise.core.types import JSON, Message, json_schema
 from equipoise.judge.rubric import reading, take, template
 from equipoise.models.model import Model
@@ -125,7 +125,7 @@ def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON
     data = parse_json_part(text)
     if isinstance(data, dict) and all(_fits(data.get(name), kind) for name, kind in fields.items()):
         # A question with a lone surrogate cannot be shown to people. In a reason it does no harm.
-        if not all(is_whole(data[name]) for name in _QUESTION if name in fields):
+        if any(has_surrogates(data[name]) for name in _QUESTION if name in fields):
             return None
         return {name: data[name] for name in fields}
     return _tagged(text, fields)
