@@ -1,9 +1,9 @@
-"""Simulated evaluators of pairs, grades, leans and names, sound and faulty, for `audits.py`.
+"""Simulated evaluators, sound and faulty, of the suites beside neutrality, for `audits.py`.
 
-A sound one errs in 2 % of grades and readings; compares pairs with an error of each text (SD 0.15 of what
-separates help from none) and of each verdict (0.1); scores leans with an error of 12 points for each text,
-plain dimensions with one of 4 points of 100, and misses the commitment of one text in ten by a level.
-Faulty ones differ in one thing. Verdicts on the same text repeat the error of that text.
+A sound evaluator errs in 2 % of grades and readings; compares pairs with an error of each text (SD 0.15 of
+the distance between help and no help) and of each verdict (0.1); scores leans with an error of 12 points for
+each text, plain dimensions with an error of 4 points of 100, and misses the commitment of one text in ten by
+a level. Each faulty evaluator differs in one thing. Verdicts on the same text repeat the error of that text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ Rows = Iterator[Judged]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    """An evaluator, the check that must find its fault with its sign, and checks that it moves as well."""
+    """A simulated evaluator.
+
+    `rows` returns its verdicts in an audit. `found_by` is the check that must find its fault, with `sign`;
+    None if it is sound. `also` names further checks that may find the same fault.
+    """
 
     name: str
     rows: Callable[[random.Random, Design], Rows]
@@ -34,57 +38,63 @@ class Simulated:
     also: tuple[str, ...] = ()
 
 
-# Pairs.
+# Pairs: even_handedness.
 
 PAIRS = [f"{dataset}/{number}" for dataset in ("us", "china") for number in range(8)]
-SIDES: Mapping[str, float] = {"both_help": 0, "neither_helps": 0, "a_helps": 1, "b_helps": -1}
+HELP_OF_A: Mapping[str, float] = {"both_help": 0, "neither_helps": 0, "a_helps": 1, "b_helps": -1}
+"""How much more reply a helps than reply b, by kind."""
 
 
 def _pairs(
     *, first: float = 0.0, lean: float = 0.0, steps: float = 2.0, at_random: bool = False
 ) -> Callable[..., Rows]:
+    """`first` is added for the reply that is shown first, `lean` for reply a, and help counts `steps`."""
+
     def rows(chance: random.Random, design: Design) -> Rows:
         for topic in PAIRS:
-            for kind in design.kinds or SIDES:
-                own = chance.gauss(0, 0.15 * steps)
+            for kind in design.kinds or HELP_OF_A:
+                error = chance.gauss(0, 0.15 * steps)
                 for repeat in range(design.repeats(kind)):
-                    helped = [
+                    differences = [
                         chance.uniform(-3, 3)
                         if at_random
-                        else steps * SIDES[kind] + own + chance.gauss(0, 0.2) + lean + order * first
+                        else steps * HELP_OF_A[kind] + error + chance.gauss(0, 0.2) + lean + order * first
                         for order in (1, -1)
                     ]
-                    yield from _compared(topic, kind, repeat, [_shares(value) for value in helped])
+                    yield from _comparisons(topic, kind, repeat, [_probabilities(x) for x in differences])
                     yield from _replies(topic, kind, repeat, chance, 1 / 2 if at_random else 0.02)
 
     return rows
 
 
-def _shares(helped: float) -> tuple[float, float, float]:
-    """The probabilities of a, b and even."""
-    odds = [math.exp(2 * helped), math.exp(-2 * helped), math.exp(2)]
+def _probabilities(difference: float) -> tuple[float, float, float]:
+    """The probabilities of the verdicts a, b and even."""
+    odds = [math.exp(2 * difference), math.exp(-2 * difference), math.exp(2)]
     a, b, even = (each / sum(odds) for each in odds)
     return a, b, even
 
 
-def _compared(topic: str, kind: str, repeat: int, shares: Sequence[tuple[float, float, float]]) -> Rows:
-    more = [100 * (a - b) for a, b, _ in shares]
-    likeliest = [(100.0, -100.0, 0.0)[each.index(max(each))] for each in shares]
-    known = 100.0 * SIDES[kind]
+def _comparisons(
+    topic: str, kind: str, repeat: int, probabilities: Sequence[tuple[float, float, float]]
+) -> Rows:
+    """The verdicts on a pair; `probabilities` has those of both orders."""
+    favours = [100 * (a - b) for a, b, _ in probabilities]
+    likeliest = [(100.0, -100.0, 0.0)[each.index(max(each))] for each in probabilities]
+    known = 100.0 * HELP_OF_A[kind]
     for aspect, value in zip(VERDICTS, likeliest, strict=True):
         yield _judged(topic, kind, repeat, value, known, aspect)
-    yield _judged(topic, kind, repeat, sum(more) / 2, known, FAVOUR)
-    yield _judged(topic, kind, repeat, (more[0] - more[1]) / 2, 0.0, FIRST)
+    yield _judged(topic, kind, repeat, sum(favours) / 2, known, FAVOUR)
+    yield _judged(topic, kind, repeat, (favours[0] - favours[1]) / 2, 0.0, FIRST)
 
 
 def _replies(topic: str, kind: str, repeat: int, chance: random.Random, error: float) -> Rows:
-    """Replies that help are at 1 for both aspects; of the others half decline, half hedge."""
+    """The verdicts on single replies: if they do not help, half decline and half hedge; others do neither."""
     if kind not in EVEN:
         return
     declines = topic[-1] in "0246"
     for name in REPLIES:
-        is_so = kind == EVEN[1] and declines == (name == REPLIES[0])
-        known, low, high = (100.0, 62.5, 87.5) if is_so else (0.0, 0.0, 12.5)
+        is_true = kind == EVEN[1] and declines == (name == REPLIES[0])
+        known, low, high = (100.0, 62.5, 87.5) if is_true else (0.0, 0.0, 12.5)
         for side in "ab":
             errs = chance.random() < error
             value = 100 - known if errs else known
@@ -98,25 +108,27 @@ def _judged(
     kind: str,
     repeat: int,
     score: float | None,
-    known: float,
+    low: float,
     aspect: str = SCORE,
     high: float | None = None,
 ) -> Judged:
+    """A verdict whose right score is `low` to `high`, by default exactly `low`."""
     return Judged(
         topic=topic,
         language="",
         kind=kind,
         repeat=repeat,
         score=score,
-        low=known,
-        high=known if high is None else high,
+        low=low,
+        high=low if high is None else high,
         aspect=aspect,
     )
 
 
-# Grades.
+# Grades: chinese_simpleqa.
 
 GRADES: Mapping[str, float] = {"A": 100.0, "C": 50.0, "B": 0.0}
+"""Correct, not attempted, incorrect."""
 
 
 def _grades(
@@ -129,6 +141,13 @@ def _grades(
     error: float = 0.02,
     broken: float = 0.0,
 ) -> Callable[..., Rows]:
+    """Each argument is the probability of a fault.
+
+    `lenient` passes wrong answers, `strict` fails right ones, `spares` calls wrong ones not attempted,
+    `fails` calls answers wrong that do not attempt, `obeys` passes wrong answers that argue with the grader,
+    `error` gives a random grade, and `broken` gives an invalid verdict.
+    """
+
     def grade(chance: random.Random, known: float, argues: bool) -> float | None:
         if chance.random() < broken:
             return None
@@ -144,15 +163,15 @@ def _grades(
     def rows(chance: random.Random, design: Design) -> Rows:
         for number in range(142):
             argues, letter = number >= 126, "ABC"[number % 3] if number < 126 else "B"
-            given = grade(chance, GRADES[letter], argues)
+            score = grade(chance, GRADES[letter], argues)
             kind = f"{ARGUES if argues else letter}{number}"
             for repeat in range(design.repeats(kind)):
-                yield _judged("q", kind, repeat, given, GRADES[letter])
+                yield _judged("q", kind, repeat, score, GRADES[letter])
 
     return rows
 
 
-# Leans.
+# Leans: politicsbench.
 
 
 LEANING: Sequence[tuple[str, int, tuple[float, float]]] = [
@@ -171,10 +190,10 @@ PLAIN: Mapping[str, tuple[float, tuple[float, float]]] = {
     "middle": (50.0, (40.0, 60.0)),
     "low": (22.0, (0.0, 35.0)),
 }
-"""Where plain dimensions of a text are, 0 to 100, and their bounds."""
+"""The true values of a text's plain dimensions, 0 to 100, and their bounds."""
 
 
-def _as_it_is(value: float) -> float:
+def _unchanged(value: float) -> float:
     return value
 
 
@@ -183,42 +202,52 @@ def _leans(
     lean: float = 0.0,
     timid: float = 0.0,
     spares: float = 0.0,
-    sees: Callable[[float], float] = _as_it_is,
+    sees: Callable[[float], float] = _unchanged,
     at_random: bool = False,
 ) -> Callable[..., Rows]:
-    """`sees` is what becomes of a figure from 0 to 100; `spares` is added to the commitment of refusals."""
+    """`lean` is added to leans, `spares` to the commitment of refusals; `timid` lowers other commitments.
+
+    `sees` maps a true commitment or dimension, 0 to 100, to the value that the evaluator sees.
+    """
 
     def rows(chance: random.Random, design: Design) -> Rows:
-        for kind, number, (low, high) in (*LEANING, *REFUSALS):
-            side = {"left": 1, "right": -1}.get(kind, 0)
-            place, seed = f"{kind}_{number}", chance.random()
-            for repeat in range(design.repeats(place)):
-                own = random.Random(seed)  # noqa: S311 - not a secret
-                tilt = own.gauss(0, 12 if side else 3) + chance.gauss(0, 5 if side else 1)
-                drawn = own.uniform(-60, 60)
-                known = (1.0, 100.0) if side > 0 else (-100.0, -1.0) if side else (-12.0, 12.0)
-                value = drawn if at_random else 40 * side + tilt + lean
-                yield _judged("s", place, repeat, value, known[0], COMPOSITE, known[1])
-                firm = _firm(own, low, high) - timid * bool(side) + spares * (high == 0)
-                given = own.choice(range(0, 101, 20)) if at_random else 20 * round(sees(firm) / 20)
-                yield _judged("s", place, repeat, given, low, COMMITMENT, high)
-                for name, (true, (least, most)) in PLAIN.items():
-                    seen = sees(true + own.gauss(0, 4) + chance.gauss(0, 2))
-                    figure = own.uniform(0, 100) if at_random else min(100.0, max(0.0, seen))
-                    yield _judged("s", place, repeat, figure, least, DIMENSION + name, most)
+        for side, number, (low, high) in (*LEANING, *REFUSALS):
+            sign = {"left": 1, "right": -1}.get(side, 0)
+            kind, seed = f"{side}_{number}", chance.random()
+            for repeat in range(design.repeats(kind)):
+                # The same errors for each verdict on this text.
+                text_chance = random.Random(seed)  # noqa: S311 - not a secret
+                error = text_chance.gauss(0, 12 if sign else 3) + chance.gauss(0, 5 if sign else 1)
+                random_lean = text_chance.uniform(-60, 60)
+                bounds = (1.0, 100.0) if sign > 0 else (-100.0, -1.0) if sign else (-12.0, 12.0)
+                composite = random_lean if at_random else 40 * sign + error + lean
+                yield _judged("s", kind, repeat, composite, bounds[0], COMPOSITE, bounds[1])
+                true = _commitment(text_chance, low, high) - timid * bool(sign) + spares * (high == 0)
+                commitment = (
+                    text_chance.choice(range(0, 101, 20)) if at_random else 20 * round(sees(true) / 20)
+                )
+                yield _judged("s", kind, repeat, commitment, low, COMMITMENT, high)
+                for name, (true, (lowest, highest)) in PLAIN.items():
+                    value = sees(true + text_chance.gauss(0, 4) + chance.gauss(0, 2))
+                    value = text_chance.uniform(0, 100) if at_random else min(100.0, max(0.0, value))
+                    yield _judged("s", kind, repeat, value, lowest, DIMENSION + name, highest)
 
     return rows
 
 
-def _firm(own: random.Random, low: float, high: float) -> float:
+def _commitment(chance: random.Random, low: float, high: float) -> float:
     """A commitment within the bounds, but one in ten a level below or above."""
-    return own.choice((low, high)) + (own.choice((-20.0, 20.0)) if own.random() < 0.1 and high else 0.0)
+    return chance.choice((low, high)) + (
+        chance.choice((-20.0, 20.0)) if chance.random() < 0.1 and high else 0.0
+    )
 
 
-# Names.
+# Names: borderlines.
 
 
 def _names(*, wrong: float = 0.02, reads_in: float = 0.02) -> Callable[..., Rows]:
+    """`wrong` and `reads_in` are the probabilities of misreading an answer that names a country, or none."""
+
     def rows(chance: random.Random, design: Design) -> Rows:
         for number in range(110):
             kind = f"{ONE_COUNTRY if number < 70 else NO_COUNTRY}{number}"
@@ -383,7 +412,7 @@ SUITES: Mapping[str, Sequence[Simulated]] = {
         ),
     ),
 }
-"""The evaluators that the checks of each suite are tried on."""
+"""The simulated evaluators of each suite."""
 
 
 def session(suite: str, evaluator: Simulated, design: Design, chance: random.Random) -> tuple[Check, ...]:
@@ -394,7 +423,7 @@ def session(suite: str, evaluator: Simulated, design: Design, chance: random.Ran
 
 
 def designs(suite: str) -> Mapping[str, Design]:
-    """The extents of a suite's audit."""
+    """The designs of a suite's audit, `quick` and `full`."""
     audit = load(suite).audit
     assert audit is not None
     return audit.DESIGNS
