@@ -1,16 +1,18 @@
-"""Does a gate decide, and does it decide rightly? Simulated benchmarks whose truth is known.
+"""Simulated benchmarks with a known truth: how often gates decide, and how often they decide rightly.
 
     python benchmarks/gates.py [--trials 300] [--releases 300] [--coverage 1000]
 
 50 questions in 3 languages. A run's score is a latent quality, rounded to 1..5: questions differ by 0.8
 points, a question's languages by 0.3, runs by 0.5 (standard deviations). Two models share none, half or all
-of what makes questions differ. The gate is `overall:-2pp`. In the scope `these` the truth is the difference
-on the very questions that were asked, in `population` that of all questions like them. `until` asks the
-candidate up to ten rounds, against a baseline of ten runs, and stops as soon as the rule is decided; else
-both have five runs. Then a release of nine rules on nine figures of their own, `these`, of which each may
-fall by 2 points: how often any rule fails and all pass, where each is decided by itself and where a FAIL
-allows for all nine (`equipoise.comparison.gate.family`). Last the share of 95 % intervals that hold the
-truth, of one model and of the difference of two.
+of the differences between questions. The gate is `overall:-2pp`. In the scope `these` the truth is the
+difference on the very questions that were asked, in `population` the difference on all questions like them.
+`until` asks the candidate up to ten rounds, against a baseline of ten runs, and stops as soon as the rule is
+decided; otherwise both have five runs.
+
+The second table is of releases with nine rules, each on a figure of its own that may fall by 2 points,
+`these`: how often any rule fails and all pass, if each rule is decided alone and if a FAIL allows for all
+nine (`equipoise.comparison.gate.family`). The third has the share of 95 % intervals that contain the truth,
+of one model and of the difference of two.
 """
 
 from __future__ import annotations
@@ -35,16 +37,20 @@ from equipoise.stats.sequential import look_confidence
 
 Array = NDArray[np.float64]
 Runs = Mapping[Rule, tuple[Array, Array]]
+"""The percentages of the runs of both models, by rule."""
 Scope = Literal["these", "population"]
-LANGUAGES, RUNS, ROUNDS, MARGIN = 3, 5, 10, 2.0
-BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 0.8, 0.3, 0.5
-STEPS = np.array([1.5, 2.5, 3.5, 4.5])
+LANGUAGES, RUNS, ROUNDS, RULES = 3, 5, 10, 9
+MARGIN = 2.0
+"""The margin of each rule in percentage points."""
+QUESTION_SD, LANGUAGE_SD, RUN_SD = 0.8, 0.3, 0.5
+LEVEL_BOUNDS = np.array([1.5, 2.5, 3.5, 4.5])
+"""The latent qualities at which the rounded score changes."""
 OVERALL = Metric(name="overall", of="percent")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """Two models: their centre in points, the share of their questions' effects in common, their number."""
+    """Two models: their mean latent quality, the share of questions' effects in common, and questions."""
 
     centre: float = 3.6
     shared: float = 0.5
@@ -52,25 +58,25 @@ class World:
 
 
 def expected(latent: Array) -> Array:
-    """The mean percentage of the runs of each case."""
-    return 25 * (1 - norm.cdf((STEPS - latent[..., None]) / BETWEEN_RUNS)).sum(axis=-1)
+    """The expected percentage of each case, given its latent quality."""
+    return 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
 
 
 def latents(chance: np.random.Generator, world: World) -> tuple[Array, Array]:
-    """What lies behind the scores of both models, question by language."""
+    """The latent qualities of both models, question by language."""
 
-    def drawn() -> Array:
-        questions = BETWEEN_QUESTIONS * chance.normal(size=(world.questions, 1))
-        return questions + BETWEEN_LANGUAGES * chance.normal(size=(world.questions, LANGUAGES))
+    def draw_effects() -> Array:
+        questions = QUESTION_SD * chance.normal(size=(world.questions, 1))
+        return questions + LANGUAGE_SD * chance.normal(size=(world.questions, LANGUAGES))
 
-    common, own = drawn(), (drawn(), drawn())
-    parts = (np.sqrt(world.shared) * common + np.sqrt(1 - world.shared) * part for part in own)
-    before, after = (world.centre + part for part in parts)
+    common, own = draw_effects(), (draw_effects(), draw_effects())
+    effects = (np.sqrt(world.shared) * common + np.sqrt(1 - world.shared) * effect for effect in own)
+    before, after = (world.centre + effect for effect in effects)
     return before, after
 
 
 def shifted(before: Array, after: Array, truth: float) -> Array:
-    """The later model moved so far that it differs by `truth` percentage points on these very questions."""
+    """The later model, shifted so that it differs by `truth` percentage points on these very questions."""
     for _ in range(8):
         gap = truth - (expected(after).mean() - expected(before).mean())
         after = after + gap / 25
@@ -79,12 +85,12 @@ def shifted(before: Array, after: Array, truth: float) -> Array:
 
 def ask(chance: np.random.Generator, latent: Array, runs: int) -> Array:
     """The percentage of each run, in a further dimension."""
-    noise = BETWEEN_RUNS * chance.normal(size=(*latent.shape, runs))
+    noise = RUN_SD * chance.normal(size=(*latent.shape, runs))
     return (np.clip(np.rint(latent[..., None] + noise), 1, 5) - 1) * 25
 
 
 def cells(runs: Array) -> list[Cell]:
-    """The runs as a suite has them."""
+    """A cell for each question in each language, as a suite makes them."""
     return [
         Cell(
             id=f"{language}/{question}", cluster=str(question), stratum=str(language), values={"percent": row}
@@ -94,42 +100,41 @@ def cells(runs: Array) -> list[Cell]:
     ]
 
 
-def compared(scope: Scope, before: Array, after: Array, confidence: float = 0.95) -> Difference:
-    """The difference, with the interval of that scope."""
-    pair = cells(before), cells(after)
-    way = fixed.difference if scope == "these" else difference
-    return way(OVERALL, *pair, confidence=confidence)
+def compare(scope: Scope, before: Array, after: Array, confidence: float = 0.95) -> Difference:
+    """The difference between the runs of two models, with the interval of that scope."""
+    function = fixed.difference if scope == "these" else difference
+    return function(OVERALL, cells(before), cells(after), confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What became of the rule after so many runs of the candidate."""
+    """The verdict of the rule, and the number of the candidate's runs that it took."""
 
     verdict: str
     runs: int
 
 
-def at_once(scope: Scope, chance: np.random.Generator, before: Array, after: Array) -> Verdict:
-    """Five runs of both."""
-    found = compared(scope, ask(chance, before, RUNS), ask(chance, after, RUNS))
-    return Verdict(verdict=noninferiority(found, MARGIN), runs=RUNS)
+def decide_at_once(scope: Scope, chance: np.random.Generator, before: Array, after: Array) -> Verdict:
+    """The verdict by five runs of both models."""
+    change = compare(scope, ask(chance, before, RUNS), ask(chance, after, RUNS))
+    return Verdict(verdict=noninferiority(change, MARGIN), runs=RUNS)
 
 
-def in_rounds(scope: Scope, chance: np.random.Generator, before: Array, after: Array) -> Verdict:
-    """Up to ten rounds, until the rule is decided."""
+def decide_in_rounds(scope: Scope, chance: np.random.Generator, before: Array, after: Array) -> Verdict:
+    """The verdict by up to ten rounds, until the rule is decided."""
     older, newer = ask(chance, before, ROUNDS), ask(chance, after, ROUNDS)
     verdict = "inconclusive"
     for look in range(2, ROUNDS + 1):
         share = 1 / (1 + ROUNDS) if scope == "these" else 0.0
-        level = look_confidence(look, ROUNDS, fixed_share=share)
-        verdict = noninferiority(compared(scope, older, newer[..., :look], level), MARGIN)
+        confidence = look_confidence(look, ROUNDS, fixed_share=share)
+        verdict = noninferiority(compare(scope, older, newer[..., :look], confidence), MARGIN)
         if verdict != "inconclusive":
             break
     return Verdict(verdict=verdict, runs=look)
 
 
 def trials(world: World, truth: float, number: int, scope: Scope, seed: int) -> Iterator[tuple[Array, Array]]:
-    """Pairs of models that differ so, in this scope."""
+    """Pairs of models that differ by `truth` percentage points in this scope, as latent qualities."""
     chance = np.random.default_rng(seed)
     shift = _population_shift(world, truth)
     for _ in range(number):
@@ -138,35 +143,32 @@ def trials(world: World, truth: float, number: int, scope: Scope, seed: int) -> 
 
 
 def _population_shift(world: World, truth: float) -> float:
-    """How far a model's latent quality moves for its mean over all questions to move by `truth`."""
+    """The shift of latent quality that moves the mean over all questions by `truth` percentage points."""
     before, after = latents(np.random.default_rng(0), World(centre=world.centre, shared=1, questions=20_000))
     return float((shifted(before, after, truth) - after)[0, 0])
 
 
 def verdicts(number: int) -> None:
     """Print how often the rule passes, fails and stays undecided."""
-    ways: list[tuple[str, Scope, Callable[..., Verdict]]] = [
-        ("these", "these", at_once),
-        ("these, until", "these", in_rounds),
-        ("population", "population", at_once),
-        ("population, until", "population", in_rounds),
+    methods: list[tuple[str, Scope, Callable[..., Verdict]]] = [
+        ("these", "these", decide_at_once),
+        ("these, until", "these", decide_in_rounds),
+        ("population", "population", decide_at_once),
+        ("population, until", "population", decide_in_rounds),
     ]
     print("gate overall:-2pp   shared  truth    PASS    FAIL  INCONCLUSIVE  runs of the candidate")
-    for name, scope, way in ways:
+    for name, scope, decide in methods:
         for shared in (0.0, 0.5, 1.0):
             for truth in (0.0, -2.0, -4.0, -8.0):
                 world, chance = World(shared=shared), np.random.default_rng(1)
-                found = [way(scope, chance, *pair) for pair in trials(world, truth, number, scope, 2)]
-                share = {key: n / number for key, n in Counter(item.verdict for item in found).items()}
-                runs = sum(item.runs for item in found) / number
+                decisions = [decide(scope, chance, *pair) for pair in trials(world, truth, number, scope, 2)]
+                shares = {key: n / number for key, n in Counter(item.verdict for item in decisions).items()}
+                runs = sum(item.runs for item in decisions) / number
                 print(
-                    f"{name:<19} {shared:6.1f} {truth:6.0f} {share.get('pass', 0):7.1%} "
-                    f"{share.get('fail', 0):7.1%} {share.get('inconclusive', 0):13.1%} {runs:8.1f}",
+                    f"{name:<19} {shared:6.1f} {truth:6.0f} {shares.get('pass', 0):7.1%} "
+                    f"{shares.get('fail', 0):7.1%} {shares.get('inconclusive', 0):13.1%} {runs:8.1f}",
                     flush=True,
                 )
-
-
-NINE = 9
 
 
 def releases(number: int) -> None:
@@ -176,24 +178,25 @@ def releases(number: int) -> None:
         "worse one FAILs: alone  together"
     )
     for name, truths in (
-        ("all at 0", [0.0] * NINE),
-        ("all at -1", [-1.0] * NINE),
-        ("all at -2, on the margin", [-MARGIN] * NINE),
-        ("one at -4, eight at 0", [-4.0, *[0.0] * (NINE - 1)]),
-        ("one at -6, eight at 0", [-6.0, *[0.0] * (NINE - 1)]),
+        ("all at 0", [0.0] * RULES),
+        ("all at -1", [-1.0] * RULES),
+        ("all at -2, on the margin", [-MARGIN] * RULES),
+        ("one at -4, eight at 0", [-4.0, *[0.0] * (RULES - 1)]),
+        ("one at -6, eight at 0", [-6.0, *[0.0] * (RULES - 1)]),
     ):
-        print(_released(name, truths, number), flush=True)
+        print(_release_row(name, truths, number), flush=True)
 
 
-def _released(name: str, truths: Sequence[float], number: int) -> str:
-    rules = [replace(parse_rule(f"r{place}:-2pp"), name=f"r{place}") for place in range(NINE)]
+def _release_row(name: str, truths: Sequence[float], number: int) -> str:
+    rules = [replace(parse_rule(f"r{index}:-2pp"), name=f"r{index}") for index in range(RULES)]
     family, counts = family_of(rules), Counter[str]()
     for trial in range(number):
         chance = np.random.default_rng((5, trial))
-        runs = {rule: _asked(chance, truth) for rule, truth in zip(rules, truths, strict=True)}
+        runs = {rule: _runs_of_both(chance, truth) for rule, truth in zip(rules, truths, strict=True)}
 
+        # `runs` is bound as a default, because the loop changes the name.
         def verdict(rule: Rule, error: float = ALPHA_OF_ONE_RULE, runs: Runs = runs) -> str:
-            return noninferiority(compared("these", *runs[rule], 1 - 2 * error), MARGIN)
+            return noninferiority(compare("these", *runs[rule], 1 - 2 * error), MARGIN)
 
         alone = {rule for rule in rules if verdict(rule) == "fail"}
         together = failing_rules(rules, lambda rule, error: verdict(rule, error) == "fail", family)
@@ -202,48 +205,54 @@ def _released(name: str, truths: Sequence[float], number: int) -> str:
         counts["pass"] += all(verdict(rule) == "pass" for rule in rules)
         counts["first alone"] += rules[0] in alone
         counts["first together"] += rules[0] in together
-    share = {key: n / number for key, n in counts.items()}
-    worse = (f"{share['first alone']:.1%}", f"{share['first together']:.1%}") if truths[0] < -MARGIN else "--"
+    shares = {key: n / number for key, n in counts.items()}
+    first = ("-", "-")
+    if truths[0] < -MARGIN:
+        first = (f"{shares['first alone']:.1%}", f"{shares['first together']:.1%}")
     return (
-        f"{name:<32} {share['alone']:15.1%} {share['together']:9.1%} {share['pass']:10.1%} "
-        f"{worse[0]:>27} {worse[1]:>9}"
+        f"{name:<32} {shares['alone']:15.1%} {shares['together']:9.1%} {shares['pass']:10.1%} "
+        f"{first[0]:>27} {first[1]:>9}"
     )
 
 
-def _asked(chance: np.random.Generator, truth: float) -> tuple[Array, Array]:
-    """Five runs of two models whose figure differs so on these questions."""
+def _runs_of_both(chance: np.random.Generator, truth: float) -> tuple[Array, Array]:
+    """Five runs of two models that differ by `truth` percentage points on these questions."""
     before, after = latents(chance, World())
     return ask(chance, before, RUNS), ask(chance, shifted(before, after, truth), RUNS)
 
 
 def coverage(number: int) -> None:
-    """Print how often intervals hold the truth."""
+    """Print how often intervals contain the truth."""
     print("coverage of 95 % intervals          one model   difference   without an interval")
     for scope in ("these", "population"):
         for centre in (3.6, 4.6, 5.0):
             for questions in (50, 10):
-                print(_covered(scope, World(centre=centre, questions=questions), number), flush=True)
+                print(_coverage_row(scope, World(centre=centre, questions=questions), number), flush=True)
 
 
-def _covered(scope: Scope, world: World, number: int) -> str:
+def _coverage_row(scope: Scope, world: World, number: int) -> str:
     chance = np.random.default_rng(3)
-    whole = expected(
-        latents(np.random.default_rng(0), World(centre=world.centre, questions=100_000))[0]
-    ).mean()
-    one, two, none = [], [], 0
+    population = latents(np.random.default_rng(0), World(centre=world.centre, questions=100_000))[0]
+    population_mean = expected(population).mean()
+    model_hits, difference_hits, without_interval = [], [], 0
     for before, after in trials(world, 0.0, number, "population", 4):
-        truths = (expected(before).mean(), expected(after).mean()) if scope == "these" else (whole, whole)
+        truths = population_mean, population_mean
+        if scope == "these":
+            truths = expected(before).mean(), expected(after).mean()
         older, newer = ask(chance, before, RUNS), ask(chance, after, RUNS)
-        found = (fixed.estimate if scope == "these" else measure)(OVERALL, cells(older))
-        change = compared(scope, older, newer)
-        for item, truth, kept in ((found, truths[0], one), (change, truths[1] - truths[0], two)):
-            if item.low is None or item.high is None:
-                none += 1
+        estimate = (fixed.estimate if scope == "these" else measure)(OVERALL, cells(older))
+        change = compare(scope, older, newer)
+        for interval, truth, hits in (
+            (estimate, truths[0], model_hits),
+            (change, truths[1] - truths[0], difference_hits),
+        ):
+            if interval.low is None or interval.high is None:
+                without_interval += 1
             else:
-                kept.append(item.low <= truth <= item.high)
+                hits.append(interval.low <= truth <= interval.high)
     return (
-        f"{scope:<11} centre {world.centre:.1f}, {world.questions:>2} questions {np.mean(one):9.1%} "
-        f"{np.mean(two):12.1%} {none:12d}"
+        f"{scope:<11} centre {world.centre:.1f}, {world.questions:>2} questions {np.mean(model_hits):9.1%} "
+        f"{np.mean(difference_hits):12.1%} {without_interval:12d}"
     )
 
 
@@ -255,13 +264,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=300, help="0: none")
     parser.add_argument("--releases", type=int, default=300, help="0: none")
     parser.add_argument("--coverage", type=int, default=1000, help="0: none")
-    given = parser.parse_args()
-    if given.trials:
-        verdicts(given.trials)
-    if given.releases:
-        releases(given.releases)
-    if given.coverage:
-        coverage(given.coverage)
+    arguments = parser.parse_args()
+    if arguments.trials:
+        verdicts(arguments.trials)
+    if arguments.releases:
+        releases(arguments.releases)
+    if arguments.coverage:
+        coverage(arguments.coverage)
 
 
 if __name__ == "__main__":
