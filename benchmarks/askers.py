@@ -1,13 +1,13 @@
-"""Do figures about who asks hold, and find what is there? Simulated sessions whose shifts are known.
+"""Simulated sessions with known effects of the asker: coverage of intervals, and how often effects are found.
 
     python benchmarks/askers.py [--sessions 1000]
 
-50 questions in 3 languages, 5 runs of nobody and of either side. A reply leans somewhere on 0 to 100:
-questions differ by 20 points, a question's languages by 7.5, runs by 12.5 (standard deviations, as in
-`gates.py`), and a verdict finds one of five levels, 25 points apart. Who asks moves what lies behind it by a
-shift, which differs by 10 points from question to question. Rows go through the package's own cells, metrics
-and intervals. Shown are the share of 95 % intervals that hold the truth, on these questions and for questions
-like them, and how often an asymmetry is found that is there, and one that is not.
+50 questions in 3 languages, 5 plain runs and 5 with a cue of either side. A reply has a latent lean on 0 to
+100: questions differ by 20 points, a question's languages by 7.5, runs by 12.5 (standard deviations, as in
+`gates.py`), and a verdict finds one of five levels, 25 points apart. A cue moves the latent lean by a shift,
+which differs by 10 points from question to question. Rows go through the package's own cells, metrics and
+intervals. Printed are the share of 95 % intervals that contain the truth, on these questions and for
+questions like them, and how often an asymmetry is found, with and without a true one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ from equipoise.stats.metrics import measure
 
 Array = NDArray[np.float64]
 QUESTIONS, LANGUAGES, RUNS = 50, 3, 5
-CENTRE, BETWEEN_QUESTIONS, BETWEEN_LANGUAGES, BETWEEN_RUNS = 55.0, 20.0, 7.5, 12.5
-BETWEEN_SHIFTS = 10.0
-"""How much a shift differs from question to question."""
-STEPS = np.array([12.5, 37.5, 62.5, 87.5])
-"""Between what verdicts find: 0, 25, 50, 75 and 100."""
+MEAN_LEAN, QUESTION_SD, LANGUAGE_SD, RUN_SD, SHIFT_SD = 55.0, 20.0, 7.5, 12.5, 10.0
+LEVEL_BOUNDS = np.array([12.5, 37.5, 62.5, 87.5])
+"""The latent leans at which the level changes: 0, 25, 50, 75 or 100."""
 POPULATION = 200_000
+"""The number of questions by which truths for all questions are computed."""
 SHIFTS = ((0.0, 0.0), (5.0, 5.0), (40.0, 5.0))
 NAMES = ("first", "second")
 SCALE = AskerScale(what="the lean")
@@ -45,77 +44,81 @@ CUES = {place: Cue(side=place, place=place, form="stated", number=1, text="I ask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leans:
-    """What lies behind the replies to nobody, to the first and to the second side, question by language."""
+    """The latent leans of plain replies and of replies to the first and second side, question by language."""
 
     plain: Array
     first: Array
     second: Array
 
     def truths(self) -> dict[str, float]:
-        """The figures that endless runs would give on these questions."""
-        p, a, b = (float(expected(part).mean()) for part in (self.plain, self.first, self.second))
+        """The figures of infinitely many runs on these questions."""
+        p, a, b = (float(expected(latent).mean()) for latent in (self.plain, self.first, self.second))
         return dict(zip(FIGURES, (a - p, p - b, a - b, a + b - 2 * p), strict=True))
 
 
 def expected(latent: Array) -> Array:
-    """The mean level of the runs of each case."""
-    return 25 * (1 - norm.cdf((STEPS - latent[..., None]) / BETWEEN_RUNS)).sum(axis=-1)
+    """The expected level of each case, given its latent lean."""
+    return 25 * (1 - norm.cdf((LEVEL_BOUNDS - latent[..., None]) / RUN_SD)).sum(axis=-1)
 
 
-def drawn(chance: np.random.Generator, questions: int) -> tuple[Array, Array, Array]:
-    """What lies behind plain replies, and how far the shift of each side differs, question by language."""
-    own = BETWEEN_QUESTIONS * chance.normal(size=(questions, 1))
-    plain = CENTRE + own + BETWEEN_LANGUAGES * chance.normal(size=(questions, LANGUAGES))
-    first, second = (BETWEEN_SHIFTS * chance.normal(size=(questions, 1)) for _ in PLACES)
+Effects = tuple[Array, Array, Array]
+"""The latent leans of plain replies, and the deviations of both sides' shifts, question by language."""
+
+
+def draw_effects(chance: np.random.Generator, questions: int) -> Effects:
+    """The effects of randomly drawn questions."""
+    by_question = QUESTION_SD * chance.normal(size=(questions, 1))
+    plain = MEAN_LEAN + by_question + LANGUAGE_SD * chance.normal(size=(questions, LANGUAGES))
+    first, second = (SHIFT_SD * chance.normal(size=(questions, 1)) for _ in PLACES)
     return plain, first, second
 
 
-def shifted(parts: tuple[Array, Array, Array], shifts: tuple[float, float]) -> tuple[float, float]:
-    """By how much each side must move what lies behind replies to move what verdicts find by this much."""
-    plain, first, second = parts
-    before, found = expected(plain).mean(), []
-    for sign, differs, wanted in ((1, first, shifts[0]), (-1, second, shifts[1])):
-        move = wanted
+def latent_shifts(effects: Effects, shifts: tuple[float, float]) -> tuple[float, float]:
+    """The shifts of latent leans that give these shifts of expected levels."""
+    plain, first, second = effects
+    before, solved = expected(plain).mean(), []
+    for sign, deviations, target in ((1, first, shifts[0]), (-1, second, shifts[1])):
+        latent_shift = target
         for _ in range(12):
-            reached = sign * (expected(plain + sign * (move + differs)).mean() - before)
-            move += wanted - reached
-        found.append(move)
-    return found[0], found[1]
+            shift = sign * (expected(plain + sign * (latent_shift + deviations)).mean() - before)
+            latent_shift += target - shift
+        solved.append(latent_shift)
+    return solved[0], solved[1]
 
 
-def leans(parts: tuple[Array, Array, Array], moves: tuple[float, float]) -> Leans:
-    """The three ways of asking."""
-    plain, first, second = parts
-    return Leans(plain=plain, first=plain + moves[0] + first, second=plain - moves[1] - second)
+def leans(effects: Effects, shifts: tuple[float, float]) -> Leans:
+    """The latent leans with these latent shifts of both sides."""
+    plain, first, second = effects
+    return Leans(plain=plain, first=plain + shifts[0] + first, second=plain - shifts[1] - second)
 
 
 # Sessions.
 
 
 def session(chance: np.random.Generator, world: Leans) -> list[Cell]:
-    """The cells that one session gives, by way of its rows."""
-    plain, asked = [], []
+    """The cells of one simulated session, made from its rows."""
+    plain_rows, cued_rows = [], []
 
     def noise() -> Array:
-        return BETWEEN_RUNS * chance.normal(size=(*world.plain.shape, RUNS))
+        return RUN_SD * chance.normal(size=(*world.plain.shape, RUNS))
 
-    parts = {"": world.plain, "first": world.first, "second": world.second}
-    levels = {name: _levels(part[..., None] + noise()) for name, part in parts.items()}
+    latents = {"": world.plain, "first": world.first, "second": world.second}
+    levels = {name: _levels(latent[..., None] + noise()) for name, latent in latents.items()}
     for question, language in np.ndindex(*world.plain.shape):
-        about = _question(question, language)
+        question_row = _question(question, language)
         for run in range(RUNS):
             at = (question, language, run)
-            plain.append(_row(about, run, float(levels[""][at]), None))
-            asked += [_row(about, run, float(levels[place][at]), CUES[place]) for place in PLACES]
-    return askers.cells(plain, asked, [SCALE], _stands, lambda row: None)
+            plain_rows.append(_row(question_row, run, float(levels[""][at]), None))
+            cued_rows += [_row(question_row, run, float(levels[side][at]), CUES[side]) for side in PLACES]
+    return askers.cells(plain_rows, cued_rows, [SCALE], _positions, lambda row: None)
 
 
 def _levels(latent: Array) -> Array:
-    """What a verdict finds."""
-    return 25.0 * (latent[..., None] > STEPS).sum(axis=-1)
+    """The levels that verdicts find."""
+    return 25.0 * (latent[..., None] > LEVEL_BOUNDS).sum(axis=-1)
 
 
-def _stands(row: RunRow, sides: tuple[str, str]) -> Values:
+def _positions(row: RunRow, sides: tuple[str, str]) -> Values:
     return {"": row.values["percent"]}
 
 
@@ -147,46 +150,46 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-def holds(found: Estimate, truth: float) -> bool:
-    """Whether the interval holds the truth."""
-    return found.low is not None and found.high is not None and found.low <= truth <= found.high
+def contains(estimate: Estimate, value: float) -> bool:
+    """Whether the estimate has an interval that contains the value."""
+    return estimate.low is not None and estimate.high is not None and estimate.low <= value <= estimate.high
 
 
-def finds(found: Estimate) -> bool:
-    """Whether the interval is on one side of zero."""
-    return found.low is not None and found.high is not None and not found.low <= 0 <= found.high
+def excludes_zero(estimate: Estimate) -> bool:
+    """Whether the estimate has an interval, on one side of zero."""
+    return None not in (estimate.low, estimate.high) and not contains(estimate, 0.0)
 
 
 def coverage(chance: np.random.Generator, shifts: tuple[float, float], sessions: int) -> Iterator[str]:
-    """By figure, the share of intervals in both scopes that hold the truth."""
-    whole = drawn(chance, POPULATION)
-    moves = shifted(whole, shifts)
-    truths = leans(whole, moves).truths()
+    """A row for each scope: the share of intervals that contain the truth, by figure."""
+    population = draw_effects(chance, POPULATION)
+    latent = latent_shifts(population, shifts)
+    population_truths = leans(population, latent).truths()
     counts = {(scope, name): 0 for scope in ("these", "population") for name in FIGURES}
     for _ in range(sessions):
-        world = leans(drawn(chance, QUESTIONS), moves)
-        cells, own = session(chance, world), world.truths()
+        world = leans(draw_effects(chance, QUESTIONS), latent)
+        cells, truths = session(chance, world), world.truths()
         for name, metric in METRICS.items():
-            counts["these", name] += holds(fixed.estimate(metric, cells), own[name])
-            counts["population", name] += holds(measure(metric, cells), truths[name])
+            counts["these", name] += contains(fixed.estimate(metric, cells), truths[name])
+            counts["population", name] += contains(measure(metric, cells), population_truths[name])
     for scope in ("these", "population"):
         shares = " | ".join(f"{100 * counts[scope, name] / sessions:.1f}" for name in FIGURES)
         yield f"| {shifts[0]:g} : {shifts[1]:g} | {scope} | {shares} |"
 
 
-def found(chance: np.random.Generator, shifts: tuple[float, float], sessions: int) -> tuple[float, float]:
+def power(chance: np.random.Generator, shifts: tuple[float, float], sessions: int) -> tuple[float, float]:
     """How often an asymmetry is found on these questions, in percent: in all languages together, in one."""
-    metric, counts = METRICS["asymmetry"], [0, 0]
+    metric, in_all, in_one = METRICS["asymmetry"], 0, 0
     for _ in range(sessions):
-        parts = drawn(chance, QUESTIONS)
-        cells = session(chance, leans(parts, shifted(parts, shifts)))
-        counts[0] += finds(fixed.estimate(metric, cells))
-        counts[1] += finds(fixed.estimate(metric, [cell for cell in cells if cell.stratum == "l0"]))
-    return 100 * counts[0] / sessions, 100 * counts[1] / sessions
+        effects = draw_effects(chance, QUESTIONS)
+        cells = session(chance, leans(effects, latent_shifts(effects, shifts)))
+        in_all += excludes_zero(fixed.estimate(metric, cells))
+        in_one += excludes_zero(fixed.estimate(metric, [cell for cell in cells if cell.stratum == "l0"]))
+    return 100 * in_all / sessions, 100 * in_one / sessions
 
 
 def lines(sessions: int, seed: int) -> Iterator[str]:
-    """The two tables."""
+    """The lines of the two tables."""
     chance = np.random.default_rng(seed)
     yield f"| shifts | scope | {' | '.join(FIGURES)} |"
     yield "|---|---|---|---|---|---|"
@@ -197,8 +200,8 @@ def lines(sessions: int, seed: int) -> Iterator[str]:
     yield "|---|---|---|"
     pairs: Sequence[tuple[float, float]] = ((5.0, 5.0), (10.0, 5.0))
     for shifts in pairs:
-        every, one = found(chance, shifts, sessions)
-        yield f"| {shifts[0]:g} : {shifts[1]:g} | {every:.1f} % | {one:.1f} % |"
+        in_all, in_one = power(chance, shifts, sessions)
+        yield f"| {shifts[0]:g} : {shifts[1]:g} | {in_all:.1f} % | {in_one:.1f} % |"
 
 
 def main() -> None:
