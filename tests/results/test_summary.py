@@ -266,9 +266,7 @@ def test_the_means_of_each_evaluator_are_given_by_language(whole: Mapping[str, A
 def test_without_an_evaluator_the_means_are_those_of_a_panel_that_never_had_it() -> None:
     """Also where it alone gave a verdict, and where a blocked run has no verdicts at all."""
     scores = panel(7, (8, 2, 3, 3), gaps=0.4)
-    blocked = Record(
-        case=record(9, "l0", 1, ()).case, run=1, outcome="blocked", score=1.0, percent=0.0, verdicts=()
-    )
+    blocked = builders.scored(one_question.question(9, "l0", "y"), 1.0, outcome="blocked")
     without = summary([*records(scores), blocked])["panel"]["without"]
     for place, evaluator in enumerate(NAMES):
         others = [name for name in NAMES if name != evaluator]

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import builders
 import one_fact
+import one_question
 import pytest
 from click.testing import CliRunner, Result
 from formulas import calculated
@@ -21,7 +23,7 @@ import pages
 from equipoise import suites
 from equipoise.cli import main
 from equipoise.comparison.side import results_from_json
-from equipoise.core.records import Label, Record, Verdict
+from equipoise.core.records import Label
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import read_lean
 from equipoise.studies.people import agreement, draws, form
@@ -279,10 +281,10 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
     """As if evaluators had said the same; what was cut ended so, and a field left open is no zero."""
     suite, scale = suites.load("neutrality"), pages.RUBRIC.scale
     sides = {"subject": "", "sides": {"first": "", "second": ""}}
-    for outcome, refused, said in (("scored", False, "none"), ("refused", True, "second_slight")):
-        verdict = Verdict(evaluator="e", fields={"score": 2, "refused": refused, "lean": said}, attempts=1)
-        case: Any = {"brief": sides}
-        record = Record(case=case, run=1, outcome=outcome, score=2, verdicts=(verdict,))  # type: ignore[arg-type]
+    for refused, said in ((False, "none"), (True, "second_slight")):
+        verdict = builders.verdict(2, refused=refused, lean=said)
+        case = replace(one_question.question(1), brief=sides)
+        record = builders.scored(case, 2, outcome="refused" if refused else "scored", verdicts=[verdict])
         values = suite.values(record, scale)
         label = Label(score=2, refused=refused, lean=read_lean(verdict.fields))
         assert suite.labelled(label, values, scale).items() <= values.items()
