@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
-from sides import Run, Runs, alike, by_chance, neutral_side
+from sides import Run, Runs, alike, by_chance, neutral_side, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing_rules
@@ -63,8 +63,9 @@ def ruling(rule: str, found: Difference, *, before: float | None = 50.0, after: 
 
 
 def between(before: Runs, after: Runs, rule: str) -> Ruling:
-    """What becomes of a rule on these runs."""
-    return rule_on(parse_rule(rule), compare(neutral_side(before), neutral_side(after)))
+    """What becomes of a rule on these runs; neutrality has the rates."""
+    side = neutral_side if rule.startswith("refused") else side_of
+    return rule_on(parse_rule(rule), compare(side(before), side(after)))
 
 
 # Where the interval lies.
@@ -503,7 +504,7 @@ def test_the_worst_ruling_is_that_of_all() -> None:
 def test_all_rules_are_judged_in_their_order() -> None:
     """As plain data, with the verdict of all; a rule without a baseline is judged beside the others."""
     rules = [parse_rule(text) for text in ("unscored:1%", "overall:-2pp", "question:-1")]
-    comparison = compare(neutral_side(alike(4, 4)), neutral_side(alike(4, 4)))
+    comparison = compare(side_of(alike(4, 4)), side_of(alike(4, 4)))
     found = rule_on_all(rules, comparison, runs(5, 100))
     assert found["verdict"] == "fail"
     assert [(row["rule"], row["verdict"]) for row in found["rules"]] == [
@@ -528,14 +529,14 @@ def test_all_rules_are_judged_in_their_order() -> None:
 def test_an_advisory_rule_decides_nothing() -> None:
     """It is told beside the others, and is not counted among them."""
     rules = [replace(parse_rule("unscored:1%"), required=False), parse_rule("overall:-2pp")]
-    found = rule_on_all(rules, compare(neutral_side(alike(4, 4)), neutral_side(alike(4, 4))), runs(5, 100))
+    found = rule_on_all(rules, compare(side_of(alike(4, 4)), side_of(alike(4, 4))), runs(5, 100))
     assert (found["verdict"], found["tests"]) == ("pass", 1)
     assert [(row["verdict"], row["required"]) for row in found["rules"]] == [("fail", False), ("pass", True)]
 
 
 def test_of_many_rules_a_fail_takes_more() -> None:
     """Holm's procedure: what fails by itself is not shown among nine; a pass needs no correction."""
-    whole = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.45)))
+    whole = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.45)))
     rule = parse_rule("overall:-2pp")
     alone = rule_on_all([rule], whole, runs(0, 9))
     assert alone["verdict"] == "fail"
@@ -594,7 +595,7 @@ def test_a_model_that_fell_far_fails_and_the_same_model_does_not() -> None:
 
 def test_float_noise_is_not_worse() -> None:
     """The language's mean is the same to the last digit but for the sum's rounding."""
-    comparison = compare(neutral_side(by_chance(1)), neutral_side(by_chance(2, 0.3)))
+    comparison = compare(side_of(by_chance(1)), side_of(by_chance(2, 0.3)))
     change = comparison.changes["aa"]
     assert change.before == pytest.approx(change.after, abs=1e-12)
     assert rule_on(parse_rule("aa:-0"), comparison).verdict == "pass"
@@ -602,7 +603,7 @@ def test_float_noise_is_not_worse() -> None:
 
 def test_more_questions_would_decide() -> None:
     """Five questions that all fell 25 points; the sixth would decide."""
-    comparison = compare(neutral_side(alike(4, questions=5)), neutral_side(alike(3, questions=5)))
+    comparison = compare(side_of(alike(4, questions=5)), side_of(alike(3, questions=5)))
     why = rule_on(parse_rule("overall:-2pp@population"), comparison).why
     assert "no number of runs or questions would decide" not in why
 
