@@ -49,13 +49,12 @@ def checked(root: Path, **options: object) -> str:
 
 
 def test_options_that_fit_nothing_are_refused(root: Path, subtests: pytest.Subtests) -> None:
-    """A language or topics that there are not, a limit of cost without a price, a model without a file."""
+    """A language or topics that there are not, and a model without a file."""
     for options, said in (
         ({"language": ["xx"]}, "--language: no 'xx' in topics; there are aa, bb"),
         ({"language": ["AA"]}, "--language: no 'AA' in topics; there are aa, bb"),
         ({"topics": "nowhere"}, "nowhere"),
         ({"topics": "a\nb"}, r"a\nb"),
-        ({"max_cost": "1", "model": "gpt-4o"}, "--max-cost: the price of 'judge' is not known"),
         ({"model": "local:none.gguf"}, "no such file 'none.gguf'"),
         ({"evaluator_model": ["local:none.gguf"]}, "no such file 'none.gguf'"),
     ):

@@ -70,6 +70,6 @@ def test_what_a_suite_lacks_is_named(folder: Path) -> None:
 
 def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:
     """Topics, rubric and results are found by that name."""
-    source = "from equipoise.suites import load\n\nSUITE = load('neutrality')\n"
+    source = "from equipoise.suites import load\n\nSUITE = load('attribution')\n"
     message = refusal(folder, "our_own", source)
-    assert message == f"{folder}/our_own/__init__.py: its SUITE is called 'neutrality'; call it 'our_own'"
+    assert message == f"{folder}/our_own/__init__.py: its SUITE is called 'attribution'; call it 'our_own'"
