@@ -150,8 +150,11 @@ class Connections:
             location = response.headers.get("location")
             if response.status not in _REDIRECT_STATUSES or location is None:
                 return response
-            url = _redirect_target(response.status, httpx2.URL(address.url), location)
-            address = self.address(url, address.headers)
+            url = httpx2.URL(address.url)
+            target = _redirect_target(url, location)
+            if _origin(url) != _origin(target) and not _is_upgrade(url, target):
+                raise RedirectedElsewhere(response.status, url.netloc.decode(), target.netloc.decode())
+            address = self.address(str(target), address.headers)
         raise aiohttp.ClientPayloadError(f"the endpoint redirects more than {MOST_REDIRECTS} times")
 
     async def _send(
@@ -183,7 +186,7 @@ class Connections:
             ) as response:
                 location = response.headers.get("location")
                 if response.status in _REDIRECT_STATUSES and location is not None:
-                    target = url.join(location)
+                    target = _redirect_target(url, location)
                     headers = headers if _origin(target) == _origin(url) else None
                     url = target
                     continue
@@ -196,11 +199,12 @@ class Connections:
 
     async def _read(self, response: aiohttp.ClientResponse) -> Response:
         content = await _read_body(response, self._max_body)
+        distance = response.note_body(content) if isinstance(response, _Response) else 0
         return Response(
             status=response.status,
             headers=_combine(response.headers),
             content=content,
-            repeat_distance=response.note_body(content) if isinstance(response, _Response) else 0,
+            repeat_distance=distance,
         )
 
     async def close(self) -> None:
@@ -301,16 +305,13 @@ def _decompressor(encoding: str) -> Callable[[bytes, int], bytes]:
     return decompress
 
 
-def _redirect_target(status: int, url: httpx2.URL, location: str) -> str:
-    """The URL that `url` redirects to. Raises RedirectedElsewhere, or ClientPayloadError if it is invalid."""
+def _redirect_target(url: httpx2.URL, location: str) -> httpx2.URL:
+    """The URL that `url` redirects to. Raises ClientPayloadError if it is invalid."""
     try:
-        target = url.join(location)
+        return url.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
         why = f"the endpoint redirects to an address that cannot be read: {error}"
         raise aiohttp.ClientPayloadError(why) from None
-    if _origin(url) != _origin(target) and not _is_upgrade(url, target):
-        raise RedirectedElsewhere(status, url.netloc.decode(), target.netloc.decode())
-    return str(target)
 
 
 class _Protocol(ResponseHandler):
@@ -354,6 +355,7 @@ class _Connector(aiohttp.TCPConnector):
             connection.close()
 
     def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        # aiohttp calls this after a response: a connection is back in the pool only after its rest.
         if should_close or protocol.should_close or self.force_close or self._resting >= self._most_resting:
             super()._release(key, protocol, should_close=True)
             return
@@ -395,7 +397,7 @@ class _Response(aiohttp.ClientResponse):
         self._protocol_used = protocol
         protocol.awaits_response = True
         response = await super().start(connection)
-        # A small response is complete by now, and its connection back in the pool.
+        # A small response is complete by now, its connection back in the pool, and connection.protocol None.
         if protocol.is_early and self.ok:
             connection.close()
             raise aiohttp.ClientConnectionError(_EARLY)

@@ -91,13 +91,13 @@ class AdaptiveLimit:
 
         `request` identifies the request, as for `fail`.
         """
-        is_full = not self.has_room
+        were_all_in_use = not self.has_room
         self.end()
         self._failing.discard(request)
         self._burst = max(0.0, self._burst - 1 / CALM)
         self._failures_in_row = 0
         self._credit = min(MOST_CREDIT, self._credit + 1)
-        if is_full:
+        if were_all_in_use:
             self._grow()
             self.highest = max(self.highest, self.limit)
 
@@ -167,7 +167,7 @@ class AdaptiveLimit:
         return Cut(before=before, after=self.limit, sustained=self.sustained)
 
     def _update_sustained(self) -> None:
-        """Set `sustained` to the calls in flight minus those refused, unless the refusals may be random."""
+        """Set `sustained` to the calls in flight at the cut minus the refused, unless these may be random."""
         self._credit -= REFUSAL_COST
         if self.sustained and self._credit >= 0:
             # A limit that is too high by one causes no more refusals than chance does: lower it, but rarely.

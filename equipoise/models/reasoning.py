@@ -54,9 +54,9 @@ _Piece = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Block:
-    """A block of thoughts, as positions in the content: from `start` to `stop`, with tags from `outer_start`.
+    """A block of thoughts, as positions in the content: from `start` to `stop`.
 
-    The closing tag ends at `outer_stop`.
+    The opening tag begins at `outer_start`, the closing tag ends at `outer_stop`.
     """
 
     outer_start: int
@@ -101,7 +101,7 @@ def _may_hold_thoughts(content: str) -> bool:
 
 
 def _has_bare_channels(content: str) -> bool:
-    """Whether gpt-oss wrote it, and the server removed all of its markers but the names of channels."""
+    """Whether gpt-oss wrote the content, and a server removed its markers, but not the names of channels."""
     return content.startswith("analysis") and "assistantfinal" in content
 
 
@@ -159,7 +159,7 @@ def _split_messages(content: str, headers: list[re.Match[str]]) -> Iterator[_Pie
         end = _END_OF_BODY.search(body)
         is_final = header["final"] is not None
         yield (body[: end.start()] if end else body) + "\n\n", not is_final
-        # Text behind a message is part of the answer only if the message is the last, but not a final one.
+        # Text after a message is part of the answer only if the message is the last, but not a final one.
         outside = _CONTROL_TOKENS.sub("", body[end.start() :]) if end else ""
         yield outside, is_final or stop < len(content)
 
@@ -210,7 +210,7 @@ def _closing_index(tags: list[re.Match[str]], opening: int) -> int | None:
 
 def _split_blocks(content: str, blocks: list[_Block]) -> list[_Piece]:
     """The pieces of the content. All before a closing tag without an opening one is a thought."""
-    unopened = [number for number, block in enumerate(blocks) if not block.is_opened]
+    unopened = [index for index, block in enumerate(blocks) if not block.is_opened]
     # A lone closing tag at the very end is ignored if an earlier tag has closed the thoughts.
     is_last_unopened = len(blocks) > 1 and unopened[-1:] == [len(blocks) - 1]
     if is_last_unopened and not content[blocks[-1].outer_stop :].strip():
@@ -218,8 +218,8 @@ def _split_blocks(content: str, blocks: list[_Block]) -> list[_Piece]:
     thinking_until = unopened[-1] if unopened else -1
     pieces: list[_Piece] = []
     position = 0
-    for number, block in enumerate(blocks):
-        pieces.append((content[position : block.outer_start], number <= thinking_until))
+    for index, block in enumerate(blocks):
+        pieces.append((content[position : block.outer_start], index <= thinking_until))
         pieces.append((content[block.start : block.stop], True))
         position = block.outer_stop
     return [*pieces, (content[position:], False)]

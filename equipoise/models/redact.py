@@ -55,7 +55,7 @@ class Secrets:
             forms |= {key, json.dumps(key)[1:-1], *_base64_forms(key)}
         # The search is for the beginning of a key, as a truncated key is masked, too.
         self._forms = [(form[:REAL_LENGTH], form) for form in sorted(forms)]
-        self._patterns = [_token_pattern(word) for word in sorted(self._short_keys, key=len, reverse=True)]
+        self._patterns = [_word_pattern(word) for word in sorted(self._short_keys, key=len, reverse=True)]
 
     def except_key(self, own: str) -> Secrets:
         """The real keys other than `own`, which must not be sent to the endpoint that uses `own`."""
@@ -183,7 +183,7 @@ def _base64_forms(key: str) -> set[str]:
     return forms
 
 
-def _token_pattern(word: str) -> re.Pattern[str]:
+def _word_pattern(word: str) -> re.Pattern[str]:
     """A pattern for a short key as a whole word.
 
     The pattern begins with the word and checks what is before it last: `re` is fast with a literal prefix.

@@ -105,6 +105,18 @@ class Caller:
         assert isinstance(answer, CallFailed), answer
         return answer
 
+    def download(self) -> list[bytes | Failure]:
+        """The lines of a file at the endpoint."""
+
+        async def session() -> list[bytes | Failure]:
+            client = self._client()
+            try:
+                return [line async for line in client.download("subject", "m", "files/1/content")]
+            finally:
+                await client.close()
+
+        return asyncio.run(session())
+
     @property
     def changes(self) -> list[tuple[str, str]]:
         """Parameter and action of everything learned."""
@@ -268,6 +280,10 @@ def test_a_redirect_to_no_address_is_a_failed_call(subtests: pytest.Subtests) ->
                 "subject 'm': connection failed: the endpoint redirects to an address that"
             )
             assert said.isprintable()
+        with subtests.test(f"of a file: {location}"), rude_server(head.encode("latin-1")) as url:
+            (failure,) = Caller(url).download()
+            assert isinstance(failure, Failure)
+            assert failure.message.startswith("connection failed: the endpoint redirects to an address that")
 
 
 def test_an_error_page_may_be_in_another_charset(subtests: pytest.Subtests) -> None:
