@@ -617,7 +617,7 @@ def _untidy(text: str) -> None:
 
     for name in ("x.csv", "x.txt"):
         with _file(name, text) as path:
-            list(lint.untidy(path))
+            list(lint.format_findings(path))
     overlap.tokens(text)
 
 
@@ -689,7 +689,7 @@ ELSEWHERE: Mapping[str, str] = {
     "cli/init.py": "reads names, and our own pytest.ini",
     "datasets/canary.py": "reads the one sentence of a canary",
     "datasets/construct.py": "reads ids and names of files",
-    "datasets/overlap.py:_lines": "reads published files, whose content is pinned",
+    "datasets/overlap.py:_published_lines": "reads published files, whose content is pinned",
     "datasets/overlap.py:TokenRun": "reads tokens",
     "judge/choice.py:_prompt": "reads the rubric",
     "judge/rubric.py:read_about": "reads the rubric",

@@ -126,7 +126,7 @@ def _build_questions(
         raise UserError("--model: name the model to call, or local")
     # The critic, and then the solvers: stages get their indices.
     evaluators = tuple(dict.fromkeys((critic or model, *solvers)))
-    rows = list(construct.read(documents, ("id", "text")))
+    rows = list(construct.read_documents(documents, ("id", "text")))
     before_sheets, after_sheets = builder.stages(
         Path.cwd(),
         least=min_length,
@@ -159,7 +159,7 @@ def _build_questions(
     to_stderr = partial(print_line, err=True)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
         stages = [*before_sheets, sheets, *after_sheets]
-        remaining = construct.run(stages, rows, folder, session, to_stderr, _progress_bar)
+        remaining = construct.run_stages(stages, rows, folder, session, to_stderr, _progress_bar)
     questions = [secrets.mask_values(builder.as_question(row)) for row in remaining]
     write_objects(folder / construct.QUESTIONS, questions)
     _print_funnel(folder)

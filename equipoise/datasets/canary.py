@@ -24,23 +24,23 @@ _SENTENCE = re.compile(
 
 def lint(folders: Sequence[Path]) -> Iterator[Finding]:
     """Findings on the canaries of these datasets. Datasets without a canary are skipped."""
-    first: dict[str, Path] = {}
+    paths_by_uuid: dict[str, Path] = {}
     for path in (folder / CANARY for folder in folders if (folder / CANARY).is_file()):
         sentence = _SENTENCE.fullmatch(_text(path).strip())
         if sentence is None:
             yield Finding(str(path), 1, "is not the one sentence of a canary, which docs/data.md has")
             continue
         uuid = _UUID.findall(sentence[0])[-1]
-        if uuid in first:
-            yield Finding(str(path), 1, f"has the UUID of {first[uuid]}; make one of its own")
-        first.setdefault(uuid, path)
-        if not any(sentence[0] in _text(page) for page in _pages(path.parent)):
+        if uuid in paths_by_uuid:
+            yield Finding(str(path), 1, f"has the UUID of {paths_by_uuid[uuid]}; make one of its own")
+        paths_by_uuid.setdefault(uuid, path)
+        if not any(sentence[0] in _text(readme) for readme in _readmes(path.parent)):
             yield Finding(str(path), 1, f"its sentence is in no {README} here or above; put it there")
 
 
-def _pages(folder: Path) -> list[Path]:
-    paths = (parent / README for parent in (folder, folder.parent))
-    return [page for page in paths if page.is_file()]
+def _readmes(folder: Path) -> list[Path]:
+    paths = (folder / README, folder.parent / README)
+    return [path for path in paths if path.is_file()]
 
 
 def _text(path: Path) -> str:

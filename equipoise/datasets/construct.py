@@ -27,24 +27,24 @@ FUNNEL = "funnel.json"
 QUESTIONS = "questions.jsonl"
 _ID = re.compile(r"[a-z0-9_]+")
 
-Bar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
-"""A progress bar for a stage with this label and number of rows. It yields a callback for each row done."""
+ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[], None]]]
+"""A progress bar with this label, for this number of rows: a context with the callback for each row done."""
 
 
-def run(
+def run_stages(
     stages: Sequence[Stage],
     rows: Sequence[Draft],
     folder: Path,
     session: JobSession,
     tell: Callable[[str], None],
-    bar: Bar = lambda label, length: nullcontext(lambda: None),
+    progress_bar: ProgressBar = lambda label, length: nullcontext(lambda: None),
 ) -> list[Draft]:
     """Run all stages on these rows, write their files, and return the rows that no stage dropped.
 
-    Files of an earlier run are removed first, so that none is stale. Raises UserError.
+    Files of an earlier run are removed first: it may have had other stages. Raises UserError.
     """
-    _clear(stages, folder)
-    hidden = Secrets(session.settings.secrets)
+    _remove_old_files(stages, folder)
+    secrets = Secrets(session.settings.secrets)
     funnel: list[dict[str, JSON]] = []
     for number, stage in enumerate(stages, start=1):
         label = f"{stage.name}: {len(rows)} rows" + (f" ({stage.skipped})" if stage.skipped else "")
@@ -52,38 +52,40 @@ def run(
             tell(label)
             results = _keep_all(rows) if stage.skipped else (stage.all_rows or _keep_all)(rows)
         else:
-            with bar(label, len(rows)) as advance:
-                results = _ask(stage, rows, session, advance)
+            with progress_bar(label, len(rows)) as advance:
+                results = _run_by_row(stage, rows, session, advance)
         rows = [item.row for item in results if item.reason is None]
-        shown = [_masked(item, hidden) for item in results]
-        funnel.append(_funnel_entry(stage, shown))
-        _write(folder, f"{number}_{stage.name}", shown, funnel)
+        masked = [_masked(item, secrets) for item in results]
+        funnel.append(_funnel_entry(stage, masked))
+        _write_stage(folder, f"{number}_{stage.name}", masked, funnel)
     return list(rows)
 
 
-def _masked(result: StageResult, hidden: Secrets) -> StageResult:
+def _masked(result: StageResult, secrets: Secrets) -> StageResult:
     """The result with secrets masked, for files. The next stage gets the original row."""
-    reason = None if result.reason is None else hidden.mask(result.reason)
-    return StageResult(row=hidden.mask_values(result.row), reason=reason)
+    reason = None if result.reason is None else secrets.mask(result.reason)
+    return StageResult(row=secrets.mask_values(result.row), reason=reason)
 
 
 def _keep_all(rows: Sequence[Draft]) -> list[StageResult]:
     return [StageResult(row=row) for row in rows]
 
 
-def _clear(stages: Sequence[Stage], folder: Path) -> None:
+def _remove_old_files(stages: Sequence[Stage], folder: Path) -> None:
     """Remove the files of these stages, with any stage number. Raises UserError."""
     names = "|".join(re.escape(stage.name) for stage in stages)
-    ours = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
+    file_name = re.compile(rf"\d+_({names})(\.dropped)?\.jsonl|{re.escape(FUNNEL)}|{re.escape(QUESTIONS)}")
     try:
         for path in folder.iterdir():
-            if ours.fullmatch(path.name):
+            if file_name.fullmatch(path.name):
                 path.unlink()
     except OSError as error:
         raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
 
-def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list[dict[str, JSON]]) -> None:
+def _write_stage(
+    folder: Path, name: str, results: Sequence[StageResult], funnel: list[dict[str, JSON]]
+) -> None:
     """Write the rows that a stage keeps and drops, and the funnel of all stages so far. Raises UserError."""
     write_objects(folder / f"{name}.jsonl", [item.row for item in results if item.reason is None])
     dropped = [{**item.row, "dropped": item.reason} for item in results if item.reason is not None]
@@ -95,7 +97,7 @@ def _write(folder: Path, name: str, results: Sequence[StageResult], funnel: list
         raise UserError(f"{where}: cannot be written to ({error.strerror})") from None
 
 
-def _ask(
+def _run_by_row(
     stage: Stage, rows: Sequence[Draft], session: JobSession, advance: Callable[[], None]
 ) -> list[StageResult]:
     """The result of each row in a stage that calls models. A failed call drops its row."""
@@ -110,16 +112,16 @@ def _job(stage: Stage, row: Draft) -> Job[StageResult]:
     by_row = stage.by_row
     assert by_row is not None
 
-    async def do(models: JobModels) -> StageResult:
+    async def run_row(models: JobModels) -> StageResult:
         return await by_row(row, models)
 
-    return Job(name=f"{stage.name}-{row['id']}", do=do)
+    return Job(name=f"{stage.name}-{row['id']}", do=run_row)
 
 
 def _funnel_entry(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSON]:
     """The entry of a stage in the funnel: numbers of rows, and an example for each reason."""
     dropped = [item for item in results if item.reason is not None]
-    # The reason is the text before the colon. What follows is about one row.
+    # Reasons are counted by the text before the colon: what follows is about one row.
     reasons = Counter(str(item.reason).split(":")[0] for item in dropped)
     examples = {str(item.reason).split(":")[0]: item for item in reversed(dropped)}
     return {
@@ -139,14 +141,16 @@ def _funnel_entry(stage: Stage, results: Sequence[StageResult]) -> dict[str, JSO
 def funnel_rows(folder: Path) -> list[tuple[str, ...]]:
     """The funnel in a folder as the rows of a table, header first."""
     data = json.loads(read_text(folder / FUNNEL))
-    head = ("stage", "in", "dropped", "kept", "why, with an example")
-    return [head, *(_funnel_row(item) for item in data)]
+    header = ("stage", "in", "dropped", "kept", "why, with an example")
+    return [header, *(_funnel_row(item) for item in data)]
 
 
 def _funnel_row(item: Mapping[str, JSON]) -> tuple[str, ...]:
     examples = item["examples"]
-    whys = [f"{reason} {count} ({_example(examples[reason])})" for reason, count in item["reasons"].items()]
-    why = item["skipped"] or ", ".join(whys)
+    reasons = [
+        f"{reason} {count} ({_example(examples[reason])})" for reason, count in item["reasons"].items()
+    ]
+    why = item["skipped"] or ", ".join(reasons)
     return (item["stage"], str(item["in"]), str(item["dropped"]), str(item["kept"]), why)
 
 
@@ -159,10 +163,10 @@ def _example(item: Mapping[str, JSON]) -> str:
 # Files.
 
 
-def read(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
-    """The objects of a JSON Lines file.
+def read_documents(path: Path, keys: Sequence[str]) -> Iterator[dict[str, JSON]]:
+    """The objects of a JSON Lines file, each with texts under these keys, which include a unique `id`.
 
-    Raises UserError unless each has texts under these keys, which include `id`, and a valid id of its own.
+    Raises UserError naming file and line.
     """
     ids: set[str] = set()
     for where, data in objects(path):

@@ -17,12 +17,13 @@ from equipoise.core.files import opened, replacing, shown, write_text
 from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_hash, originals
 
 SITE = "https://github.com"
-SECONDS = 60.0
-"""Timeout, in seconds, of a connection that sends nothing."""
-MOST_BYTES = 200_000_000
+TIMEOUT_SECONDS = 60.0
+"""Of a connection that sends nothing."""
+MAX_BYTES = 200_000_000
+"""Of a file."""
 ALL = "all"
 """Name that stands for all published data."""
-_BLOCK = 1 << 16
+_BLOCK_BYTES = 1 << 16
 _OFFLINE = (
     "run the same command again to continue; without a network, fetch from a copy of the site "
     "(--site file:///FOLDER), or set EQUIPOISE_ORIGINAL_DATA to a folder that has the data"
@@ -32,9 +33,9 @@ _OFFLINE = (
 def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: str = SITE) -> Iterator[str]:
     """Fetch published data. Yields a line for each file, then one about the data.
 
-    They are written to a folder `name` in `folder`, by default to the folder of their suite in `topics[0]`.
-    All of `topics` are searched for pins. Files that are there and intact are not fetched again. Raises
-    UserError if a file is not available or has a wrong digest; such a file is not kept.
+    The files are written to a folder `name` in `folder`, by default to the folder of their suite in
+    `topics[0]`. All of `topics` are searched for pins. Intact files are not fetched again. Raises UserError
+    if a file is not available or has a wrong digest; such a file is not kept.
     """
     pinned = originals(topics)
     if name not in pinned:
@@ -42,7 +43,7 @@ def fetch(name: str, topics: Sequence[Path], folder: Path | None = None, site: s
     original = pinned[name]
     target = folder / name if folder else topics[0] / original.folder / ORIGINAL
     with _removing_empty_folder_on_failure(target):
-        write_text(target / LICENCE, _page(original))
+        write_text(target / LICENCE, _licence_page(original))
         for number, file in enumerate(original.files, start=1):
             state = _ensure(original, file, target / file, site)
             yield f"{shown(target / file)}: {state} ({number} of {len(original.files)})"
@@ -58,15 +59,15 @@ def _removing_empty_folder_on_failure(target: Path) -> Iterator[None]:
     except UserError:
         files = [item for item in target.rglob("*") if item.is_file() and item.name != LICENCE]
         if new and not files:
-            _remove(target, new)
+            _remove_folders(target, new)
         raise
 
 
-def _remove(target: Path, new: Sequence[Path]) -> None:
+def _remove_folders(target: Path, new: Sequence[Path]) -> None:
+    """Remove the licence page, and what is empty of the folders in `target` and the `new` folders."""
     with suppress(OSError):
         (target / LICENCE).unlink()
     for path in (*sorted(target.rglob("*"), reverse=True), *new):
-        # Folders that are not empty stay.
         with suppress(OSError):
             path.rmdir()
 
@@ -79,8 +80,8 @@ def expand_name(name: str, topics: Sequence[Path]) -> list[str]:
     return names
 
 
-def _page(original: Original) -> str:
-    """The licence page: who owns the data, and what their licence allows."""
+def _licence_page(original: Original) -> str:
+    """The text of the licence page: who owns the data, and what their licence allows."""
     tree, blob = (f"{SITE}/{original.repository}/{kind}/{original.commit}" for kind in ("tree", "blob"))
     stated = f"{blob}/{original.stated}" if original.stated else tree
     return (
@@ -94,7 +95,7 @@ def _page(original: Original) -> str:
 
 
 def _ensure(original: Original, name: str, target: Path, site: str) -> str:
-    """Fetch a file unless it is there and intact, and return in words which it was. Raises UserError."""
+    """Fetch a file unless an intact copy exists, and return in words which of the two. Raises UserError."""
     digest = original.files[name]
     if file_hash(target) == digest:
         return "is here already"
@@ -122,7 +123,7 @@ def _open_url(url: str) -> IO[bytes]:
     parts = urlsplit(url)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
         return opened(Path(url2pathname(parts.path)))
-    response: IO[bytes] = urllib.request.urlopen(url, timeout=SECONDS)  # noqa: S310 - the user names the site
+    response: IO[bytes] = urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS)  # noqa: S310 - the user names the site
     return response
 
 
@@ -131,9 +132,9 @@ def _download(url: str, file: BinaryIO) -> str:
     digest, size = hashlib.sha256(), 0
     try:
         with _open_url(url) as response:
-            while block := response.read(_BLOCK):
+            while block := response.read(_BLOCK_BYTES):
                 size += len(block)
-                if size > MOST_BYTES:
+                if size > MAX_BYTES:
                     raise UserError(f"{url}: exceeds the size limit; nothing is kept")
                 digest.update(block)
                 file.write(block)

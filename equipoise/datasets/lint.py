@@ -25,16 +25,21 @@ from equipoise.suites.resources import ORIGINAL, is_only_fetched
 from equipoise.suites.selection import ASKERS, Selection
 from equipoise.suites.similarity import folded, similar_pairs
 
-TOPICS = Path("topics")
+_TOPICS = Path("topics")
 """The folder that is checked if no path is given."""
-SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
+_TEXT_SUFFIXES = (".csv", ".json", ".jsonl", ".md", ".toml", ".tsv", ".txt")
 """The suffixes of files that are checked."""
-SEPARATOR = "separator"
-"""The column of separators between other values, which may begin and end with spaces."""
-_UNSEEN = {"Cc": "control character", "Cf": "invisible character"}
-_UNSEEN |= {"Zl": "line separator", "Zp": "line separator", "Co": "character of no meaning"}
+_SEPARATOR_COLUMN = "separator"
+"""Of a table of templates. A separator may begin and end with spaces."""
+_UNWANTED_CATEGORIES = {
+    "Cc": "control character",
+    "Cf": "invisible character",
+    "Zl": "line separator",
+    "Zp": "line separator",
+    "Co": "character of no meaning",
+}
 _ZERO_WIDTH = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0}
-"""Letters and marks that have no width. Variation selectors, which have none either, are in `_kind`."""
+"""Letters and marks of no width, except variation selectors, which `_unwanted_kind` has."""
 _REPLACEMENT = "\ufffd"
 _ARABIC = r"[\u0620-\u0652\u066e-\u06d3\u0750-\u077f]"
 _NON_JOINER = re.compile(rf"(?<={_ARABIC})\u200c(?={_ARABIC})")
@@ -49,27 +54,27 @@ def validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
     Without paths, `topics` is checked. Raises UserError.
     """
     try:
-        return _validate(list(paths) or [_default()])
+        return _validate(list(paths) or [_default_folder()])
     except OSError as error:
         raise UserError(f"{error.filename}: cannot be read ({error.strerror})") from None
 
 
-def _validate(wanted: Sequence[Path]) -> tuple[list[Finding], int]:
-    datasets = dict.fromkeys(dataset for path in wanted for dataset in _datasets(path))
-    files = dict.fromkeys(file for path in wanted for file in text_files(path))
-    findings = [finding for path in files for finding in untidy(path)]
+def _validate(paths: Sequence[Path]) -> tuple[list[Finding], int]:
+    datasets = dict.fromkeys(dataset for path in paths for dataset in _datasets(path))
+    files = dict.fromkeys(file for path in paths for file in _text_files(path))
+    findings = [finding for file in files for finding in format_findings(file)]
     findings += [finding for dataset in datasets for finding in _dataset_findings(*dataset)]
     findings += canary.lint([path for _, path in datasets])
     return sorted(dict.fromkeys(findings)), len(files)
 
 
-def _default() -> Path:
-    if not TOPICS.is_dir():
-        raise UserError(f"{TOPICS}: no such folder here; name the folders or files to look at")
-    return TOPICS
+def _default_folder() -> Path:
+    if not _TOPICS.is_dir():
+        raise UserError(f"{_TOPICS}: no such folder here; name the folders or files to look at")
+    return _TOPICS
 
 
-# Which suite.
+# Which suite a path belongs to.
 
 
 def _datasets(path: Path) -> list[Dataset]:
@@ -86,14 +91,15 @@ def _datasets(path: Path) -> list[Dataset]:
 
 def _dataset_of_file(path: Path) -> Dataset:
     """The dataset of a file that can be read alone. Raises UserError for others."""
-    suite, recognised = _recognised(path)
+    suite, recognised = _recognise(path)
     if suite is None or recognised == "part":
         raise UserError(f"{path}: cannot be read alone; name its folder, {path.parent}")
     return suite, path
 
 
-def _recognised(path: Path) -> tuple[str | None, Recognised]:
+def _recognise(path: Path) -> tuple[str | None, Recognised]:
     """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
+    # `part` first: the file may also be valid alone in the format of another suite.
     answers = {name: suites.load(name).recognises(path) for name in suites.names()}
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
     matches = ((name, answer) for answer in order for name in answers if answers[name] == answer)
@@ -103,9 +109,9 @@ def _recognised(path: Path) -> tuple[str | None, Recognised]:
 def _datasets_in(folder: Path) -> Iterator[Dataset]:
     """The folder itself if it is a dataset, otherwise the datasets in it, without published data.
 
-    Both if it is only perhaps a dataset: the files in it may be the user's notes.
+    Both, if the folder is only perhaps a dataset: its own files may be the user's notes.
     """
-    suite, recognised = _recognised(folder)
+    suite, recognised = _recognise(folder)
     if suite:
         yield suite, folder
     if recognised == "yes":
@@ -115,57 +121,58 @@ def _datasets_in(folder: Path) -> Iterator[Dataset]:
     if suite:
         yield from (dataset for dataset in datasets if _is_sure(dataset[1]))
         return
-    named = None if any(map(is_only_fetched, (folder, *inner))) else _by_name(folder)
-    yield from datasets or ([(named, folder)] if named else [])
+    suite = None if any(map(is_only_fetched, (folder, *inner))) else _suite_by_folder_name(folder)
+    yield from datasets or ([(suite, folder)] if suite else [])
 
 
 def _is_sure(folder: Path) -> bool:
     """Whether a folder is a dataset by its content or its own name, not only by that of its parent."""
-    return folder.name in suites.names() or _recognised(folder)[0] is not None
+    return folder.name in suites.names() or _recognise(folder)[0] is not None
 
 
-def _by_name(folder: Path) -> str | None:
-    """The suite with the name of the folder or of its parent."""
+def _suite_by_folder_name(folder: Path) -> str | None:
+    """The suite with the name of the folder or of its parent; None if there is no such suite."""
     names = (folder.resolve().name, folder.resolve().parent.name)
     return next((name for name in names if name in suites.names()), None)
 
 
-# What is wrong with a dataset.
+# Findings on a dataset.
 
 
 def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
-    refused = list(_loader_findings(suite, dataset))
-    yield from refused
+    loader_findings = list(_loader_findings(suite, dataset))
+    yield from loader_findings
     texts: list[Text] = []
     try:
-        for item in _protocol(suite, dataset).lint(dataset):
+        for item in _suite_with_protocol(suite, dataset).lint(dataset):
             if isinstance(item, Text):
                 texts.append(item)
             else:
                 yield item
     except UserError as error:
-        yield of_error(error, dataset)
+        yield _error_finding(error, dataset)
     yield from _asker_findings(suite, dataset)
-    reported = {(item.path, item.line) for item in refused if item.what.startswith("repeats ")}
-    yield from (item for item in _repeats(texts) if (item.path, item.line) not in reported)
+    reported = {(item.path, item.line) for item in loader_findings if item.what.startswith("repeats ")}
+    yield from (item for item in _repeat_findings(texts) if (item.path, item.line) not in reported)
     yield from overlap.lint(suite, dataset, texts)
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
     """Findings on asker cues, if the dataset has some."""
     path, selection = dataset / ASKERS, Selection(topics=dataset)
-    if not path.is_file() or (suite := _protocol(name, dataset)).asked is None:
+    if not path.is_file() or (suite := _suite_with_protocol(name, dataset)).asked is None:
         return
     try:
         cases = suite.cases(selection)
         cues = suite.asked.askers(selection, cases)
     except UserError as error:
-        yield of_error(error, path)
+        yield _error_finding(error, path)
         return
     yield from (Finding(str(path), 1, what) for what in askers.problems(cues, cases))
 
 
-def _protocol(name: str, dataset: Path) -> AnySuite:
+def _suite_with_protocol(name: str, dataset: Path) -> AnySuite:
+    """The suite, with the protocol of this dataset if the dataset has one of its own."""
     suite = suites.load(name)
     return suite.of(suite.dataset_at(dataset))
 
@@ -173,52 +180,53 @@ def _protocol(name: str, dataset: Path) -> AnySuite:
 def _loader_findings(suite: str, dataset: Path) -> Iterator[Finding]:
     """The first error of the suite's loader, or else duplicate ids of cases."""
     try:
-        cases = _protocol(suite, dataset).cases(Selection(topics=dataset))
+        cases = _suite_with_protocol(suite, dataset).cases(Selection(topics=dataset))
     except UserError as error:
-        yield of_error(error, dataset)
+        yield _error_finding(error, dataset)
         return
     for name, count in Counter(case.id for case in cases).items():
         if count > 1:
             yield Finding(str(dataset), 1, f"{count} cases have the id {name!r}; rename all but one")
 
 
-def of_error(error: UserError, path: Path) -> Finding:
-    """A loader's error as a finding. If it names no line, the line is 1."""
+def _error_finding(error: UserError, path: Path) -> Finding:
+    """The finding for a loader's error. Its line is 1 if the error names none."""
     text = str(error)
-    head, _, rest = text.partition(": ")
-    file, _, number = head.rpartition(":")
-    if rest and file and number.isdecimal():
-        return Finding(file, int(number), rest)
-    is_file = bool(rest) and Path(head).exists()
-    return Finding(head, 1, rest) if is_file else Finding(str(path), 1, text)
+    where, _, what = text.partition(": ")
+    file, _, line = where.rpartition(":")
+    if what and file and line.isdecimal():
+        return Finding(file, int(line), what)
+    is_file = bool(what) and Path(where).exists()
+    return Finding(where, 1, what) if is_file else Finding(str(path), 1, text)
 
 
-def _repeats(texts: Sequence[Text]) -> Iterator[Finding]:
+def _repeat_findings(texts: Sequence[Text]) -> Iterator[Finding]:
     """Findings on texts that are identical or nearly identical to an earlier one."""
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
         groups[text.among].append(text)
     for group in groups.values():
-        for first, second, share in similar_pairs([item.text for item in group]):
-            yield from _repeat(group[first], group[second], share)
+        for first, second, similarity in similar_pairs([item.text for item in group]):
+            yield from _repeat_finding(group[first], group[second], similarity)
 
 
-def _repeat(earlier: Text, later: Text, share: float) -> Iterator[Finding]:
+def _repeat_finding(earlier: Text, later: Text, similarity: float) -> Iterator[Finding]:
+    """The finding on the later of two similar texts, if they may not be similar."""
     if folded(earlier.text) == folded(later.text):
         yield Finding.at(later.where, f"repeats {earlier.where}; remove one of the two")
     elif earlier.owner != later.owner:
-        message = f"is nearly {earlier.where} (likeness {share:.2f}); reword or remove one of the two"
+        message = f"is nearly {earlier.where} (likeness {similarity:.2f}); reword or remove one of the two"
         yield Finding.at(later.where, message)
 
 
-# What is wrong with a file.
+# Findings on a file.
 
 
-def text_files(path: Path) -> list[Path]:
-    """The text files in a folder, recursively, without published data; or the file itself."""
+def _text_files(path: Path) -> list[Path]:
+    """The file itself, or the text files in a folder, recursively, without published data."""
     if path.is_file():
         return [path]
-    files = (item for item in path.rglob("*") if item.is_file() and item.suffix in SUFFIXES)
+    files = (item for item in path.rglob("*") if item.is_file() and item.suffix in _TEXT_SUFFIXES)
     return sorted(item for item in files if _is_checked(item.relative_to(path)))
 
 
@@ -227,8 +235,8 @@ def _is_checked(path: Path) -> bool:
     return ORIGINAL not in path.parts[:-1] and not any(part.startswith(".") for part in path.parts)
 
 
-def untidy(path: Path) -> Iterator[Finding]:
-    """Findings on the format of a text file: encoding, line ends, blanks, characters. Raises UserError."""
+def format_findings(path: Path) -> Iterator[Finding]:
+    """Findings on the format of a text file: encoding, line ends, spaces, characters. Raises UserError."""
     try:
         content = read_bytes(path)
     except OSError as error:
@@ -239,34 +247,35 @@ def untidy(path: Path) -> Iterator[Finding]:
         line = content.count(b"\n", 0, error.start) + 1
         yield Finding(str(path), line, "not UTF-8; save the file as UTF-8")
         return
-    problems = dict.fromkeys(_text_problems(path.suffix, text))
-    yield from (Finding(str(path), line, problem) for line, problem in problems)
+    for line, problem in dict.fromkeys(_text_problems(path.suffix, text)):
+        yield Finding(str(path), line, problem)
 
 
 def _text_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
+    """Problems of a file's text, each with its line."""
     if "\r\n" in text:
         line = text.count("\n", 0, text.index("\r\n")) + 1
         yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
         text = text.replace("\r\n", "\n")
-    for number, row in enumerate(text.split("\n"), start=1):
-        yield from ((number, what) for what in _line_problems(row, suffix))
+    for number, line_text in enumerate(text.split("\n"), start=1):
+        yield from ((number, problem) for problem in _line_problems(line_text, suffix))
     if not text.endswith("\n"):
         yield text.count("\n") + 1, "the file does not end with a newline; add one"
     yield from _value_problems(suffix, text)
 
 
 def _line_problems(text: str, suffix: str) -> Iterator[str]:
-    yield from _odd_characters(text.replace("\t", "") if suffix == ".tsv" else text)
+    yield from _character_problems(text.replace("\t", "") if suffix == ".tsv" else text)
     # The values of a CSV row are checked one by one.
     if suffix != ".csv" and text != text.rstrip():
         yield "ends in blanks; remove them"
 
 
-def _odd_characters(text: str) -> Iterator[str]:
+def _character_problems(text: str) -> Iterator[str]:
     if text.isascii() and text.isprintable():
         return
     for character in dict.fromkeys(_NON_JOINER.sub("", text)):
-        kind = _kind(character)
+        kind = _unwanted_kind(character)
         if kind is not None:
             name = unicodedata.name(character, "no name")
             yield f"has the {kind} U+{ord(character):04X} ({name}); remove it"
@@ -274,26 +283,27 @@ def _odd_characters(text: str) -> Iterator[str]:
         yield "is not in Unicode's composed form; save it as NFC"
 
 
-def _kind(character: str) -> str | None:
+def _unwanted_kind(character: str) -> str | None:
     """The kind of an unwanted character; None if the character is fine."""
     code = ord(character)
     if code in _ZERO_WIDTH or 0xFE00 <= code <= 0xFE0F or 0x180B <= code <= 0x180D:
         return "invisible character"
     if character == _REPLACEMENT:
         return "mark of a lost character"
-    return _UNSEEN.get(unicodedata.category(character))
+    return _UNWANTED_CATEGORIES.get(unicodedata.category(character))
 
 
 # Values in files, after parsing.
 
 
 def _value_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
-    values = _cells(text) if suffix == ".csv" else _strings_of_lines(text) if suffix == ".jsonl" else ()
+    """Problems of the values in a CSV or JSON Lines file, each with its line."""
+    values = _cells(text) if suffix == ".csv" else _strings_in_lines(text) if suffix == ".jsonl" else ()
     for number, value in values:
         if value != value.strip():
             yield number, f"{_shortened(value)} has blanks around it; remove them"
         if suffix == ".jsonl":
-            yield from ((number, what) for what in _odd_characters(value.replace("\n", "")))
+            yield from ((number, problem) for problem in _character_problems(value.replace("\n", "")))
 
 
 def _shortened(value: str) -> str:
@@ -304,16 +314,17 @@ def _cells(text: str) -> Iterator[tuple[int, str]]:
     """The cells of a CSV file with their line numbers, except separators. The loader reports errors."""
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
-        head = next(reader, [])
-        columns = [index for index, name in enumerate(head) if name != SEPARATOR]
-        yield from ((reader.line_num, name) for name in head)
+        header = next(reader, [])
+        columns = [index for index, name in enumerate(header) if name != _SEPARATOR_COLUMN]
+        yield from ((reader.line_num, name) for name in header)
         for row in reader:
             yield from ((reader.line_num, row[index]) for index in columns if index < len(row))
     except csv.Error:
         return
 
 
-def _strings_of_lines(text: str) -> Iterator[tuple[int, str]]:
+def _strings_in_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The strings in each line of JSON with the line's number. The loader reports errors."""
     for number, line in enumerate(text.split("\n"), start=1):
         try:
             yield from ((number, value) for value in _strings(json.loads(line)))

@@ -1,4 +1,4 @@
-"""Overlap: runs of words that a suite's texts share with published data, if a copy of these is available.
+"""Overlap: runs of words that a suite's texts share with published data, if a copy of the data is available.
 
 The texts that a suite yields for its checks are compared with whole published files.
 """
@@ -18,14 +18,14 @@ from equipoise.suites.findings import Finding, Text
 from equipoise.suites.resources import ORIGINAL, PINS, original_folder, originals
 from equipoise.suites.similarity import folded
 
-WORDS = 10
+_MIN_WORDS = 10
 """The shortest run of words that is a finding. Brown et al. (2020, appendix C) use 8 to 13.
 
 In our data, names that both texts must use, as of a law or a prize, have up to nine words or eleven
 characters.
 """
-CHARACTERS = 12
-"""The shortest run that is a finding in a script without spaces between words."""
+_MIN_CHARACTERS = 12
+"""The shortest run that is a finding in a script without spaces between words. Not below _MIN_WORDS."""
 _UNSPACED = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -33,22 +33,22 @@ _UNSPACED = (
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _WORD = rf"(?:(?![{_UNSPACED}])[^\W_])+"
 _TOKEN = re.compile(rf"[{_UNSPACED}]|{_WORD}(?:'{_WORD})*")
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
+_JSON_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)")
 Tokens = Sequence[str]
 """Case-folded words, and single characters of scripts without spaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRun:
-    """Consecutive tokens that two texts share. `at` is the index of the first one in the second text."""
+    """Consecutive tokens that two texts share. `start` is the index of the first token in the second text."""
 
     tokens: Tokens
-    at: int
+    start: int
 
     @property
     def is_long(self) -> bool:
         """Whether the run is too long to be chance."""
-        return len(self.tokens) >= (CHARACTERS if self._is_unspaced else WORDS)
+        return len(self.tokens) >= (_MIN_CHARACTERS if self._is_unspaced else _MIN_WORDS)
 
     @property
     def _is_unspaced(self) -> bool:
@@ -64,13 +64,15 @@ def lint(suite: str, dataset: Path, texts: Sequence[Text]) -> Iterator[Finding]:
 
     Only datasets in a suite's folder with pins are compared, without editions that are pinned as unchanged.
     """
-    own = [tokens(item.text) for item in texts]
+    token_lists = [tokens(item.text) for item in texts]
     longest: dict[int, tuple[TokenRun, str]] = {}
-    for path in _published(suite, dataset) if own else ():
-        words = [(word, number) for number, line in enumerate(_lines(path), 1) for word in tokens(line)]
-        for index, run in shared(own, [word for word, _ in words]).items():
+    for path in _published(suite, dataset) if token_lists else ():
+        words = [
+            (word, number) for number, line in enumerate(_published_lines(path), 1) for word in tokens(line)
+        ]
+        for index, run in shared_runs(token_lists, [word for word, _ in words]).items():
             if index not in longest or len(run.tokens) > len(longest[index][0].tokens):
-                longest[index] = run, f"{path.name}:{words[run.at][1]}"
+                longest[index] = run, f"{path.name}:{words[run.start][1]}"
     for index, (run, where) in longest.items():
         yield Finding.at(texts[index].where, f"shares {run} with the published {where}; reword it")
 
@@ -94,10 +96,11 @@ def _published(suite: str, dataset: Path) -> list[Path]:
     return [copy / name for name in original.files if (copy / name).is_file()]
 
 
-def _lines(path: Path) -> list[str]:
+def _published_lines(path: Path) -> list[str]:
+    """The lines of a file, with the escapes of JSON decoded."""
     text = read_bytes(path).decode("utf-8", errors="replace")
     if path.suffix in (".json", ".jsonl"):
-        text = _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else " ", text)
+        text = _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else " ", text)
     return text.split("\n")
 
 
@@ -108,29 +111,29 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(plain.translate(marks))
 
 
-def shared(own: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
-    """The longest run that each of `own` shares with `other`, by index in `own`; only runs that are long."""
-    positions = _grams(own)
+def shared_runs(texts: Sequence[Tokens], other: Tokens) -> dict[int, TokenRun]:
+    """The longest run that each text shares with `other`, by the index of the text, if the run is long."""
+    positions = _positions(texts)
     longest: dict[int, TokenRun] = {}
-    for at, gram in enumerate(zip(*(other[shift:] for shift in range(WORDS)), strict=False)):
-        for index, start in positions.get(gram, ()):
-            run = TokenRun(_common_prefix(own[index][start:], other, at), at)
+    for start, gram in enumerate(zip(*(other[shift:] for shift in range(_MIN_WORDS)), strict=False)):
+        for index, own_start in positions.get(gram, ()):
+            rest = texts[index][own_start:]
+            run = TokenRun(_common_prefix(rest, other[start : start + len(rest)]), start)
             if run.is_long and (index not in longest or len(run.tokens) > len(longest[index].tokens)):
                 longest[index] = run
     return longest
 
 
-def _grams(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, int]]]:
-    """The positions of each run of WORDS tokens, as pairs (index of the text, index of the token)."""
+def _positions(texts: Sequence[Tokens]) -> Mapping[tuple[str, ...], list[tuple[int, int]]]:
+    """The positions of each run of _MIN_WORDS tokens, as pairs (index of the text, index of the token)."""
     positions: dict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for index, text in enumerate(texts):
-        for start in range(len(text) - WORDS + 1):
-            positions[tuple(text[start : start + WORDS])].append((index, start))
+        for start in range(len(text) - _MIN_WORDS + 1):
+            positions[tuple(text[start : start + _MIN_WORDS])].append((index, start))
     return positions
 
 
-def _common_prefix(tokens: Tokens, other: Tokens, at: int) -> Tokens:
-    """The longest common beginning of `tokens` and of `other` from its index `at` on."""
-    pairs = zip(tokens, other[at : at + len(tokens)], strict=False)
-    differs = (length for length, (first, second) in enumerate(pairs) if first != second)
-    return tokens[: next(differs, min(len(tokens), len(other) - at))]
+def _common_prefix(first: Tokens, second: Tokens) -> Tokens:
+    pairs = enumerate(zip(first, second, strict=False))
+    length = next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return first[:length]

@@ -215,7 +215,7 @@ def test_a_site_that_falls_silent_is_given_up(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float
 ) -> None:
     """After a while; the half that came is not kept, and what was there before stays."""
-    monkeypatch.setattr(fetching, "SECONDS", 0.05)
+    monkeypatch.setattr(fetching, "TIMEOUT_SECONDS", 0.05)
     site.contents, site.silent_after = {PATH: CONTENT}, share
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "data.csv").write_bytes(b"old")
@@ -264,7 +264,7 @@ def test_what_is_not_as_it_should_be_is_not_kept(
     said: str,
 ) -> None:
     """The error says why; no file is left, and an older one stays."""
-    monkeypatch.setattr(fetching, "MOST_BYTES", most)
+    monkeypatch.setattr(fetching, "MAX_BYTES", most)
     site.contents, site.missing = {PATH: content}, missing
     with pytest.raises(UserError, match=said):
         list(fetch("x", [topics], tmp_path, site.url))
