@@ -417,12 +417,12 @@ def _notes_on_other_settings(plan: Plan, name: str, past: History) -> list[str]:
     # First with the earlier endpoint, so that only a difference in other settings is an error.
     settings, loaded = metadata.resume_settings(plan, name), plan.load(name)
     if not past.sessions or "endpoints" not in past.settings:
-        resume.refuse(past, settings, loaded.files, loaded.data_files)
+        resume.require_resumable(past, settings, loaded.files, loaded.data_files)
         return []
     same = {**settings, "endpoints": past.settings["endpoints"]}
-    resume.refuse(past, same, loaded.files, loaded.data_files)
+    resume.require_resumable(past, same, loaded.files, loaded.data_files)
     try:
-        resume.refuse(past, settings, loaded.files, loaded.data_files)
+        resume.require_resumable(past, settings, loaded.files, loaded.data_files)
     except UserError as error:
         return [str(error)]
     return []

@@ -43,7 +43,7 @@ class CellForecast:
 def forecast_cells(sweep: Sweep, root: Path, extra_jobs: ExtraJobs) -> dict[str, CellForecast]:
     """The expected use of each cell, by name. Raises UserError for a cell that cannot run.
 
-    Cells that differ only in the model share a plan.
+    The calls of cells that differ only in the model are foreseen once.
     """
     suite_forecasts: dict[tuple[str, str], _SuiteForecast] = {}
     forecasts = {}

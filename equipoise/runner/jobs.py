@@ -65,7 +65,7 @@ class JobSession:
 
     @property
     def totals(self) -> CounterSnapshot:
-        """The counts of calls, tokens and cost."""
+        """The counts of calls and tokens."""
         return self._counters.totals()
 
     @property

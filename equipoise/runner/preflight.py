@@ -103,18 +103,21 @@ def _refuse_unused(plan: Plan, name: str) -> None:
     for option in suites.options():
         if option.name not in names and plan.settings.option(option) != option.default:
             # A dataset may have a suite of its own, with other options.
-            is_own = loaded.suite is not suites.load(name)
-            subject = f"--dataset {loaded.dataset} of {name}" if is_own else name
+            has_own_suite = loaded.suite is not suites.load(name)
+            subject = f"--dataset {loaded.dataset} of {name}" if has_own_suite else name
             raise UserError(f"{option.flag}: {subject} does not take it; leave it out")
     if plan.settings.topics and plan.settings.option(DATASET) == ORIGINAL:
         raise UserError(f"--dataset {ORIGINAL}: --topics names other data; leave one of them out")
 
 
 def _refuse_other_defaults(plan: Plan, name: str) -> None:
-    """Raise UserError if a suite has its own default for an option that all suites share."""
+    """Raise UserError if a suite has its own default for an option that all suites of a session share.
+
+    The option must be set then.
+    """
     for option in OPTIONS:
-        is_own = option.name in suites.load(name).defaults and option.name not in plan.settings.options_set
-        if is_own and not option.by_suite:
+        is_set = option.name in plan.settings.options_set
+        if option.name in suites.load(name).defaults and not is_set and not option.by_suite:
             raise UserError(f"{option.flag}: {name} has its own default; run it alone, or set the option")
 
 

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import fields, replace
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -101,16 +101,22 @@ def _default_output(path: Path, suite: str) -> Path:
     return path.with_name(f"{stem}.rejudged.{suite}.json")
 
 
-@cache
 def _read_metadata(path: Path) -> tuple[dict[str, JSON], str]:
     """The metadata of results, and the SHA-256 of the file. `runs` is the number of rounds that were run."""
+    try:
+        return _parse_metadata(path, path.stat().st_mtime_ns)
+    except OSError as error:
+        raise UserError(f"--rejudge: {shown(path)}: cannot be read ({error.strerror})") from None
+
+
+@lru_cache(maxsize=1)
+def _parse_metadata(path: Path, modified: int) -> tuple[dict[str, JSON], str]:
+    """As `_read_metadata`, but raises OSError. `modified` is part of the cache's key: files may change."""
     try:
         content = read_bytes(path)
         data = json_io.loads(content)
         metadata = dict(data["metadata"])
         metadata["runs"] = data["summary"].get("until", {}).get("runs", metadata.get("runs"))
-    except OSError as error:
-        raise UserError(f"--rejudge: {shown(path)}: cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"--rejudge: {shown(path)}: not an Equipoise results file") from None
     return metadata, hashlib.sha256(content).hexdigest()

@@ -28,7 +28,9 @@ _EXTENT_SETTINGS = {"runs", "limit", "languages_asked", "asker"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
 
 
-def refuse(past: History, settings: Mapping[str, JSON], files: Files, data_files: Mapping[str, str]) -> None:
+def require_resumable(
+    past: History, settings: Mapping[str, JSON], files: Files, data_files: Mapping[str, str]
+) -> None:
     """Raise UserError if a session cannot resume from the existing files.
 
     It cannot if earlier runs had other settings, or if the journal of existing results is missing.
@@ -92,7 +94,7 @@ def begin(
     message = ""
     if fresh and (files.journal.exists() or files.results.exists()):
         message = f"the earlier results are archived as {shown(archive(files))}"
-    refuse(past, settings, files, provenance.get("data_files", {}))
+    require_resumable(past, settings, files, provenance.get("data_files", {}))
     if not past.is_empty:
         message = _resume_message(past, plan)
     elif past.damaged:

@@ -5,7 +5,7 @@ Each look is a line of the journal, so that results can be rebuilt from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from equipoise.comparison.compare import change_in, common_cells, levels_of_look
@@ -44,7 +44,7 @@ def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
     else:
         metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
         look = look_at_interval(until, metrics[until.name], cells, number, loaded.repeats)
-    append(history, look)
+    resume.append(history, "look", **look)
     return bool(look["is_enough"])
 
 
@@ -111,12 +111,7 @@ def look_at_gate(
 def _family_verdict(decision: Decision, fails_corrected: bool) -> Decision:
     """The verdict on a rule in a family of rules, from the decision on this rule alone.
 
-    `fails_corrected` says whether it also fails when corrected for several rules; otherwise a fail is
+    `fails_corrected` says whether the rule also fails when corrected for several rules; otherwise a fail is
     inconclusive.
     """
     return "fail" if fails_corrected else "inconclusive" if decision == "fail" else decision
-
-
-def append(history: History, look: Mapping[str, JSON]) -> None:
-    """Write a look to the journal."""
-    resume.append(history, "look", **look)

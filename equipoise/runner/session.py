@@ -93,7 +93,7 @@ class Session:
             return History(files.journal)
         past = history.load(files.journal)
         try:
-            resume.refuse(
+            resume.require_resumable(
                 past, metadata.resume_settings(self.plan, name), files, self.plan.load(name).data_files
             )
         except UserError:

@@ -189,7 +189,9 @@ def test_a_damaged_journal_can_be_looked_back_on(
     path.write_bytes(data.draw(journal_bytes(real_journal)))
     with user_errors():
         past = history.load(path)
-        resume.refuse(past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path), {})
+        resume.require_resumable(
+            past, {"runs": 1}, Files(results=path.with_suffix(".json"), journal=path), {}
+        )
         assert set(past.pending(past.planned)) <= past.planned.keys()
     estimate.samples([path], SUITE)
 

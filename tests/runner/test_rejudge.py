@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import resource
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,16 @@ def test_the_source_is_named_with_its_check_sum(path: Path) -> None:
         "rubric_version": "7",
         "rubric_hash": "r0",
     }
+
+
+def test_results_that_change_are_read_again(path: Path) -> None:
+    """A notebook may judge the same file twice, and run the earlier session again in between."""
+    before = rejudge.reference(path)
+    save(path, rubric_version="8")
+    os.utime(path, ns=(0, 0))
+    after = rejudge.reference(path)
+    assert (before["rubric_version"], after["rubric_version"]) == ("7", "8")
+    assert after["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != before["sha256"]
 
 
 def test_a_source_may_leave_out_what_is_only_told(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
-from equipoise.runner import rounds
+from equipoise.runner import resume, rounds
 from equipoise.stats import fixed
 from equipoise.stats.intervals import bounded_mean
 from equipoise.stats.metrics import observations, valid
@@ -244,7 +244,7 @@ def test_a_look_is_kept_whole(path: Path) -> None:
     journal_of(path, 1).close()
     history = history_of(path)
     found = found_in(1, 1)
-    rounds.append(history, found)
+    resume.append(history, "look", **found)
     assert [look.to_json() for look in history.plans.looks.values()] == [
         {"kind": "look", "session": "s1", **found}
     ]
@@ -255,7 +255,7 @@ def test_a_look_belongs_to_the_session_that_looked(path: Path) -> None:
     """After a resumption that is the later one."""
     journal_of(path, 1).close()
     begin(path, planned(), session="s2").close()
-    rounds.append(history_of(path), found_in(1, 1))
+    resume.append(history_of(path), "look", **found_in(1, 1))
     assert history_of(path).plans.looks[1].session == "s2"
 
 
@@ -268,7 +268,7 @@ def missing(path: Path) -> list[str]:
 def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
     """All rounds are still to be asked."""
     journal_of(path, 1).close()
-    rounds.append(history_of(path), found_in(1, 1))
+    resume.append(history_of(path), "look", **found_in(1, 1))
     history = history_of(path)
     assert list(history.planned) == planned()
     assert history.missing() == planned()[2:]
@@ -278,7 +278,7 @@ def test_a_look_that_is_not_enough_changes_no_plan(path: Path) -> None:
 def test_a_look_that_is_enough_drops_later_rounds_from_the_plan(path: Path) -> None:
     """What was planned beyond is not missing: the session is complete."""
     journal_of(path, 2).close()
-    rounds.append(history_of(path), found_in(1000, 2))
+    resume.append(history_of(path), "look", **found_in(1000, 2))
     history = history_of(path)
     assert list(history.planned) == planned()[:4]
     assert (history.missing(), history.status(is_running=False)) == ([], "complete")
@@ -290,7 +290,7 @@ def test_a_run_beyond_the_last_round_is_kept_and_not_counted(path: Path) -> None
     log = journal_of(path, 2)
     log.append_record(record("a", run=3), [])
     log.close()
-    rounds.append(history_of(path), found_in(1000, 2))
+    resume.append(history_of(path), "look", **found_in(1000, 2))
     history = history_of(path)
     assert [item.id for item in history.records()] == planned()[:4]
     assert history.has_score("a-run3")
@@ -302,7 +302,7 @@ def test_a_run_of_the_rounds_that_are_needed_must_still_have_a_score(path: Path)
     log.append_record(record("a"), [])
     log.append_record(record("b", "error"), [])
     log.close()
-    rounds.append(history_of(path), found_in(1000, 1))
+    resume.append(history_of(path), "look", **found_in(1000, 1))
     assert history_of(path).status(is_running=False) == "complete_with_unscored"
     assert missing(path) == ["b-run1"]
 
