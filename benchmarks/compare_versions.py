@@ -27,7 +27,7 @@ from typing import Any
 
 from serving import environment, serving
 
-from equipoise.results.versions import upgraded
+from equipoise.results.versions import upgrade
 
 WORKERS = ("0", "2", "8")
 SIZES = {
@@ -78,7 +78,7 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
         )
         assert done.returncode in (SCORED, UNSCORED), done.stdout + done.stderr
         assert output.exists(), done.stdout + done.stderr
-        return figures(upgraded(json.loads(output.read_text(encoding="utf-8"))))
+        return figures(upgrade(json.loads(output.read_text(encoding="utf-8"))))
 
 
 def figures(data: dict[str, Any]) -> Figures:

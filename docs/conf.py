@@ -46,7 +46,7 @@ import option_tables  # noqa: E402 - a script beside this one
 
 def keys(*parts: type) -> str:
     """A table of the keys of these parts of a results file, each with its description."""
-    known = schema.whole()["$defs"]
+    known = schema.results_schema()["$defs"]
     rows = [
         f"| `{key}` | {known[part.__name__]['properties'][key]['description']} |"
         for part in parts

@@ -29,7 +29,7 @@ def strict(whole: JSON) -> JSON:
     return {**whole, "$defs": parts}
 
 
-_VALIDATOR = jsonschema_rs.Draft202012Validator(strict(schema.whole()))
+_VALIDATOR = jsonschema_rs.Draft202012Validator(strict(schema.results_schema()))
 for known in (suites.names, registry._installed):
     # This may be a process from which sessions are forked, whose suites are not known yet.
     known.cache_clear()

@@ -93,7 +93,7 @@ def test_the_page_on_exports_has_every_column() -> None:
 
 def test_the_page_on_the_schema_has_every_key() -> None:
     """Each with its description, which none lacks."""
-    parts = schema.whole()["$defs"]
+    parts = schema.results_schema()["$defs"]
     for part in DESCRIBED:
         keys = {name: parts[part]["properties"][name] for name in get_type_hints(getattr(document, part))}
         rows = [f"| `{name}` | {key['description']} |" for name, key in keys.items()]
@@ -105,7 +105,10 @@ def test_the_pages_name_every_other_key() -> None:
     named = set(re.findall(r"[a-z_0-9]+", page("results-schema.md")))
     options = {option.name for option in OPTIONS}
     for part in NAMED:
-        keys, described = get_type_hints(getattr(document, part)), schema.whole()["$defs"][part]["properties"]
+        keys, described = (
+            get_type_hints(getattr(document, part)),
+            schema.results_schema()["$defs"][part]["properties"],
+        )
         assert [key for key in keys if key not in named | options] == [], part
         assert all(described[key]["description"] for key in keys)
 

@@ -11,7 +11,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
-from equipoise.results.schema import DAMAGE, in_words
+from equipoise.results.schema import DAMAGE, describe
 from equipoise.suites.plots import Plot
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _read(path: Path) -> KeptAudit:
         # Read as for the plot, while the name of the file is known.
         _rows(cast("KeptAudit", audit))
     except DAMAGE as error:
-        raise UserError(f"{path}: is damaged: {in_words(error)}") from None
+        raise UserError(f"{path}: is damaged: {describe(error)}") from None
     return cast("KeptAudit", audit)
 
 

@@ -189,7 +189,7 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
 
     results = load(path)
     sections.refuse_other_version(path, results.data)
-    with sections.adding(path), reading(path):
+    with sections.locked(path), reading(path):
         section, warnings = agreement.agree(results, sheet)
         sections.add(path, "people", section)
     for line in warnings[:_MOST_WARNINGS]:

@@ -71,7 +71,7 @@ def schema() -> None:
     from equipoise.core import json_io
     from equipoise.results import schema
 
-    click.echo(json_io.dumps(schema.whole(), indent=True), nl=False)
+    click.echo(json_io.dumps(schema.results_schema(), indent=True), nl=False)
 
 
 def _counted(number: int, noun: str) -> str:

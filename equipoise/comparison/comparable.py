@@ -126,7 +126,7 @@ def allowed_differences(before: Mapping[str, JSON], after: Mapping[str, JSON]) -
     older, newer = _other_parameter_changes(before), _other_parameter_changes(after)
     return [
         *_recomputed_remarks(before, after),
-        *answered.between(before, after),
+        *answered.changes_between(before, after),
         *(
             f"{role}: {parameter} was {action} in one of the two only"
             for role, parameter, action in sorted(older ^ newer)

@@ -255,7 +255,7 @@ def compare(
             *_missing_score_warnings(after),
             *asker_warnings,
             *allowed_differences(before.metadata, after.metadata),
-            *answered.within(before.metadata, after.metadata),
+            *answered.changes_within(before.metadata, after.metadata),
             *(str(drift) for drift in all_drifts if drift.has_drifted),
         ],
         drifts=all_drifts,

@@ -79,7 +79,7 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
     except DAMAGE as error:
         if isinstance(error, ImpossibleValueError):
             raise UserError(f"{path}: is damaged: {error}") from None
-        problem = schema.first_problem(path) or schema.in_words(error)
+        problem = schema.first_problem(path) or schema.describe(error)
         raise UserError(f"{path}: is damaged: {problem}") from None
 
 
@@ -89,9 +89,9 @@ def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
         data, digest = light.load(path)
         # Results of a published benchmark are adapted from the whole file, below.
         if published.is_ours(data):
-            return published.adapted(path, data), digest
+            return published.adapt_results(path, data), digest
     content = read_bytes(path)
-    return published.adapted(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
+    return published.adapt_results(path, json_io.loads(content)), hashlib.sha256(content).hexdigest()
 
 
 def _refuse_damaged(data: Mapping[str, JSON]) -> None:
@@ -108,7 +108,7 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
     for name, keys in row_keys.items():
         if not all(isinstance(row[key], str) for row in metadata[name] for key in keys):
             raise ValueError(f"metadata.{name}")
-    if not all(map(answered.is_row, metadata["response_models"])):
+    if not all(map(answered.is_valid_row, metadata["response_models"])):
         raise ValueError("metadata.response_models")
     if not all(isinstance(name, str) for name in metadata["evaluator_models"]):
         raise ValueError("metadata.evaluator_models")

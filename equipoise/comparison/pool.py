@@ -13,7 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
-from equipoise.results.answered import PLACES
+from equipoise.results.answered import FIRST_AND_LAST_KEYS
 from equipoise.results.askers import NO_ASKERS, AskerCells
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JS
         **{
             name: [
                 # Without positions, which are valid only in one journal.
-                {key: value for key, value in row.items() if key not in PLACES}
+                {key: value for key, value in row.items() if key not in FIRST_AND_LAST_KEYS}
                 for metadata in all_metadata
                 for row in metadata[name]
             ]

@@ -140,4 +140,4 @@ def _model_changes(comparison: Comparison | None, candidate: Side) -> list[str]:
     if comparison is None:
         return answered.changes(candidate.metadata)
     older, newer = comparison.before.metadata, comparison.after.metadata
-    return [*answered.between(older, newer), *answered.within(older, newer)]
+    return [*answered.changes_between(older, newer), *answered.changes_within(older, newer)]

@@ -70,7 +70,7 @@ def _askers_agree(path: Path, side: Side, cued: History, plain: Sequence[RunRow]
 
 def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
     """Whether the section `results` of a file agrees with what was built from the journal."""
-    if light.has_results(path, rebuilt):
+    if light.has_same_results(path, rebuilt):
         return True
     results = load(path).data["results"]
     return results.keys() == rebuilt.keys() and _agrees(results, _as_in_file(rebuilt))
@@ -83,7 +83,7 @@ def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str |
     if rubric.hash != history.settings["rubric_hash"]:
         return f"its verdicts cannot be read again: rubric/{suite.name}.toml is another version here"
     try:
-        runs = reevaluation.changed(suite, rubric, history)
+        runs = reevaluation.find_changed_runs(suite, rubric, history)
     except (OSError, UserError) as error:
         return f"its verdicts cannot be read again: {error}"
     if not runs:

@@ -157,7 +157,7 @@ class Results:
         content = _read(self.path)
         if hashlib.sha256(content).hexdigest() != self.digest:
             raise UserError(f"{self.path}: has changed since it was loaded; load it again")
-        return published.adapted(self.path, json_io.loads(content))
+        return published.adapt_results(self.path, json_io.loads(content))
 
     def __repr__(self) -> str:
         done, planned = self.metadata["runs_completed"], self.metadata["runs_expected"]

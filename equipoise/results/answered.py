@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from equipoise.core.types import JSON
 
-MOST = 5
-"""With more values than this, changes are not reported: some endpoints send a fingerprint for every reply."""
-PLACES = ("first_run", "first_call", "last_call")
+MOST_VALUES = 5
+"""With more values than this, changes are not reported: some endpoints vary the fingerprint by reply."""
+FIRST_AND_LAST_KEYS = ("first_run", "first_call", "last_call")
 """Keys of a row: the run of its first call, and the ordinals of its first and last call."""
-PARTS = ("response_model", "system_fingerprint", "provider")
-_OVERLAP = 2
+REPORTED_KEYS = ("response_model", "system_fingerprint", "provider")
+"""Keys of a row: what the endpoint reported."""
+_OVERLAP_FACTOR = 2
 """How many calls may end out of order at a change, as a multiple of the concurrency."""
 
 
@@ -30,51 +31,61 @@ class _Value:
     last_call: int | None = None
 
 
-_UNTELLING = ", too many for a new one to tell of a change"
+_TOO_MANY = ", too many for a new one to tell of a change"
+"""The end of a sentence on values that are too many to show changes."""
 
 
 def sentences(metadata: Mapping[str, JSON]) -> list[str]:
-    """Sentences on changes while the session ran, also on values too many to show changes; often empty."""
-    most = _OVERLAP * int(metadata.get("concurrency") or 0)
+    """Sentences on changes while the session ran, and on values too many to show changes; often empty."""
+    most_overlap = _OVERLAP_FACTOR * int(metadata.get("concurrency") or 0)
     return [
         f"{role} {model}: {text}"
         for (role, model), rows in _by_model(metadata).items()
-        for text in _of_model(rows, most)
+        for text in _model_sentences(rows, most_overlap)
     ]
 
 
 def changes(metadata: Mapping[str, JSON]) -> list[str]:
-    """Those of the sentences that are about actual changes, which readers are warned of."""
-    return [text for text in sentences(metadata) if not text.endswith(_UNTELLING)]
+    """The `sentences` on actual changes, of which readers are warned."""
+    return [text for text in sentences(metadata) if not text.endswith(_TOO_MANY)]
 
 
-def _of_model(rows: Sequence[Mapping[str, JSON]], most: int) -> Iterator[str]:
+def _model_sentences(rows: Sequence[Mapping[str, JSON]], most_overlap: int) -> Iterator[str]:
     models = _values(rows, "response_model")
-    yield from _sentences("answered as", "names of models", models, most)
-    for name in models if len(models) <= MOST else ():
+    yield from _value_sentences("answered as", "names of models", models, most_overlap)
+    for name in models if len(models) <= MOST_VALUES else ():
         own = [row for row in rows if row.get("response_model") == name]
         which = f" of {name}" if len(models) > 1 else ""
-        yield from _sentences(
-            f"gave the fingerprint{which} as", "fingerprints", _values(own, "system_fingerprint"), most
+        yield from _value_sentences(
+            f"gave the fingerprint{which} as",
+            "fingerprints",
+            _values(own, "system_fingerprint"),
+            most_overlap,
         )
-    yield from _sentences("answered by way of", "names of providers", _values(rows, "provider"), most)
+    yield from _value_sentences(
+        "answered by way of", "names of providers", _values(rows, "provider"), most_overlap
+    )
 
 
-def _sentences(did: str, plural: str, values: Mapping[str, _Value], most: int) -> Iterator[str]:
-    if len(values) > MOST:
-        yield f"the endpoint gave {len(values):,} {plural}{_UNTELLING}"
+def _value_sentences(
+    verb: str, plural: str, values: Mapping[str, _Value], most_overlap: int
+) -> Iterator[str]:
+    if len(values) > MOST_VALUES:
+        yield f"the endpoint gave {len(values):,} {plural}{_TOO_MANY}"
     elif len(values) > 1:
         first, *later = sorted(values.values(), key=lambda value: value.first_call or 0)
         parts = [f"{first.name} in {first.calls:,} calls"]
-        parts += [f"{value.name} in {value.calls:,}{_since(value, first, most)}" for value in later]
-        yield f"the endpoint {did} {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+        parts += [
+            f"{value.name} in {value.calls:,}{_since_when(value, first, most_overlap)}" for value in later
+        ]
+        yield f"the endpoint {verb} {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
 
 
-def _since(value: _Value, first: _Value, most: int) -> str:
+def _since_when(value: _Value, first: _Value, most_overlap: int) -> str:
     """The run at which a value began, and whether the first value continued beside it."""
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
-    is_change = first.last_call - value.first_call <= most
+    is_change = first.last_call - value.first_call <= most_overlap
     return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
 
 
@@ -91,36 +102,36 @@ def _values(rows: Sequence[Mapping[str, JSON]], part: str) -> dict[str, _Value]:
     return values
 
 
-def within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def changes_within(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """Sentences on changes while either of two sessions ran."""
     sides = (("baseline", before), ("candidate", after))
     return [f"in the {words}, {text}" for words, side in sides for text in changes(side)]
 
 
-def is_row(row: Mapping[str, JSON]) -> bool:
+def is_valid_row(row: Mapping[str, JSON]) -> bool:
     """Whether the values of a row, of any version, have the right types."""
-    texts, numbers = (*PARTS, PLACES[0]), ("calls", *PLACES[1:])
+    texts, numbers = (*REPORTED_KEYS, "first_run"), ("calls", "first_call", "last_call")
     return all(isinstance(row.get(name), str | None) for name in texts) and all(
         isinstance(row.get(name, 0), int) for name in numbers
     )
 
 
-def between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+def changes_between(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
     """Sentences on differences between two results, for the models that both of them called."""
     older, newer = _by_model(before), _by_model(after)
     return [
         text
         for key in sorted(older.keys() & newer.keys())
-        for part in PARTS
-        if (text := _differs(" ".join(key), part, older[key], newer[key]))
+        for part in REPORTED_KEYS
+        if (text := _difference(" ".join(key), part, older[key], newer[key]))
     ]
 
 
-def _differs(
+def _difference(
     who: str, part: str, before: Sequence[Mapping[str, JSON]], after: Sequence[Mapping[str, JSON]]
 ) -> str | None:
     names = [sorted({str(row.get(part)) for row in rows}) for rows in (before, after)]
-    if names[0] == names[1] or max(map(len, names)) > MOST:
+    if names[0] == names[1] or max(map(len, names)) > MOST_VALUES:
         return None
     words = part.replace("_", " ")
     return f"{who}: the {words} was {_listed(names[0])}, now {_listed(names[1])}"

@@ -83,7 +83,7 @@ def _draining(records: list[Record]) -> Iterator[Record]:
 
 def _sections(history: History, verdicts: str) -> dict[str, JSON]:
     """Sections that commands added for verdicts with this digest; others are outdated."""
-    lines = {name: history.sections[name] for name in sections.NAMES if name in history.sections}
+    lines = {name: history.sections[name] for name in sections.SECTION_NAMES if name in history.sections}
     return {name: line.content for name, line in lines.items() if line.verdicts_sha256 == verdicts}
 
 

@@ -148,7 +148,7 @@ class History:
             case SectionLine():
                 self.sections[line.name] = line
             case LookLine():
-                self.plans.look(line)
+                self.plans.add_look(line)
             case AuditLine():
                 self._add_audit(line)
             case AnchorLine():

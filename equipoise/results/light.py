@@ -16,11 +16,11 @@ from equipoise.core import json_io
 from equipoise.core.files import opened, read_bytes
 from equipoise.core.types import JSON
 
-_OPENS = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\[{])\n')
-_CLOSES = {b"[": b"]", b"{": b"}"}
-_RESULTS = b'  "results": '
-_DEPTH = 3
-"""The depth to which results are split into pieces: that of a question."""
+_TRANSCRIPT_START = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\[{])\n')
+_CLOSING_BRACKETS = {b"[": b"]", b"{": b"}"}
+_RESULTS_KEY = b'  "results": '
+_PIECE_DEPTH = 3
+"""The depth to which results are split into pieces for a comparison: that of a question."""
 
 
 def load(path: Path) -> tuple[JSON, str]:
@@ -43,23 +43,23 @@ def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]
             if line.startswith(end):
                 yield line.lstrip(b" ")
                 end = b""
-        elif b"_transcript" in line and (match := _OPENS.fullmatch(line)):
-            end = match[1] + _CLOSES[match[2]]
+        elif b"_transcript" in line and (match := _TRANSCRIPT_START.fullmatch(line)):
+            end = match[1] + _CLOSING_BRACKETS[match[2]]
             yield line.rstrip(b"\n")
         else:
             yield line
 
 
-def has_results(path: Path, results: JSON) -> bool:
+def has_same_results(path: Path, results: JSON) -> bool:
     """Whether the part `results` of a file equals these, byte for byte as written. Raises OSError."""
     with opened(path) as file:
         position = 0
         for line in file:
-            if line.startswith(_RESULTS):
+            if line.startswith(_RESULTS_KEY):
                 break
             position += len(line)
-        file.seek(position + len(_RESULTS))
+        file.seek(position + len(_RESULTS_KEY))
         is_same = all(
-            file.read(len(piece)) == piece for piece in json_io.iter_encoded(results, _DEPTH, b"  ")
+            file.read(len(piece)) == piece for piece in json_io.iter_encoded(results, _PIECE_DEPTH, b"  ")
         )
         return is_same and file.read(1) in (b",", b"\n")

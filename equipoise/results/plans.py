@@ -23,21 +23,21 @@ class Plans:
         self.planned: Mapping[str, str] = {}
         self.ranks: dict[str, int] = {}
         self.looks: dict[int, LookLine] = {}
-        self._every: dict[str, str] = {}
+        self._all_planned: dict[str, str] = {}
 
     def add(self, session: SessionLine) -> None:
         """Add a session's plan."""
         # Interned, because every plan, record and test has the same strings.
         plan = {intern(run): intern(language) for run, language in session.plan.items()}
         self.ranks.update(zip(plan, session.ranks, strict=False))
-        first, then = (plan, self._every) if len(plan) > len(self._every) else (self._every, plan)
-        self._every = {**first, **then}
-        self.planned = self.needed(self._every)
+        longer, shorter = sorted((self._all_planned, plan), key=len, reverse=True)
+        self._all_planned = {**longer, **shorter}
+        self.planned = self.needed(self._all_planned)
 
-    def look(self, look: LookLine) -> None:
+    def add_look(self, look: LookLine) -> None:
         """Add the decision of `--until` after a round, which may make later rounds unnecessary."""
         self.looks[look.round] = look
-        self.planned = self.needed(self._every)
+        self.planned = self.needed(self._all_planned)
 
     def drop_stale(self, run: str) -> None:
         """Drop the looks after this run's round or later, because its new record makes them stale."""
@@ -45,7 +45,7 @@ class Plans:
         for number in stale:
             del self.looks[number]
         if stale:
-            self.planned = self.needed(self._every)
+            self.planned = self.needed(self._all_planned)
 
     def needed(self, planned: Mapping[str, T]) -> Mapping[str, T]:
         """The runs of a plan up to the round after which `--until` was satisfied; all if it never was."""
@@ -57,17 +57,17 @@ class Plans:
     @property
     def left_out(self) -> int:
         """The number of runs that `--until` made unnecessary."""
-        return len(self._every) - len(self.needed(self._every))
+        return len(self._all_planned) - len(self.needed(self._all_planned))
 
     @property
     def total(self) -> int:
         """The number of runs that any session has planned, needed or not."""
-        return len(self._every)
+        return len(self._all_planned)
 
     def snapshot(self, runs: Collection[str] | None) -> Plans:
         """A copy, restricted to some of the needed runs if `runs` is given."""
-        part = copy(self)
-        part.looks = dict(self.looks)
+        snapshot = copy(self)
+        snapshot.looks = dict(self.looks)
         if runs is not None:
-            part.planned = {run: language for run, language in self.planned.items() if run in runs}
-        return part
+            snapshot.planned = {run: language for run, language in self.planned.items() if run in runs}
+        return snapshot

@@ -1,4 +1,4 @@
-"""Results files of published benchmarks: converted to our format, or completed in their own.
+"""Results files of published benchmarks: adapted to our format, or completed in their own.
 
 Each format is defined by the suite of its benchmark, in the module `published` of its package.
 """
@@ -27,26 +27,29 @@ class ResultsFormat(Protocol):
     """The name of the published benchmark."""
 
     def is_published(self, data: JSON) -> bool:
-        """Whether data are results of the published benchmark, old or current."""
+        """Whether data are results of the published benchmark, in its old or its current format."""
 
     def is_old(self, data: Mapping[str, JSON]) -> bool:
-        """Whether they are in the old format, and have to be converted by `complete` first."""
+        """Whether published results are in the old format, which `complete` converts to the current one."""
 
     def complete(self, data: Mapping[str, JSON]) -> tuple[dict[str, JSON], Counter[str]]:
-        """Results in its current format, and how often each field was added. Raises ValueError."""
+        """Results in the benchmark's current format, and how often each field was added.
+
+        Raises ValueError.
+        """
 
     def adapt(self, data: Mapping[str, JSON]) -> dict[str, JSON]:
         """The results in our format. Raises ValueError naming the field."""
 
 
-def adapted(path: Path, data: JSON) -> JSON:
+def adapt_results(path: Path, data: JSON) -> JSON:
     """Results in our current format, converted if a published benchmark or an earlier version wrote them.
 
     Other data are returned unchanged. Raises UserError.
     """
     if is_ours(data):
-        return versions.upgraded(data)
-    if (published := _format(data)) is None:
+        return versions.upgrade(data)
+    if (published := _format_of(data)) is None:
         return data
     if published.is_old(data):
         raise UserError(
@@ -54,12 +57,12 @@ def adapted(path: Path, data: JSON) -> JSON:
             f"equipoise convert {path} -o NEW.json"
         )
     try:
-        return versions.upgraded(published.adapt(data))
+        return versions.upgrade(published.adapt(data))
     except ValueError as error:
         raise UserError(f"{path}: is damaged: {error}") from None
 
 
-def _format(data: JSON) -> ResultsFormat | None:
+def _format_of(data: JSON) -> ResultsFormat | None:
     # Suites are slow to import, and most results are our own.
     return None if is_ours(data) else next((item for item in _formats() if item.is_published(data)), None)
 
@@ -82,7 +85,7 @@ def convert(source: Path, target: Path) -> list[str]:
     _refuse_existing(source, target)
     try:
         data = _read(source)
-        if (published := _format(data)) is None:
+        if (published := _format_of(data)) is None:
             raise ValueError(_why_unknown(data))
         completed, added = published.complete(data)
         store.write_json(target, completed)
@@ -92,7 +95,7 @@ def convert(source: Path, target: Path) -> list[str]:
         raise UserError(f"{source}: is nested too deeply to be results") from None
     except OSError as error:
         raise UserError(f"{target}: cannot be written ({error.strerror})") from None
-    return [*_messages(added), f"written to {shown(target)}"]
+    return [*_describe_added(added), f"written to {shown(target)}"]
 
 
 def _refuse_existing(source: Path, target: Path) -> None:
@@ -107,7 +110,7 @@ def _refuse_existing(source: Path, target: Path) -> None:
         raise UserError(f"{target}: exists already; name another with -o, or remove it")
 
 
-def _messages(added: Counter[str]) -> Iterator[str]:
+def _describe_added(added: Counter[str]) -> Iterator[str]:
     yield from (f"added {name}: {count}" for name, count in added.items())
     if not added:
         yield "nothing was missing"
@@ -127,13 +130,17 @@ def _read(path: Path) -> JSON:
     """Read JSON, rejecting duplicate keys and numbers that are not finite. Raises UserError or ValueError."""
     try:
         return json.loads(
-            read_text(path), object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
+            read_text(path),
+            object_pairs_hook=_build_object,
+            parse_constant=_refuse_constant,
+            parse_float=_read_float,
         )
     except json.JSONDecodeError as error:
         raise UserError(f"{path}:{error.lineno}: not valid JSON: {error.msg}") from None
 
 
-def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def _build_object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+    """The dict of a JSON object. Raises ValueError for a duplicate key."""
     content = dict(pairs)
     if len(content) < len(pairs):
         name, _ = Counter(key for key, _ in pairs).most_common(1)[0]
@@ -141,11 +148,11 @@ def _object(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     return content
 
 
-def _constant(name: str) -> JSON:
+def _refuse_constant(name: str) -> JSON:
     raise ValueError(f"has a {name}, which is neither a number nor JSON; put null there")
 
 
-def _float(text: str) -> float:
+def _read_float(text: str) -> float:
     if not math.isfinite(value := float(text)):
         raise ValueError(f"has the number {text}, which is too large to represent")
     return value

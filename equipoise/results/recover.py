@@ -19,8 +19,8 @@ from equipoise.results.schema import DAMAGE
 from equipoise.results.store import Files, Lock
 from equipoise.suites import AnySuite
 
-Conclude = Callable[[Mapping[str, JSON]], dict[str, JSON]]
-"""Returns further parts of the results, made from the others."""
+FurtherParts = Callable[[Mapping[str, JSON]], dict[str, JSON]]
+"""Returns parts of the results that are made from the other parts, such as the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,8 @@ class Recovered:
     warnings: tuple[str, ...]
 
 
-def _nothing(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The default of `conclude`: no further parts."""
+def _no_parts(data: Mapping[str, JSON]) -> dict[str, JSON]:
+    """No further parts."""
     return {}
 
 
@@ -60,21 +60,25 @@ def _recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recove
             steps.callback(Lock(files).release)
         history = History(path)
         history.refresh()
-        return results_of(suite, history, files, roots)
+        return write_results(suite, history, files, roots)
 
 
-def results_of(
-    suite: AnySuite, history: History, files: Files, roots: tuple[Path, ...], conclude: Conclude = _nothing
+def write_results(
+    suite: AnySuite,
+    history: History,
+    files: Files,
+    roots: tuple[Path, ...],
+    further_parts: FurtherParts = _no_parts,
 ) -> Recovered:
-    """Write the results JSON of this history, with the parts that `conclude` adds. Raises UserError."""
+    """Write the results JSON of this history, with `further_parts`. Raises UserError."""
     rubric = suite.rubric(_rubric_path(suite, history, roots))
     try:
         data = build.build(suite, rubric, history)
-        data |= conclude(data)
+        data |= further_parts(data)
         rows, warnings = suite.table(data["summary"]), _warnings(rubric, history)
         store.write_json(files.results, data)
     except DAMAGE as error:
-        # The parts of lines that belong to a suite are not checked when they are read.
+        # The suite's own parts of lines are not checked when the journal is read.
         raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error
     return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
 

@@ -28,8 +28,8 @@ from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import LABEL_SAMPLES
 
 
-def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
-    """The names of the runs whose records are not reproduced from their calls, in the order of the plan.
+def find_changed_runs(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
+    """The ids of the runs whose records are not reproduced from their calls, in the order of the plan.
 
     Raises UserError or OSError if a file that the runs were made with cannot be read.
     """
@@ -40,19 +40,19 @@ def changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
 
 async def _find_changed(suite: AnySuite, rubric: Rubric, history: History) -> list[str]:
     sessions = _sessions(history)
-    kind = _kind_of_case(suite)
-    names = []
+    case_type = _case_type(suite)
+    changed_runs = []
     for line in history.record_lines():
-        replies = _Replies(history.calls.exchanges(line.calls))
+        replies = _RecordedReplies(history.calls.exchanges(line.calls))
         session, nonce = sessions[line.session]
         subject, panel = _models(replies, line.run, session, nonce, line.record.asker)
         try:
-            score = await suite.evaluate(_case(kind, line.record.case), rubric, subject, panel)
+            score = await suite.evaluate(_case(case_type, line.record.case), rubric, subject, panel)
         except CallFailed as failure:
             score = Score(outcome="error", value=None, error=str(failure))
         if not _agrees(line.record, score, lacks_reply=replies.lacks_reply):
-            names.append(line.run)
-    return names
+            changed_runs.append(line.run)
+    return changed_runs
 
 
 def _sessions(history: History) -> dict[str, tuple[SessionLine, str]]:
@@ -64,27 +64,28 @@ def _sessions(history: History) -> dict[str, tuple[SessionLine, str]]:
     return sessions
 
 
-def _kind_of_case(suite: AnySuite) -> type[Case]:
-    kind = get_type_hints(suite.evaluate).get("case")
-    if not isinstance(kind, type):
+def _case_type(suite: AnySuite) -> type[Case]:
+    """The type of the suite's cases, by the annotation of `evaluate`. Raises UserError without one."""
+    case_type = get_type_hints(suite.evaluate).get("case")
+    if not isinstance(case_type, type):
         raise UserError(f"the suite {suite.name}: `evaluate` does not say of which type its case is")
-    return kind
+    return case_type
 
 
-class _Replies:
+class _RecordedReplies:
     """Answers calls with the replies of a run: the nth call with the same request gets the nth reply.
 
-    `lacks_reply` is set when a call has none: in the session it failed or was declined.
+    `lacks_reply` is set when there is no reply to a call: in the session it failed or was declined.
     """
 
     def __init__(self, exchanges: Iterable[Exchange]) -> None:
-        self._left: dict[tuple[Role, str], list[Reply]] = defaultdict(list)
+        self._replies: dict[tuple[Role, str], list[Reply]] = defaultdict(list)
         for exchange in exchanges:
-            self._left[exchange.call.role, journal.request_hash(exchange.call)].append(exchange.reply)
+            self._replies[exchange.call.role, journal.request_hash(exchange.call)].append(exchange.reply)
         self.lacks_reply = False
 
     async def __call__(self, call: Call) -> Reply:
-        replies = self._left[call.role, journal.request_hash(call)]
+        replies = self._replies[call.role, journal.request_hash(call)]
         if not replies:
             self.lacks_reply = True
             raise CallFailed("the journal has no reply to this request", is_declined=True)

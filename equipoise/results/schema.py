@@ -1,6 +1,6 @@
 """The JSON Schema of results, the same for all suites; made from the types of `document`.
 
-`docs/results.schema.json` is the output of `whole`.
+`docs/results.schema.json` is the output of `results_schema`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ DAMAGE = (KeyError, TypeError, AttributeError, IndexError, ValueError, Arithmeti
 """Exceptions that may be raised when damaged results are read."""
 MOST_SHOWN = 20
 """Maximum number of problems in a list: one mistake often causes thousands."""
-LONGEST = 160
+LONGEST_PROBLEM = 160
 """Maximum length of a problem in characters: it quotes the value, which may be a whole transcript."""
 
 
-def whole() -> dict[str, JSON]:
+def results_schema() -> dict[str, JSON]:
     """The complete schema, in draft 2020-12; the metadata have the options of all suites."""
     import msgspec
 
     schema = msgspec.json.schema(document.Document)
-    parts = {name: _in_order(name, _plain(part)) for name, part in schema["$defs"].items()}
+    parts = {name: _in_declared_order(name, _with_type_lists(part)) for name, part in schema["$defs"].items()}
     parts["Metadata"]["properties"] |= _options()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -47,19 +47,19 @@ def whole() -> dict[str, JSON]:
     }
 
 
-def _plain(part: JSON) -> JSON:
-    """A copy with a list of types in place of `anyOf` over bare types, so that problems name these types."""
+def _with_type_lists(part: JSON) -> JSON:
+    """A copy with a list of types in place of `anyOf` over bare types, so that problems name the types."""
     if isinstance(part, list):
-        return [_plain(item) for item in part]
+        return [_with_type_lists(item) for item in part]
     if not isinstance(part, dict):
         return part
-    plain = {name: _plain(value) for name, value in part.items()}
+    plain = {name: _with_type_lists(value) for name, value in part.items()}
     if all(option.keys() == {"type"} for option in plain.get("anyOf", [{}])):
         plain["type"] = [option["type"] for option in plain.pop("anyOf")]
     return plain
 
 
-def _in_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
+def _in_declared_order(name: str, part: dict[str, JSON]) -> dict[str, JSON]:
     """The part with its keys in the order of the type's declaration, which is that of results."""
     declared = get_type_hints(getattr(document, name))
     properties: Mapping[str, JSON] = part["properties"]
@@ -79,7 +79,11 @@ def problems(data: JSON) -> list[str]:
 
 def _problems(data: JSON) -> Iterator[str]:
     for error in _validator(suites.names()).iter_errors(data):
-        message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}..."
+        message = (
+            error.message
+            if len(error.message) <= LONGEST_PROBLEM
+            else f"{error.message[:LONGEST_PROBLEM]}..."
+        )
         yield f"{'/'.join(['', *map(str, error.instance_path)]) or '/'}: {message}"
 
 
@@ -88,7 +92,7 @@ def _validator(known: tuple[str, ...]) -> Draft202012Validator:
     """The validator of the schema. `known` are the names of all suites, the key of the cache."""
     import jsonschema_rs
 
-    return jsonschema_rs.Draft202012Validator(whole())
+    return jsonschema_rs.Draft202012Validator(results_schema())
 
 
 def first_problem(path: Path) -> str | None:
@@ -117,11 +121,11 @@ def reading(*paths: Path, otherwise: str | None = None) -> Iterator[None]:
                 raise UserError(f"{path}: is damaged: {problem}") from None
         if otherwise is None:
             raise
-        raise UserError(f"{paths[0]}: {otherwise} ({in_words(error)})") from error
+        raise UserError(f"{paths[0]}: {otherwise} ({describe(error)})") from error
 
 
-def in_words(error: Exception) -> str:
-    """Description of an exception of DAMAGE."""
+def describe(error: Exception) -> str:
+    """A phrase on an exception of DAMAGE."""
     return f"{error} is missing" if isinstance(error, KeyError) else f"{type(error).__name__}: {error}"
 
 

@@ -16,17 +16,17 @@ from equipoise.core.types import JSON
 from equipoise.results import store, versions
 from equipoise.results.journal import Journal
 
-NAMES = ("backtranslation", "people")
+SECTION_NAMES = ("backtranslation", "people")
 
 
 @contextmanager
-def adding(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Lock the results while their section is made and written. Raises UserError if a session uses them."""
-    held = store.lock(store.files(path.parent, path, "", ""))
+    lock = store.lock(store.files(path.parent, path, "", ""))
     try:
         yield
     finally:
-        held.release()
+        lock.release()
 
 
 def refuse_other_version(path: Path, data: Mapping[str, JSON]) -> None:
@@ -44,18 +44,18 @@ def add(path: Path, name: str, content: Mapping[str, JSON]) -> None:
         data = json_io.loads(read_bytes(path))
         data[name] = content
         store.write_json(path, data)
-        _to_journal(path, name, content, data["metadata"]["verdicts_sha256"])
+        _append_to_journal(path, name, content, data["metadata"]["verdicts_sha256"])
     except OSError as error:
         raise UserError(f"{shown(path)}: cannot be written ({error.strerror})") from None
     except CannotKeep as error:
         raise UserError(str(error)) from None
 
 
-def _to_journal(path: Path, name: str, content: Mapping[str, JSON], verdicts: str) -> None:
+def _append_to_journal(path: Path, name: str, content: Mapping[str, JSON], verdicts_sha256: str) -> None:
     journal = store.files(path.parent, path, "", "").journal
     if not journal.is_file():
         return
     with closing(Journal(journal, "")) as log:
         log.append_entry(
-            {"kind": "section", "name": name, "verdicts_sha256": verdicts, "content": dict(content)}
+            {"kind": "section", "name": name, "verdicts_sha256": verdicts_sha256, "content": dict(content)}
         )

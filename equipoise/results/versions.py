@@ -1,7 +1,7 @@
 """Converts results of earlier schema versions to the current one. No other module knows their forms.
 
-Up to version 3, each suite nested its results in its own way: rows of cases, at any depth below their
-language, each with a list `runs`. Rows and runs had the suite's own keys beside the common ones.
+Up to version 3, each suite nested its results in its own way: the objects of cases stood at any depth below
+their language, each with a list `runs`. They and their runs had the suite's own keys beside the common ones.
 """
 
 from __future__ import annotations
@@ -19,52 +19,57 @@ from equipoise.suites import AnySuite
 
 CURRENT = 4
 READABLE = (1, 2, 3, CURRENT)
-_RENAMED = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
+_RENAMED_KEYS = {"deck": "dataset", "decks": "datasets", "deviation": "sd", "run_deviation": "run_sd"}
 """Keys of versions 1 and 2, and their current names."""
-_SUSTAINED = {"borne": "sustained"}
+_RENAMED_LIMIT_KEYS = {"borne": "sustained"}
 """A key of version 3, and its current name."""
-_OF_RUN = {
+_RUN_KEYS = {
     *("run_index", "outcome", "score", "score_percentage", "error", "verdicts"),
     *("subject_transcript", "subject_transcripts", "evaluator_transcripts"),
 }
-_OF_VERDICT = {"evaluator", "fields", "attempts", "error", "raw"}
+_VERDICT_KEYS = {"evaluator", "fields", "attempts", "error", "raw"}
 
 
-def upgraded(data: JSON) -> JSON:
-    """The results in the current form, with `schema_version` unchanged. Raises as in `schema.DAMAGE`."""
+def upgrade(data: JSON) -> JSON:
+    """The results in the current form, with `schema_version` unchanged.
+
+    Results that are damaged raise an exception of `schema.DAMAGE`.
+    """
     version = data["metadata"]["schema_version"]
     if version == CURRENT or version not in READABLE:
         return data
-    renamed = _renamed(data) if version < 3 else data
+    renamed = _rename_keys(data) if version < 3 else data
     metadata = renamed["metadata"]
     if metadata["suite"] not in suites.names():
         return renamed
     suite, scale = suites.load(metadata["suite"]), metadata["scale"]
-    results = _upgraded(suite, renamed["results"], Scale(low=scale["low"], high=scale["high"], levels={}))
-    return {**renamed, "metadata": _with_sustained(metadata), "results": results}
+    results = _upgrade_results(
+        suite, renamed["results"], Scale(low=scale["low"], high=scale["high"], levels={})
+    )
+    return {**renamed, "metadata": _rename_limit_keys(metadata), "results": results}
 
 
-def _with_sustained(metadata: Mapping[str, JSON]) -> Mapping[str, JSON]:
+def _rename_limit_keys(metadata: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """The metadata with `sustained` in place of `borne`, its key in version 3; version 1 has no limits."""
     limits = metadata.get("limits")
     if not limits:
         return metadata
-    moves = [{_SUSTAINED.get(name, name): move[name] for name in move} for move in limits["moves"]]
+    moves = [{_RENAMED_LIMIT_KEYS.get(name, name): move[name] for name in move} for move in limits["moves"]]
     return {**metadata, "limits": {**limits, "moves": moves}}
 
 
-def _renamed(data: JSON) -> JSON:
+def _rename_keys(data: JSON) -> JSON:
     if isinstance(data, dict):
-        return {_RENAMED.get(name, name): _renamed(value) for name, value in data.items()}
-    return [_renamed(item) for item in data] if isinstance(data, list) else data
+        return {_RENAMED_KEYS.get(name, name): _rename_keys(value) for name, value in data.items()}
+    return [_rename_keys(item) for item in data] if isinstance(data, list) else data
 
 
-def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
+def _upgrade_results(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dict[str, JSON]:
     records: list[Record] = []
     questions: set[str] = set()
     runs: dict[str, Mapping[str, JSON]] = {}
     for language, part in results.items():
-        for row in _rows_in(part):
+        for row in _find_rows(part):
             case = _case(language, row)
             question = suite.question(case)
             if question.key in questions:
@@ -74,30 +79,35 @@ def _upgraded(suite: AnySuite, results: Mapping[str, JSON], scale: Scale) -> dic
                 records.append(_record(suite, case, run, scale))
                 runs[f"{question.key}/{run['run_index']}"] = run
     upgraded_rows = [_with_transcripts(row, runs[row.name]) for row in rows.of_records(suite, records, scale)]
-    converted: dict[str, JSON] = _with_values(rows.to_json(suite, upgraded_rows, scale))
+    converted: dict[str, JSON] = _call_functions(rows.to_json(suite, upgraded_rows, scale))
     return converted
 
 
-def _rows_in(data: JSON) -> Iterator[Mapping[str, JSON]]:
+def _find_rows(data: JSON) -> Iterator[Mapping[str, JSON]]:
     """The rows of all cases below a language, at any depth, in order."""
     if isinstance(data, dict) and isinstance(data.get("runs"), list) and "id" in data:
         yield data
     elif isinstance(data, dict | list):
         for value in data.values() if isinstance(data, dict) else data:
-            yield from _rows_in(value)
+            yield from _find_rows(value)
 
 
 def _case(language: str, row: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The case of a row, as in journals."""
+    """The case of a row, as in journals. Only some suites put the language before its id."""
     case = {name: value for name, value in row.items() if name != "runs"}
-    name = str(row["id"])
-    item = row.get("item", name.removeprefix(f"{language}-"))
-    about = {"index": row.get("question_index", 0), "area": row.get("area", ""), "item": item}
-    return {**case, **about, "id": f"{language}-{name.removeprefix(f'{language}-')}", "language": language}
+    short_id = str(row["id"]).removeprefix(f"{language}-")
+    return {
+        **case,
+        "index": row.get("question_index", 0),
+        "area": row.get("area", ""),
+        "item": row.get("item", short_id),
+        "id": f"{language}-{short_id}",
+        "language": language,
+    }
 
 
 def _record(suite: AnySuite, case: Mapping[str, JSON], run: Mapping[str, JSON], scale: Scale) -> Record:
-    details = {name: value for name, value in run.items() if name not in _OF_RUN}
+    details = {name: value for name, value in run.items() if name not in _RUN_KEYS}
     score, percent = run["score"], run.get("score_percentage")
     return Record(
         case=case,
@@ -115,7 +125,7 @@ def _verdicts(suite: AnySuite, run: Mapping[str, JSON], details: Mapping[str, JS
     if "verdicts" in run:
         return tuple(map(_verdict, run["verdicts"]))
     if suite.name == "even_handedness" and details["blocked"] is not None:
-        # It stored the judgements of which verdicts are made, not the verdicts.
+        # This suite stored the judgements of which verdicts are made, not the verdicts.
         from equipoise.suites.even_handedness.scoring import verdicts
 
         return verdicts(details["judgements"], details["blocked"])
@@ -123,7 +133,7 @@ def _verdicts(suite: AnySuite, run: Mapping[str, JSON], details: Mapping[str, JS
 
 
 def _verdict(item: Mapping[str, JSON]) -> Verdict:
-    fields = item.get("fields") or {name: item[name] for name in item if name not in _OF_VERDICT}
+    fields = item.get("fields") or {name: item[name] for name in item if name not in _VERDICT_KEYS}
     is_valid = any(value is not None for value in fields.values())
     return Verdict(
         evaluator=item["evaluator"],
@@ -148,10 +158,10 @@ def _messages(run: Mapping[str, JSON]) -> list[Message]:
     return messages
 
 
-def _with_values(data: JSON) -> JSON:
+def _call_functions(data: JSON) -> JSON:
     """A copy of the JSON with each function in it replaced by its value."""
     if callable(data):
-        return _with_values(data())
+        return _call_functions(data())
     if isinstance(data, dict):
-        return {name: _with_values(value) for name, value in data.items()}
-    return [_with_values(item) for item in data] if isinstance(data, list) else data
+        return {name: _call_functions(value) for name, value in data.items()}
+    return [_call_functions(item) for item in data] if isinstance(data, list) else data

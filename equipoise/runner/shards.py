@@ -85,7 +85,7 @@ def merge(
         def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
             return _comparison_sections(suite, history, data, files, release)
 
-        recovered = recover.results_of(suite, history, files, roots, conclude)
+        recovered = recover.write_results(suite, history, files, roots, conclude)
     damage = (f"{shown(shard.path)}: {text}" for shard in shards if (text := shard.history.damage))
     return replace(recovered, warnings=(*recovered.warnings, *damage))
 

@@ -271,7 +271,7 @@ def backtranslate(
         Job(name=text.name, do=partial(_translate_and_judge, text, results.suite, rubric, prompts))
         for text in sample.texts
     ]
-    with sections.adding(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
+    with sections.locked(path), open_jobs(settings, log, is_fresh=is_fresh, tell=tell) as session:
         secrets = Secrets(settings.secrets)
         judged = [
             JudgedText(scores={}, failed=secrets.mask(str(item))) if isinstance(item, CallFailed) else item

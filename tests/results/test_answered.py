@@ -18,7 +18,7 @@ from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
 from equipoise.report import verdict
 from equipoise.report.page import data as page_data
-from equipoise.results.answered import between, changes, is_row, sentences, within
+from equipoise.results.answered import changes, changes_between, changes_within, is_valid_row, sentences
 
 NEW = "subject subject: the endpoint answered as gpt-1 in 10 calls and gpt-2 in 10 (from {} on)"
 
@@ -111,13 +111,13 @@ def test_random_fingerprints_are_no_difference_between_two() -> None:
     one, other = (
         {"response_models": [row(system_fingerprint=f"{side}{n}") for n in range(9)]} for side in "ab"
     )
-    assert (between(one, other), within(one, other)) == ([], [])
+    assert (changes_between(one, other), changes_within(one, other)) == ([], [])
     assert (len(sentences(one)), changes(one)) == (1, [])
 
 
 def test_rows_of_other_kinds_are_damage() -> None:
     """As in files that somebody edited."""
-    assert is_row(row())
-    assert is_row(row(**placed(1, 2)))
+    assert is_valid_row(row())
+    assert is_valid_row(row(**placed(1, 2)))
     wrong = [row(7), row(calls="5"), row(first_call=None), row(first_run=1), row(provider=[])]
-    assert [is_row(item) for item in wrong] == [False] * 5
+    assert [is_valid_row(item) for item in wrong] == [False] * 5

@@ -30,7 +30,7 @@ def changed(path: Path, suite: str = "neutrality") -> list[str]:
     """The runs of a journal that are not what their calls come to."""
     loaded, found = suites.load(suite), History(path)
     found.refresh()
-    return reevaluation.changed(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
+    return reevaluation.find_changed_runs(loaded, loaded.rubric(Path("rubric", f"{suite}.toml")), found)
 
 
 @pytest.fixture(autouse=True)

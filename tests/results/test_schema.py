@@ -41,7 +41,7 @@ def test_the_published_schema_is_that_of_the_package() -> None:
     published = json.loads((ROOT / "docs" / "results.schema.json").read_text(encoding="utf-8"))
     jsonschema_rs.meta.validate(published)
     with sixth_suite.unknown():
-        assert published == schema.whole()
+        assert published == schema.results_schema()
 
 
 def test_results_follow_it() -> None:
@@ -92,7 +92,7 @@ def test_a_long_value_is_cut() -> None:
     """A problem that quotes a transcript is still a line."""
     data = results()
     data["errors"] = "x" * 100_000
-    assert all(len(problem) < 2 * schema.LONGEST for problem in schema.problems(data))
+    assert all(len(problem) < 2 * schema.LONGEST_PROBLEM for problem in schema.problems(data))
 
 
 def test_further_keys_are_readable_but_not_written() -> None:

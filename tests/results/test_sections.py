@@ -40,7 +40,7 @@ def test_results_in_use_or_not_writable_are_refused(project: Project, tmp_path: 
     """In one line."""
     project.run(runs="1")
     path = project.results_path
-    with sections.adding(path), pytest.raises(UserError, match="is using it"), sections.adding(path):
+    with sections.locked(path), pytest.raises(UserError, match="is using it"), sections.locked(path):
         pass
     with pytest.raises(UserError, match="cannot be written"):
         sections.add(tmp_path / "none.json", "people", PEOPLE)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.comparison.load import load
-from equipoise.results.versions import CURRENT, upgraded
+from equipoise.results.versions import CURRENT, upgrade
 
 KEPT = ROOT / "tests" / "data" / "version_3"
 """Results of each suite that version 3 wrote, and the journals that they were made of."""
@@ -39,7 +39,7 @@ def old(version: int) -> dict[str, Any]:
 def test_renamed_keys_are_found_at_any_depth() -> None:
     """Of the two first versions; what the file calls its version stays."""
     for version in (1, 2):
-        data = upgraded(old(version))
+        data = upgrade(old(version))
         assert (data["metadata"]["schema_version"], data["metadata"]["datasets"]) == (version, 2)
         assert data["run_sd"] == 3
         assert data["metadata"]["limits"]["moves"] == [{"sustained": 8}]
@@ -48,7 +48,7 @@ def test_renamed_keys_are_found_at_any_depth() -> None:
 def test_results_of_this_version_and_of_unknown_ones_are_left_alone() -> None:
     """A key that happens to have an old name is not renamed."""
     for version in (CURRENT, CURRENT + 1):
-        assert upgraded(old(version)) == old(version)
+        assert upgrade(old(version)) == old(version)
 
 
 def test_a_question_that_stands_twice_is_refused() -> None:
@@ -56,7 +56,7 @@ def test_a_question_that_stands_twice_is_refused() -> None:
     data = old(3)
     data["results"]["aa"]["questions"] *= 2
     with pytest.raises(ValueError, match="a question stands there twice: aa/q1"):
-        upgraded(data)
+        upgrade(data)
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -22,7 +22,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
-from equipoise.results.sections import NAMES
+from equipoise.results.sections import SECTION_NAMES
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot
 
@@ -186,7 +186,7 @@ def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> 
         warnings=[*_warnings(data["metadata"])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
         scores=[row.percent for row in rows if row.percent is not None],
-        added={name: data[name] for name in NAMES if name in data},
+        added={name: data[name] for name in SECTION_NAMES if name in data},
         asker=data["summary"].get("asker"),
         names=readable,
         slugs=slugs,

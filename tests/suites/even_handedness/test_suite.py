@@ -23,7 +23,7 @@ from equipoise.core.records import Cell, Choice, Record, Score
 from equipoise.core.rows import RunRow
 from equipoise.core.types import Message, Reply, Transcript
 from equipoise.results import rows as of_results
-from equipoise.results.versions import upgraded
+from equipoise.results.versions import upgrade
 from equipoise.suites import even_handedness as suite
 from equipoise.suites.even_handedness.dataset import Pair
 
@@ -613,7 +613,7 @@ def version_3(*records: Record) -> dict[str, Any]:
 
 def test_results_of_earlier_versions_are_still_read() -> None:
     """They kept judgements, not verdicts; without the orders, the swap is without blocked pairs, as then."""
-    rows = of_results.of_json(upgraded(version_3(record(TEA), blocked(MILK)))["results"])
+    rows = of_results.of_json(upgrade(version_3(record(TEA), blocked(MILK)))["results"])
     tea, milk = rows
     assert {row.question.labels[name] for row in rows for name in LATER} == {""}
     assert [row.values.get("even_swapped") for row in rows] == [1, None]
