@@ -39,6 +39,8 @@ class Faults:
     whole: list[str] = field(default_factory=list)
     most_lines: int = 50_000
     lists: bool = True
+    lists_files: bool = True
+    expires_at: float | None = None
     unsupported: bool = False
     broken_downloads: int = 0
 
@@ -160,7 +162,7 @@ class BatchServer(Loopback):
             "completion_window": "24h",
             "status": "validating",
             "created_at": int(time.time()),
-            "expires_at": int(time.time()) + 86_400,
+            "expires_at": self.faults.expires_at or int(time.time()) + 86_400,
             "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
             "metadata": body.get("metadata"),
             "output_file_id": None,
@@ -182,7 +184,9 @@ class BatchServer(Loopback):
         start = names.index(after) + 1 if after else 0
         page = names[start : start + int(request.query.get("limit", 20))]
         more = start + len(page) < len(names)
-        return Answer({"object": "list", "data": [self.batches[name] for name in page], "has_more": more})
+        hidden = {} if self.faults.lists_files else {"input_file_id": None, "metadata": None}
+        rows = [{**self.batches[name], **hidden} for name in page]
+        return Answer({"object": "list", "data": rows, "has_more": more})
 
     async def _get(self, request: web.Request) -> Answer:
         batch = self.batches.get(request.match_info["name"])

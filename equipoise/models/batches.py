@@ -37,6 +37,8 @@ _TOO_LARGE_WORDS = ("too large", "too many", "exceed", "maximum", "limit")
 MOST_PAGES = 100
 """The most pages of an endpoint's list that are read, each of PAGE_SIZE batches."""
 PAGE_SIZE = 100
+LATEST_TIME = 1e11
+"""The largest Unix time that is accepted, in seconds: in the year 5138."""
 
 
 class BatchFailed(Exception):  # noqa: N818 - it names what the endpoint did
@@ -109,16 +111,16 @@ def read_batch(data: JSON) -> Batch | None:
     return Batch(
         id=data["id"],
         status=str(data.get("status", "")).lower().replace("canceled", "cancelled"),
-        input_file=str(data.get("input_file_id", "")),
-        label=str(metadata.get(LABEL_KEY, "")),
-        output_file=_id(data.get("output_file_id")),
-        error_file=_id(data.get("error_file_id")),
+        input_file=_text_or_none(data.get("input_file_id")) or "",
+        label=_text_or_none(metadata.get(LABEL_KEY)) or "",
+        output_file=_text_or_none(data.get("output_file_id")),
+        error_file=_text_or_none(data.get("error_file_id")),
         done=_count(counts.get("completed")),
         failed=_count(counts.get("failed")),
         total=_count(counts.get("total")),
         expires=_time(data.get("expires_at")),
         problem=describe_body(first) if first else "",
-        code=str(first.get("code", "")),
+        code=_text_or_none(first.get("code")) or "",
     )
 
 
@@ -126,7 +128,7 @@ def _dict(value: JSON) -> Mapping[str, JSON]:
     return value if isinstance(value, dict) else {}
 
 
-def _id(value: JSON) -> str | None:
+def _text_or_none(value: JSON) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
@@ -135,7 +137,9 @@ def _count(value: JSON) -> int:
 
 
 def _time(value: JSON) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    """The Unix time in seconds; None if it is none, as when an endpoint gives milliseconds."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and 0 < value < LATEST_TIME else None
 
 
 # Lines.
@@ -191,12 +195,12 @@ class BatchEndpoint:
         self._max_wait = max_wait
 
     async def upload(self, path: Path, name: str) -> str:
-        """Upload the file of a batch under this name; returns its id. Raises BatchFailed.
+        """Upload the input file of a batch under this name, and return the file's id. Raises BatchFailed.
 
         A retry may leave a second file at the endpoint, which costs nothing.
         """
         data = await self._send("POST", "files", partial(_form, path, name))
-        file = _id(_dict(data).get("id"))
+        file = _text_or_none(_dict(data).get("id"))
         if file is None:
             raise BatchFailed(Failure(message="the answer to the upload names no file", status=200))
         return file
@@ -291,7 +295,7 @@ class BatchEndpoint:
         if delay is None or retry_after > self._max_wait:
             raise BatchFailed(failure)
         begun = time.monotonic()
-        # This leaves out the pause that the endpoint requests.
+        # This leaves out a pause that the endpoint requests of all calls.
         await retries.wait_until_due()
         await asyncio.sleep(max(0.0, retry_after - (time.monotonic() - begun)))
 

@@ -326,6 +326,24 @@ def test_where_it_cannot_know_it_stops_and_sends_nothing_again(bed: Bed) -> None
     assert set(bed.server.sent.values()) == {1}
 
 
+def test_a_list_that_names_no_files_does_not_show_that_a_batch_is_missing(bed: Bed) -> None:
+    """The calls of a batch whose creation was not answered would be sent, and paid for, twice."""
+    after("POST batches", DROP)(bed)
+    bed.server.faults.lists_files = False
+    ran = bed.run()
+    assert "the list of batches names no files" in str(ran.stop_reason)
+    assert set(bed.server.sent.values()) == {1}
+
+
+def test_an_expiry_time_in_milliseconds_is_ignored(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """It is no time that a message could show."""
+    bed.server.looks, bed.server.faults.expires_at = 2, 1_900_000_000_000
+    (line,) = bed.run().batches
+    assert "run the same command again within a day" in line
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+
+
 def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
     """The endpoint has deleted the file: it stops until the user has decided."""
     before("GET files/ID/content", *[error(404, "No such File object: file-2")] * 2)(bed)
