@@ -339,9 +339,9 @@ def _duplicates(text: str) -> None:
 
 
 def _passages(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.retrieval import pieces, words
+    from equipoise.suites.chinese_simpleqa.retrieval import split_text, words
 
-    for _ in pieces(text):
+    for _ in split_text(text):
         pass
     words(text)
 

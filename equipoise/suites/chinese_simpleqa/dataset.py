@@ -1,4 +1,4 @@
-"""Reads short questions of fact from JSON Lines: the project's own, and the published ones."""
+"""Reads short questions of fact from JSON Lines, the project's own format or the published one."""
 
 from __future__ import annotations
 
@@ -27,20 +27,25 @@ from equipoise.suites.shared_options import SEED
 
 LANGUAGE = "zh-CN"
 QUESTIONS = "questions.jsonl"
-SUBTOPICS = "subtopics.csv"
+"""The file of questions in the project's own format."""
 PUBLISHED = "chinese_simpleqa.jsonl"
+"""The published file of questions."""
+SUBTOPICS = "subtopics.csv"
 KINDS = ("person", "place", "organisation", "date", "number", "work", "term")
+"""The kinds of answers."""
 LETTERS = "ABCD"
+"""The letters of the options."""
 _COLUMNS = ["subtopic", "subtopic_name", "topic", "topic_name"]
-_OWN_TABLE = SHIPPED / "topics" / "chinese_simpleqa" / SUBTOPICS
-_ID = re.compile(r"[a-z0-9_]+")
+_SHIPPED_TABLE = SHIPPED / "topics" / "chinese_simpleqa" / SUBTOPICS
+_SLUG = re.compile(r"[a-z0-9_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact(Case):
     """One question with one short answer, and how it is asked.
 
-    `accepted` are the answer and its other spellings; `kind` is the kind of answer, None if not stated.
+    `item` is the id without language and topic. `accepted` are the answer, then its other spellings; `kind`
+    is one of KINDS, None if not stated.
     `options` are the choices in the order shown, empty for an open answer. `style` is the style of the
     prompt, and `is_confident` whether it asks for a confidence. `corpus` and `retriever` are the source of
     passages, if any.
@@ -69,24 +74,24 @@ def facts(selection: Selection) -> list[Fact]:
     if unknown := [language for language in selection.languages if language != LANGUAGE]:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there is {LANGUAGE}")
     check_options(selection)
-    table = _Subtopics(selection.topics)
-    lines = list(_rows(selection.topics))[: selection.limit]
-    made: dict[str, Fact] = {}
-    for number, (where, row) in enumerate(lines, start=1):
-        fact = _fact(where, number, row, table, selection)
-        if fact.id in made:
-            raise UserError(f"{where}: the id {row['id']!r} is taken by an earlier line")
-        made[fact.id] = fact
-    return list(made.values())
+    subtopics = _Subtopics(selection.topics)
+    lines = list(_question_lines(selection.topics))[: selection.limit]
+    by_id: dict[str, Fact] = {}
+    for number, (where, data) in enumerate(lines, start=1):
+        fact = _fact(where, number, data, subtopics, selection)
+        if fact.id in by_id:
+            raise UserError(f"{where}: the id {data['id']!r} is taken by an earlier line")
+        by_id[fact.id] = fact
+    return list(by_id.values())
 
 
-def _rows(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
-    """The object in each line, with its `file:line`. Raises UserError if there is none."""
+def _question_lines(topics: Path) -> Iterator[tuple[str, dict[str, JSON]]]:
+    """The question in each line as an object, with its `file:line`. Raises UserError, also without any."""
     path = question_file(topics)
     is_empty = True
     for where, data in objects(path):
         is_empty = False
-        _refuse_missing(data, where)
+        _check_texts(data, where)
         yield where, data
     if is_empty:
         raise UserError(f"{path}:1: no question in this file; write one JSON object a line")
@@ -101,70 +106,72 @@ def question_file(topics: Path) -> Path:
     return path
 
 
-def _refuse_missing(data: Mapping[str, JSON], where: str) -> None:
+def _check_texts(data: Mapping[str, JSON], where: str) -> None:
+    """Raise UserError unless id, question and answer are texts."""
     for key in ("id", "question", "answer"):
         if not isinstance(data.get(key), str) or not data[key].strip():
             raise UserError(f"{where}: {key!r} must be a text")
 
 
 class _Subtopics:
-    """Slugs and names of subtopics and their topics, from the data's own table or from ours."""
+    """Slugs and names of subtopics and their topics, from the table beside the data or the shipped one."""
 
     def __init__(self, topics: Path) -> None:
         folder = topics if topics.is_dir() else topics.parent
         path = folder / SUBTOPICS
-        self.path = path if path.is_file() else _OWN_TABLE
-        table = []
+        self.path = path if path.is_file() else _SHIPPED_TABLE
+        table: list[Mapping[str, str]] = []
         for row in rows(self.path, _COLUMNS):
             for column in ("subtopic", "topic"):
-                if not _ID.fullmatch(row[column]):
+                if not _SLUG.fullmatch(row[column]):
                     raise UserError(f"{row.where}: {column} is {row[column]!r}; use a-z, 0-9 and _ only")
             table.append(row.values)
         self._by_slug = {row["subtopic"]: row for row in table}
         self._by_name = {(row["topic_name"], row["subtopic_name"]): row for row in table}
 
-    def of(self, data: Mapping[str, JSON], where: str) -> Mapping[str, str]:
-        """The row of a line's subtopic; the general one if the line names none. Raises UserError."""
-        if "primary_category" in data:
-            key = (str(data["primary_category"]), str(data.get("secondary_category")))
-            return self._by_name.get(key) or _unnamed(*key)
+    def row_of(self, data: Mapping[str, JSON], where: str) -> Mapping[str, str]:
+        """The table's row for a question, or a row with general slugs if it has none. Raises UserError."""
+        if "primary_category" in data:  # the published format
+            names = (str(data["primary_category"]), str(data.get("secondary_category")))
+            return self._by_name.get(names) or _general_row(*names)
         slug = data.get("subtopic")
         if slug is None:
-            return _unnamed("", "")
+            return _general_row("", "")
         if not isinstance(slug, str) or slug not in self._by_slug:
             raise UserError(f"{where}: there is no subtopic {slug!r} in {self.path.name}")
         return self._by_slug[slug]
 
 
-def _unnamed(topic: str, subtopic: str) -> dict[str, str]:
-    """The row of a subtopic without a slug."""
+def _general_row(topic_name: str, subtopic_name: str) -> dict[str, str]:
+    """The row of a topic and subtopic without slugs."""
     return {
         "subtopic": DEFAULT_AREA,
-        "subtopic_name": subtopic,
+        "subtopic_name": subtopic_name,
         "topic": DEFAULT_AREA,
-        "topic_name": topic,
+        "topic_name": topic_name,
     }
 
 
-def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, selection: Selection) -> Fact:
-    category = table.of(data, where)
-    item = f"{category['subtopic']}_q{number:04d}" if "primary_category" in data else data["id"]
-    if not _ID.fullmatch(item):
+def _fact(
+    where: str, number: int, data: Mapping[str, JSON], subtopics: _Subtopics, selection: Selection
+) -> Fact:
+    row = subtopics.row_of(data, where)
+    # The ids of published questions are hashes.
+    item = f"{row['subtopic']}_q{number:04d}" if "primary_category" in data else data["id"]
+    if not _SLUG.fullmatch(item):
         raise UserError(f"{where}: id is {item!r}; use a-z, 0-9 and _ only")
     if data.get("kind") not in (None, *KINDS):
         raise UserError(f"{where}: kind is {data['kind']!r}, not one of {', '.join(KINDS)}")
     accepted = (data["answer"], *_texts(data, "variants", where))
     corpus = selection.option(RETRIEVAL)
     return Fact(
-        id=f"{LANGUAGE}-{category['topic']}-{item}",
+        id=f"{LANGUAGE}-{row['topic']}-{item}",
         language=LANGUAGE,
-        area=category["topic"],
-        keywords=tuple(
-            name for name in (category["subtopic"], category["subtopic_name"], category["topic_name"]) if name
-        ),
+        area=row["topic"],
+        keywords=tuple(row[key] for key in ("subtopic", "subtopic_name", "topic_name") if row[key]),
         item=item,
-        topic=category["topic"],
-        subtopic=category["subtopic"],
+        topic=row["topic"],
+        subtopic=row["subtopic"],
         kind=data.get("kind"),
         question=data["question"],
         accepted=accepted,
@@ -177,6 +184,7 @@ def _fact(where: str, number: int, data: Mapping[str, JSON], table: _Subtopics, 
 
 
 def _texts(data: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
+    """The list of texts at a key, empty if the key is missing. Raises UserError for anything else."""
     texts = data.get(key, [])
     if not isinstance(texts, list) or not all(isinstance(item, str) and item for item in texts):
         raise UserError(f"{where}: {key!r} must be a list of texts")
@@ -186,25 +194,29 @@ def _texts(data: Mapping[str, JSON], key: str, where: str) -> tuple[str, ...]:
 def _options(
     item: str, accepted: Sequence[str], data: Mapping[str, Any], selection: Selection, where: str
 ) -> tuple[str, ...]:
-    """The options to choose from: in code-point order, or shuffled by question and seed."""
+    """The options, in code-point order or shuffled by question and seed; empty for open answers.
+
+    Raises UserError unless there are three different wrong ones.
+    """
     form = selection.option(ANSWER_FORMAT)
     if form == "open":
         return ()
-    wrong = _texts(data, "distractors", where)
-    if len(wrong) != len(LETTERS) - 1 or set(wrong) & set(accepted) or len(set(wrong)) < len(wrong):
+    distractors = _texts(data, "distractors", where)
+    is_distinct = len({*distractors}) == len(distractors) and not {*distractors} & {*accepted}
+    if len(distractors) != len(LETTERS) - 1 or not is_distinct:
         raise UserError(
             f"{where}: --answer-format {form} needs {len(LETTERS) - 1} different wrong 'distractors'"
         )
-    offered = [accepted[0], *wrong]
+    options = [accepted[0], *distractors]
     if form == "choice":
-        return tuple(sorted(offered))
+        return tuple(sorted(options))
     seed = selection.option(SEED)
     salt = f"{seed} {item}" if seed else item
-    return tuple(sorted(offered, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest()))
+    return tuple(sorted(options, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest()))
 
 
 def recognises(path: Path) -> Recognised:
-    """Yes for a folder with a file of questions of fact; perhaps for JSON Lines."""
+    """Yes for a folder with a file of questions of fact; perhaps for a file of JSON Lines."""
     if any((path / name).is_file() for name in (QUESTIONS, PUBLISHED)):
         return "yes"
     return "perhaps" if path.suffix == ".jsonl" and path.is_file() else "no"

@@ -19,39 +19,40 @@ Changes = Mapping[str, Mapping[str, JSON]]
 
 
 def describe_passages(before: JSON, after: JSON, changes: Changes) -> str:
-    """The gain from passages."""
+    """The gain in F from passages."""
     if bool(before) == bool(after):
         return ""
     return f"passages {'given' if after else 'left out'}: {_gain(changes)}"
 
 
 def describe_style(before: JSON, after: JSON, changes: Changes) -> str:
-    """The gain from the style of the prompt."""
+    """The gain in F from another style of the prompt."""
     return "" if before == after else f"prompt style {before}, then {after}: {_gain(changes)}"
 
 
 def describe_confidence(before: JSON, after: JSON, changes: Changes) -> str:
-    """The gain from asking for a confidence."""
+    """The gain in F from asking for a confidence."""
     if bool(before) == bool(after):
         return ""
     return f"confidence {'asked for' if after else 'not asked for'}: {_gain(changes)}"
 
 
 def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
-    """The drop of CO from choices to open answers, in points and in percent, whichever was first."""
+    """The drop of CO, in points and in percent: to open answers, whichever came first, or else to `after`."""
     if before == after:
         return ""
-    was, now = changes["correct"]["before"], changes["correct"]["after"]
-    if was is None or now is None:
+    first, last = changes["correct"]["before"], changes["correct"]["after"]
+    if first is None or last is None:
         return f"answers {before}, then {after}: no CO in both"
     if before == "open":
-        before, after, was, now = after, before, now, was
-    share = f", {100 * (was - now) / was:.1f} % of it" if was else ""
-    drop = f"CO {was:.2f} % to {now:.2f} %, a drop of {was - now:.2f} pp{share}"
+        before, after, first, last = after, before, last, first
+    share = f", {100 * (first - last) / first:.1f} % of it" if first else ""
+    drop = f"CO {first:.2f} % to {last:.2f} %, a drop of {first - last:.2f} pp{share}"
     return f"from {before} to {after} answers: {drop}"
 
 
 def _gain(changes: Changes) -> str:
+    """The change of F and its interval as text."""
     change = changes["f"]
     if change["value"] is None:
         return "no F in both"
@@ -96,7 +97,7 @@ RETRIEVAL = Option(
     comparable="study",
     label="retrieval",
     is_local=True,
-    shown=retrieval.about,
+    shown=retrieval.corpus_entry,
     effect=describe_passages,
 )
 RETRIEVER = Option(

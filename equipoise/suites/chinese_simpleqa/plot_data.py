@@ -9,7 +9,7 @@ from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.suites.plots import Plot
 
-_FIGURES = {
+_METRIC_LABELS = {
     "correct": "CO",
     "not_attempted": "NA",
     "incorrect": "IN",
@@ -19,30 +19,25 @@ _FIGURES = {
 
 
 def plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
-    """The table by topic as a matrix; calibration and best-of-N where they were measured."""
-    figures = [_topics(summary)]
+    """The metrics by topic; calibration and the best of several tries where the summary has them."""
+    plots = [_topics_plot(summary)]
     if (calibration := summary.get("calibration")) and calibration["n"]:
-        figures.append(_calibration(calibration))
-    if best := summary.get("best_of"):
-        figures.append(_best_of(best))
-    return figures
+        plots.append(_calibration_plot(calibration))
+    if curve := summary.get("best_of"):
+        plots.append(_best_of_plot(curve))
+    return plots
 
 
-def _topics(summary: Mapping[str, JSON]) -> Plot:
+def _topics_plot(summary: Mapping[str, JSON]) -> Plot:
     groups = {"overall": summary, **summary["topic"]}
     return Plot(
         name="by-topic",
         title="Answers by topic, in percent",
         kind="matrix",
         rows=[
-            {
-                "row": topic,
-                "column": label,
-                "value": figures[name],
-                "text": _text(figures[name]),
-            }
+            {"row": topic, "column": label, "value": figures[name], "text": _rounded(figures[name])}
             for topic, figures in groups.items()
-            for name, label in _FIGURES.items()
+            for name, label in _METRIC_LABELS.items()
         ],
         low=0.0,
         high=100.0,
@@ -51,19 +46,19 @@ def _topics(summary: Mapping[str, JSON]) -> Plot:
     )
 
 
-def _text(value: float | None) -> str:
+def _rounded(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-def _calibration(calibration: Mapping[str, JSON]) -> Plot:
-    bins: Sequence[Mapping[str, JSON]] = [row for row in calibration["bins"] if row["n"]]
+def _calibration_plot(calibration: Mapping[str, JSON]) -> Plot:
     return Plot(
         name="calibration",
         title="Calibration: how often answers are correct at the confidence that was stated",
         kind="lines",
         rows=[
             {"x": row["confidence"], "series": "correct", "value": row["accuracy"], "answers": row["n"]}
-            for row in bins
+            for row in calibration["bins"]
+            if row["n"]
         ],
         x_title="stated confidence in percent",
         low=0.0,
@@ -75,7 +70,7 @@ def _calibration(calibration: Mapping[str, JSON]) -> Plot:
     )
 
 
-def _best_of(curve: Sequence[Mapping[str, JSON]]) -> Plot:
+def _best_of_plot(curve: Sequence[Mapping[str, JSON]]) -> Plot:
     labels = {"prefix": "the first k tries", "unbiased": "any k tries"}
     return Plot(
         name="best-of",

@@ -12,21 +12,22 @@ from equipoise.judge import choice
 from equipoise.judge.choice import ChoiceRubric
 from equipoise.judge.rubric import Scale, reading, take, template
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
-from equipoise.suites.chinese_simpleqa.retrieval import Passage
+from equipoise.suites.chinese_simpleqa.retrieval import Passage, numbered
 from equipoise.suites.chinese_simpleqa.scoring import GRADES
 
 SCALE = Scale(low=0, high=2, levels={})
 """2 is correct, 1 not attempted, 0 incorrect."""
 STYLES = ("direct", "recall", "step_by_step")
-_QUESTION = {"question"}
+"""The styles of prompts that are instructions; few_shot has a text to continue instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactRubric(ChoiceRubric):
     """The prompts for asking and grading; `styles` are the instructions by --prompt-style.
 
-    `shots` is the text of the few-shot examples, and `shot` the question that follows it and is to be
-    continued. `marker` precedes the answer in replies that recall or reason first.
+    `shots` is the text of the few-shot examples, and `shot` the question after it, which the model continues.
+    `marker` precedes the answer in replies that recall or reason first. `no_passages` stands for passages if
+    none are found.
     """
 
     styles: Mapping[str, str]
@@ -54,7 +55,7 @@ def load(path: Path) -> FactRubric:
             styles={name: take(asking, name, str, "asking.") for name in STYLES},
             marker=_marker(asking),
             shots=_shots(take(data, "few_shot", dict)),
-            shot=_template(data, "few_shot", "question", _QUESTION),
+            shot=_template(data, "few_shot", "question", {"question"}),
             choice_system=take(choosing, "system", str, "choice."),
             choice=_template(data, "choice", "user", {"question", "options"}),
             confidence=take(take(data, "confidence", dict), "system", str, "confidence."),
@@ -65,6 +66,7 @@ def load(path: Path) -> FactRubric:
 
 
 def _marker(asking: dict[str, JSON]) -> str:
+    """The marker. Raises ValueError if it is empty, because every text would contain it."""
     marker = take(asking, "marker", str, "asking.")
     if not marker.strip():
         raise ValueError("asking.marker must not be empty")
@@ -76,7 +78,7 @@ def _template(data: dict[str, JSON], table: str, key: str, names: set[str]) -> T
 
 
 def _shots(table: dict[str, JSON]) -> str:
-    """All examples, joined."""
+    """All few-shot examples as one text. Raises ValueError if there is none."""
     names = {"question", "answer"}
     example = template(table, "example", known=names, needed=names, where="few_shot.")
     examples = table.get("examples")
@@ -89,7 +91,7 @@ def _shots(table: dict[str, JSON]) -> str:
 
 
 def instruction(case: Fact, rubric: FactRubric) -> str:
-    """The instruction before the question."""
+    """The system message: the instructions for the style of the prompt and for the other options."""
     parts = [rubric.styles[case.style]]
     parts += [rubric.choice_system] if case.options else []
     parts += [rubric.confidence.strip()] if case.is_confident else []
@@ -101,16 +103,17 @@ def message(case: Fact, rubric: FactRubric, passages: Sequence[Passage] = ()) ->
     """The user message: passages, if any, the question, and its options."""
     text = case.question
     if case.options:
-        listed = "\n".join(
+        options = "\n".join(
             f"{letter}. {option}" for letter, option in zip(LETTERS, case.options, strict=True)
         )
-        text = rubric.choice.substitute(question=text, options=listed).strip()
+        text = rubric.choice.substitute(question=text, options=options).strip()
     if case.corpus is None:
         return text
-    shown = "\n".join(f"[{number}] {item.text}" for number, item in enumerate(passages, start=1))
-    return rubric.retrieval.substitute(question=text, passages=shown or rubric.no_passages).strip()
+    return rubric.retrieval.substitute(
+        question=text, passages=numbered(passages) or rubric.no_passages
+    ).strip()
 
 
 def continuation(case: Fact, rubric: FactRubric) -> str:
-    """The text to be continued with the answer."""
+    """The examples and the question, as a text that the model continues with the answer."""
     return rubric.shots + rubric.shot.substitute(question=case.question)

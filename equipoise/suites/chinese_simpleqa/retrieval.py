@@ -1,7 +1,7 @@
-"""Finds passages for a question: by BM25 over words, or by a function of the user's own.
+"""Finds passages for a question: by BM25, or by a function of the user's own.
 
-The corpus is a folder of texts (*.txt, *.md) or JSON Lines, or one such file. rjieba segments Chinese, bm25s
-ranks.
+The corpus is a folder of texts (*.txt, *.md) or JSON Lines, or one such file. rjieba splits texts into words,
+also Chinese ones, and bm25s ranks passages by them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import objects, read_bytes, read_text, without_surrogates
 from equipoise.core.types import JSON
 
-PASSAGES = 3
+PASSAGE_COUNT = 3
 """The number of passages for a question."""
-LONGEST = 400
-"""The maximum length of a passage in characters, if its text can be split between sentences."""
+MAX_PASSAGE_LENGTH = 400
+"""The maximum length of a passage in characters, unless a single sentence is longer."""
 _SUFFIXES = (".txt", ".md", ".jsonl")
 _SENTENCE = re.compile(r"[^.!?\u3002\uff01\uff1f\n]*(?:[.!?\u3002\uff01\uff1f]|\n|$)")
 
@@ -37,7 +37,12 @@ class Passage:
     text: str
 
 
-def about(path: Path) -> dict[str, JSON]:
+def numbered(passages: Sequence[Passage]) -> str:
+    """The texts of passages, each after its number, as prompts quote them."""
+    return "\n".join(f"[{number}] {passage.text}" for number, passage in enumerate(passages, start=1))
+
+
+def corpus_entry(path: Path) -> dict[str, JSON]:
     """The entry of a corpus in results: its name, and the SHA-256 of its content."""
     digest = hashlib.sha256()
     for file in _files(path):
@@ -46,10 +51,12 @@ def about(path: Path) -> dict[str, JSON]:
 
 
 Retrieve = Callable[[str, int], Any]
-"""A user's own retriever: from question and count to texts, or to objects with `id` and `text`."""
+"""A user's own retriever: it takes question and count, and returns texts, or objects with `id` and `text`."""
 
 
-async def retrieve(question: str, corpus: str, retriever: str | None, count: int = PASSAGES) -> list[Passage]:
+async def retrieve(
+    question: str, corpus: str, retriever: str | None, count: int = PASSAGE_COUNT
+) -> list[Passage]:
     """The passages that match the question best, the best first; at most `count` of them.
 
     BM25 returns only passages that share a word with the question. `retriever` is the user's
@@ -57,26 +64,27 @@ async def retrieve(question: str, corpus: str, retriever: str | None, count: int
     corpus cannot be read or the function is not available, CallFailed if the function fails.
     """
     if retriever is None:
-        return bm25(Path(corpus)).find(question, count)
+        return _index(Path(corpus)).find(question, count)
     try:
-        passages = _function(retriever)(question, count)
-        if inspect.isawaitable(passages):
-            passages = await passages
-        return _passages(passages)
+        result = _load_function(retriever)(question, count)
+        if inspect.isawaitable(result):
+            result = await result
+        return _passages(result)
     except Exception as error:
         # An error in the user's code will probably recur with the next question, so the session stops.
         why = f"--retriever {retriever}: {type(error).__name__}: {error}"
         raise CallFailed(why, stops_session=True) from error
 
 
-def _passages(passages: Any) -> list[Passage]:
-    if isinstance(passages, str) or not isinstance(passages, Iterable):
-        raise TypeError(f"it should give a list of passages, not {type(passages).__name__}")
-    return [_passage(number, item) for number, item in enumerate(passages, start=1)]
+def _passages(result: Any) -> list[Passage]:
+    """The passages that a user's own retriever returned. Raises TypeError for anything else."""
+    if isinstance(result, str) or not isinstance(result, Iterable):
+        raise TypeError(f"it should give a list of passages, not {type(result).__name__}")
+    return [_passage(number, item) for number, item in enumerate(result, start=1)]
 
 
 def _passage(number: int, item: Any) -> Passage:
-    """A passage from a user's own retriever: a text, or an object or mapping with `text` and perhaps `id`."""
+    """The passage of a text, or of an object or mapping with `text` and perhaps `id`. Raises TypeError."""
     if isinstance(item, str):
         return Passage(id=str(number), text=item)
     fields = item if isinstance(item, dict) else {name: getattr(item, name, None) for name in ("id", "text")}
@@ -87,7 +95,8 @@ def _passage(number: int, item: Any) -> Passage:
 
 
 @cache
-def _function(name: str) -> Retrieve:
+def _load_function(name: str) -> Retrieve:
+    """The function `module:function`. Raises UserError."""
     module, _, function = name.partition(":")
     # As with `python -m`, so that a module in the working directory is found however pytest was started.
     sys.path[:] = dict.fromkeys([*sys.path, str(Path.cwd())])
@@ -103,15 +112,15 @@ def _function(name: str) -> Retrieve:
 def check(corpus: Path, retriever: str | None, option: str = "--retrieval") -> None:
     """Raise UserError for a corpus or retriever that cannot be used, before any call."""
     if retriever is not None:
-        _function(retriever)
-    elif not any(any(map(str.isalnum, item.text)) for item in passages(corpus)):
+        _load_function(retriever)
+    elif not any(any(map(str.isalnum, item.text)) for item in read_passages(corpus)):
         raise UserError(f"{option}: {corpus}: has no text; it takes {', '.join(_SUFFIXES)}")
 
 
 @cache
-def bm25(path: Path) -> Bm25:
+def _index(path: Path) -> Bm25:
     """The index of a corpus, built once per process."""
-    return Bm25(list(passages(path)))
+    return Bm25(list(read_passages(path)))
 
 
 class Bm25:
@@ -120,10 +129,10 @@ class Bm25:
     def __init__(self, passages: Sequence[Passage]) -> None:
         import bm25s  # type: ignore[import-untyped]
 
-        known = [(item, tokens) for item in passages if (tokens := words(item.text))]
-        self._passages = [item for item, _ in known]
+        tokenised = [(passage, tokens) for passage in passages if (tokens := words(passage.text))]
+        self._passages = [passage for passage, _ in tokenised]
         self._index = bm25s.BM25()
-        self._index.index([tokens for _, tokens in known], show_progress=False)
+        self._index.index([tokens for _, tokens in tokenised], show_progress=False)
 
     def find(self, question: str, count: int) -> list[Passage]:
         """The best passages that share a word with the question, the best first."""
@@ -148,15 +157,16 @@ def words(text: str) -> list[str]:
     return [word for word in words if any(map(str.isalnum, word))]
 
 
-def passages(path: Path) -> Iterator[Passage]:
+def read_passages(path: Path) -> Iterator[Passage]:
     """All passages of a corpus, file by file. Raises UserError naming file and line."""
     for file in _files(path):
         for name, text in _documents(file):
-            for number, piece in enumerate(pieces(text), start=1):
+            for number, piece in enumerate(split_text(text), start=1):
                 yield Passage(id=f"{name}#{number}", text=piece)
 
 
 def _files(path: Path) -> list[Path]:
+    """The file at the path, or all files of a corpus in this folder and below."""
     if path.is_file():
         return [path]
     return sorted(file for file in path.rglob("*") if file.is_file() and file.suffix in _SUFFIXES)
@@ -175,11 +185,11 @@ def _documents(file: Path) -> Iterator[tuple[str, str]]:
         yield str(data.get("id") or Path(where).name), text
 
 
-def pieces(text: str) -> Iterator[str]:
-    """The text in pieces of whole sentences, each of at most LONGEST characters if possible."""
+def split_text(text: str) -> Iterator[str]:
+    """Pieces of whole sentences, of at most MAX_PASSAGE_LENGTH characters unless a sentence is longer."""
     piece, is_blank = "", True
     for sentence in _SENTENCE.findall(text):
-        if not is_blank and len(piece) + len(sentence) > LONGEST:
+        if not is_blank and len(piece) + len(sentence) > MAX_PASSAGE_LENGTH:
             yield piece.strip()
             piece, is_blank = "", True
         piece += sentence

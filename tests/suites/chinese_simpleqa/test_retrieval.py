@@ -15,15 +15,15 @@ from conftest import refusal
 from equipoise.core.errors import CallFailed
 from equipoise.core.options import parse_existing, parse_function
 from equipoise.suites.chinese_simpleqa.retrieval import (
-    LONGEST,
-    PASSAGES,
+    MAX_PASSAGE_LENGTH,
+    PASSAGE_COUNT,
     Bm25,
     Passage,
-    about,
     check,
-    passages,
-    pieces,
+    corpus_entry,
+    read_passages,
     retrieve,
+    split_text,
     words,
 )
 
@@ -44,7 +44,9 @@ def folder(place: Path, **files: str) -> Path:
     return place
 
 
-def ask(question: str, corpus: Path, retriever: str | None = None, count: int = PASSAGES) -> list[Passage]:
+def ask(
+    question: str, corpus: Path, retriever: str | None = None, count: int = PASSAGE_COUNT
+) -> list[Passage]:
     """What is found for a question."""
     return asyncio.run(retrieve(question, str(corpus), retriever, count))
 
@@ -55,29 +57,29 @@ def ask(question: str, corpus: Path, retriever: str | None = None, count: int = 
 def test_pieces_are_whole_sentences_of_a_bounded_length() -> None:
     """Nothing is lost, none is longer than it may be."""
     text = "".join(f"这是第{number}句话，说的是茶。" for number in range(120))
-    found = list(pieces(text))
+    found = list(split_text(text))
     assert "".join(found) == text
     assert len(found) > 1
-    assert all(LONGEST - 20 < len(piece) <= LONGEST for piece in found[:-1])
+    assert all(MAX_PASSAGE_LENGTH - 20 < len(piece) <= MAX_PASSAGE_LENGTH for piece in found[:-1])
     assert all(piece.endswith("。") for piece in found)
 
 
 def test_a_sentence_is_not_cut() -> None:
     """However long it is; what stands around it goes into pieces of its own."""
-    long = "长" * (2 * LONGEST) + "。"
-    assert list(pieces(f"短句。{long}短句！")) == ["短句。", long, "短句！"]
+    long = "长" * (2 * MAX_PASSAGE_LENGTH) + "。"
+    assert list(split_text(f"短句。{long}短句！")) == ["短句。", long, "短句！"]
 
 
 def test_a_blank_text_has_no_piece(subtests: pytest.Subtests) -> None:
     """So it is no passage."""
     for text in ("", " ", "\n\n", "\t\n "):
         with subtests.test(text=text):
-            assert list(pieces(text)) == []
+            assert list(split_text(text)) == []
 
 
 def test_short_lines_stay_together() -> None:
     """In one piece, with a number's point within it."""
-    assert list(pieces("  Pi is 3.14.\n圆周率。 \n")) == ["Pi is 3.14.\n圆周率。"]
+    assert list(split_text("  Pi is 3.14.\n圆周率。 \n")) == ["Pi is 3.14.\n圆周率。"]
 
 
 def test_words_of_two_scripts() -> None:
@@ -133,7 +135,7 @@ def test_a_folder_is_read_with_all_below_it(tmp_path: Path) -> None:
         d_csv="丁",
     )
     folder(corpus / "deep", e_txt="戊。")
-    assert list(passages(corpus)) == [
+    assert list(read_passages(corpus)) == [
         Passage(id="a.txt#1", text="甲。"),
         Passage(id="b.md#1", text="# 乙"),
         Passage(id="one#1", text="题目\n正文。"),
@@ -144,9 +146,9 @@ def test_a_folder_is_read_with_all_below_it(tmp_path: Path) -> None:
 
 def test_one_file_is_a_corpus(tmp_path: Path) -> None:
     """Pieces of a document are numbered."""
-    long = "茶。" * LONGEST
+    long = "茶。" * MAX_PASSAGE_LENGTH
     path = folder(tmp_path, a_txt=long) / "a.txt"
-    assert [item.id for item in passages(path)] == ["a.txt#1", "a.txt#2"]
+    assert [item.id for item in read_passages(path)] == ["a.txt#1", "a.txt#2"]
     assert ask("茶", path)[0].id in ("a.txt#1", "a.txt#2")
 
 
@@ -160,7 +162,7 @@ def test_a_faulty_line_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> 
     ):
         with subtests.test(line=line, says=says):
             path = folder(tmp_path, a_jsonl=f'{{"text": "茶"}}\n\n{line}\n') / "a.jsonl"
-            assert refusal(list, passages(tmp_path)).startswith(f"{path}:3: {says}")
+            assert refusal(list, read_passages(tmp_path)).startswith(f"{path}:3: {says}")
 
 
 def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
@@ -175,18 +177,18 @@ def test_a_corpus_without_text_is_refused(tmp_path: Path) -> None:
 def test_a_corpus_is_named_without_its_path(tmp_path: Path) -> None:
     """By its name and a digest that changes with any file's content or name, and with nothing else."""
     corpus = folder(tmp_path / "x" / "books", a_txt="甲", b_txt="乙")
-    told = about(corpus)
+    told = corpus_entry(corpus)
     assert set(told) == {"name", "sha256"}
     assert (told["name"], len(told["sha256"])) == ("books", 64)
     assert str(tmp_path) not in json.dumps(told)
-    assert about(folder(tmp_path / "y" / "books", a_txt="甲", b_txt="乙")) == told
+    assert corpus_entry(folder(tmp_path / "y" / "books", a_txt="甲", b_txt="乙")) == told
     others = [
         folder(tmp_path / "changed" / "books", a_txt="甲", b_txt="丙"),
         folder(tmp_path / "renamed" / "books", a_txt="甲", c_txt="乙"),
         folder(tmp_path / "fewer" / "books", a_txt="甲"),
     ]
-    assert len({told["sha256"], *(about(other)["sha256"] for other in others)}) == 4
-    assert about(corpus / "a.txt")["name"] == "a.txt"
+    assert len({told["sha256"], *(corpus_entry(other)["sha256"] for other in others)}) == 4
+    assert corpus_entry(corpus / "a.txt")["name"] == "a.txt"
 
 
 # A function of the user's own.

@@ -14,7 +14,7 @@ from equipoise.models.model import Model, together
 from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.chinese_simpleqa.from_documents.prompts import Prompts, ask
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
-from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
+from equipoise.suites.chinese_simpleqa.retrieval import numbered, retrieve
 from equipoise.suites.construct_contract import Draft, Stage, StageResult
 from equipoise.suites.similarity import contains, similar_pairs, similarity
 
@@ -131,7 +131,7 @@ class StageSettings:
     async def _verification(self, row: Draft, models: JobModels) -> StageResult:
         passages = await retrieve(row["question"], str(self.corpus), self.retriever)
         outcome = await self._judged(
-            row, models, "verification", "pass", **_asked(row), passages=_listed(passages)
+            row, models, "verification", "pass", **_asked(row), passages=numbered(passages)
         )
         return StageResult(
             row={**outcome.row, "passages": [item.id for item in passages]}, reason=outcome.reason
@@ -234,10 +234,6 @@ def _question(row: Draft, made: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def _asked(row: Draft) -> dict[str, str]:
     return {"question": row["question"], "answer": row["answer"]}
-
-
-def _listed(passages: Sequence[Passage]) -> str:
-    return "\n".join(f"[{number}] {item.text}" for number, item in enumerate(passages, start=1))
 
 
 def as_question(row: Draft) -> dict[str, JSON]:
