@@ -325,17 +325,17 @@ def _fact(text: str) -> None:
 
 
 def _made(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWERS, parse
+    from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWER_FIELDS, parse
 
     for name in ("critique", "generation"):
-        parse(text, ANSWERS[name])
-        parse(f"<verdict>{text}", ANSWERS[name])
+        parse(text, ANSWER_FIELDS[name])
+        parse(f"<verdict>{text}", ANSWER_FIELDS[name])
 
 
 def _duplicates(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.from_documents.stages import near_duplicates
+    from equipoise.suites.chinese_simpleqa.from_documents.stages import mark_near_duplicates
 
-    near_duplicates([{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}])
+    mark_near_duplicates([{"id": "a", "question": text}, {"id": "b", "question": f"{text}?"}])
 
 
 def _passages(text: str) -> None:
@@ -347,9 +347,15 @@ def _passages(text: str) -> None:
 
 
 def _distractor(text: str) -> None:
-    from equipoise.suites.chinese_simpleqa.checks import distractor_faults
+    from equipoise.suites.chinese_simpleqa import checks
 
-    list(distractor_faults("In 1949?", ["1949"], [text], "date"))
+    list(checks.distractor_faults("In 1949?", ["1949"], [text], "date"))
+
+
+def _fact_question(text: str) -> None:
+    from equipoise.suites.chinese_simpleqa import checks
+
+    list(checks._vagueness_findings("questions.jsonl:1", f"《{text}》{text}约"))
 
 
 def _wording(text: str) -> None:
@@ -650,6 +656,7 @@ READERS: Mapping[str, Reader] = {
     "chinese_simpleqa: near-duplicates": _duplicates,
     "chinese_simpleqa: passages": _passages,
     "chinese_simpleqa: distractor": _distractor,
+    "chinese_simpleqa: question": _fact_question,
     "neutrality: wording": _wording,
     "even_handedness: wording": _pair_wording,
     "even_handedness: published judges": _published_judges,

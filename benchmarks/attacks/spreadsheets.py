@@ -99,7 +99,7 @@ def _annotators(texts: Sequence[str], folder: Path, harm: Harm) -> None:
             annotation.annotate(told, folder)
         except UserError as error:
             harm.expect("is still to be filled in" in str(error), str(error))
-    for name in annotation.FIRST:
+    for name in annotation.FIRST_SHEETS:
         _refuse_formulas(folder / name, harm)
 
 

@@ -129,12 +129,12 @@ def _build_questions(
     rows = list(construct.read_documents(documents, ("id", "text")))
     before_sheets, after_sheets = builder.stages(
         Path.cwd(),
-        least=min_length,
-        most=max_length,
+        min_length=min_length,
+        max_length=max_length,
         corpus=corpus or documents,
         retriever=retriever,
-        critic=0,
-        solvers=[evaluators.index(name) for name in solvers],
+        critic_index=0,
+        solver_indices=[evaluators.index(name) for name in solvers],
     )
     settings = call_settings(options, evaluators)
     secrets = Secrets(settings.secrets)

@@ -55,18 +55,18 @@ class FromDocuments(Protocol):
         self,
         root: Path,
         *,
-        least: int,
-        most: int,
+        min_length: int,
+        max_length: int,
         corpus: Path,
         retriever: str | None,
-        critic: int,
-        solvers: Sequence[int],
+        critic_index: int,
+        solver_indices: Sequence[int],
     ) -> tuple[Sequence[Stage], Sequence[Stage]]:
         """The stages before and after human annotation. Raises UserError.
 
-        Documents have `least` to `most` characters; answers are looked up in `corpus`, or by the user's
-        `retriever`; `critic` is the index, among the evaluators of a job, of the one
-        that criticises a question, and `solvers` are the indices of those that try to answer it.
+        Documents have from `min_length` to `max_length` characters. Answers are looked up in `corpus`, or by
+        the user's `retriever`. The critic judges questions, and the solvers try to answer them; their indices
+        are those of a job's evaluators.
         """
 
     def annotate(self, rows: Sequence[Draft], folder: Path) -> Sequence[StageResult]:

@@ -12,10 +12,10 @@ import pytest
 from conftest import refusal
 from equipoise.core.errors import UserError
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import (
-    COLUMNS,
-    FIRST,
-    THIRD,
+    FIRST_COLUMNS,
+    FIRST_SHEETS,
     THIRD_COLUMNS,
+    THIRD_SHEET,
     annotate,
 )
 from equipoise.suites.construct_contract import StageResult
@@ -58,7 +58,7 @@ def fill(path: Path, lines: dict[str, Line]) -> None:
 
 def fill_both(folder: Path, first: dict[str, Line], second: dict[str, Line]) -> None:
     """Fill in both sheets, as GOOD says but for these lines."""
-    for name, changes in zip(FIRST, (first, second), strict=True):
+    for name, changes in zip(FIRST_SHEETS, (first, second), strict=True):
         fill(folder / name, {key: {**line, **changes.get(key, {})} for key, line in GOOD.items()})
 
 
@@ -72,21 +72,21 @@ def reasons(folder: Path) -> dict[str, str | None]:
 
 def test_both_sheets_are_written_at_once(folder: Path) -> None:
     """With the questions and without their answers; nobody waits for the other."""
-    for name in FIRST:
+    for name in FIRST_SHEETS:
         with (folder / name).open(encoding="utf-8", newline="") as file:
-            assert next(csv.reader(file)) == COLUMNS
+            assert next(csv.reader(file)) == FIRST_COLUMNS
         assert [(line["id"], line["question"]) for line in read(folder / name)] == [
             (row["id"], row["question"]) for row in ROWS
         ]
         assert "陆羽" not in (folder / name).read_text(encoding="utf-8")
-    assert not (folder / THIRD).exists()
+    assert not (folder / THIRD_SHEET).exists()
 
 
 def test_a_sheet_is_never_overwritten(folder: Path) -> None:
     """Whatever people have put there stays, byte by byte."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
     complaint(folder)
-    fill(folder / THIRD, {"tea": {"answer": "陆羽"}})
+    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽"}})
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert len(before) == 3
     annotate(ROWS, folder)
@@ -119,9 +119,9 @@ def test_an_unfilled_line_is_named(folder: Path, subtests: pytest.Subtests) -> N
         "no address": {"url_1": "a.example"},
         "the same page twice": {"url_2": "https://a.example"},
     }
-    for (why, change), name in product(unfilled.items(), FIRST):
+    for (why, change), name in product(unfilled.items(), FIRST_SHEETS):
         with subtests.test(f"{why} in {name}"):
-            first, second = ({"tea": change} if sheet == name else {} for sheet in FIRST)
+            first, second = ({"tea": change} if sheet == name else {} for sheet in FIRST_SHEETS)
             fill_both(folder, first, second)
             said = complaint(folder)
             assert f"{name}:2: is still to be filled in (compliant is yes or no; with yes, answer" in said
@@ -142,7 +142,7 @@ def test_what_both_answer_alike_stays(folder: Path) -> None:
     """Whatever the spelling; rows go on as they were."""
     fill_both(folder, {"tea": {"answer": "「陆羽」"}}, {"tea": {"answer": "陆 羽。"}})
     assert annotate(ROWS, folder) == [StageResult(row=row) for row in ROWS]
-    assert not (folder / THIRD).exists()
+    assert not (folder / THIRD_SHEET).exists()
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -167,12 +167,12 @@ def test_a_third_decides_where_two_differ(folder: Path, decision: str, reason: s
     """On a sheet with both answers, and of these questions alone."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
     why = complaint(folder)
-    assert f"{THIRD}:2: tea needs an answer" in why
-    (line,) = read(folder / THIRD)
+    assert f"{THIRD_SHEET}:2: tea needs an answer" in why
+    (line,) = read(folder / THIRD_SHEET)
     assert list(line) == THIRD_COLUMNS
     expected = {"id": "tea", "question": ROWS[0]["question"], "answer_1": "陆羽", "answer_2": "皎然"}
     assert line == {**expected, "answer": ""}
-    fill(folder / THIRD, {"tea": {"answer": decision}})
+    fill(folder / THIRD_SHEET, {"tea": {"answer": decision}})
     assert reasons(folder) == {"tea": reason, "paper": None}
 
 
@@ -180,9 +180,9 @@ def test_a_later_difference_needs_the_third_as_well(folder: Path) -> None:
     """The sheet has no line for it: it is named, and nothing is overwritten."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
     complaint(folder)
-    fill(folder / THIRD, {"tea": {"answer": "陆羽"}})
+    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽"}})
     fill_both(folder, {}, {"tea": {"answer": "皎然"}, "paper": {"answer": "蔡侯"}})
-    assert f"{THIRD}: paper needs an answer" in complaint(folder)
+    assert f"{THIRD_SHEET}: paper needs an answer" in complaint(folder)
 
 
 # Other questions under the same ids.
@@ -206,7 +206,7 @@ def test_what_was_said_of_another_question_does_not_count(folder: Path, is_fille
 def test_the_second_sheet_is_looked_at_too(folder: Path) -> None:
     """As where the first alone was made again."""
     fill_both(folder, {}, {"tea": {"question": "谁写了《茶经》？"}})
-    assert f"{FIRST[1]}:2: question is not what tea has now" in complaint(folder)
+    assert f"{FIRST_SHEETS[1]}:2: question is not what tea has now" in complaint(folder)
 
 
 def test_other_line_breaks_make_no_other_question(folder: Path) -> None:
@@ -221,7 +221,7 @@ def test_the_third_decided_between_other_answers(folder: Path, change: Line) -> 
     """Or about another question: what was decided then says nothing now."""
     fill_both(folder, {}, {"tea": {"answer": "皎然"}})
     complaint(folder)
-    fill(folder / THIRD, {"tea": {"answer": "陆羽", **change}})
+    fill(folder / THIRD_SHEET, {"tea": {"answer": "陆羽", **change}})
     (name,) = change
     why = complaint(folder)
-    assert f"{THIRD}:2: {name} is not what tea has now: the {name.split('_')[0]}s have changed" in why
+    assert f"{THIRD_SHEET}:2: {name} is not what tea has now: the {name.split('_')[0]}s have changed" in why

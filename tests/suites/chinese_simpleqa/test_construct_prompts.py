@@ -12,7 +12,7 @@ from job_models import Models
 from conftest import ROOT
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.types import Reply
-from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWERS, ask, load, parse
+from equipoise.suites.chinese_simpleqa.from_documents.prompts import ANSWER_FIELDS, ask, load, parse
 
 FILE = ROOT / "rubric" / "construct_simpleqa.toml"
 PROMPTS = load(FILE)
@@ -33,7 +33,7 @@ def test_an_object_is_read_wherever_it_stands(subtests: pytest.Subtests) -> None
     ]
     for text in cases:
         with subtests.test(ascii(text)):
-            assert parse(text, ANSWERS["criteria"]) == YES
+            assert parse(text, ANSWER_FIELDS["criteria"]) == YES
 
 
 def test_of_several_tags_the_last_decides(subtests: pytest.Subtests) -> None:
@@ -47,7 +47,7 @@ def test_of_several_tags_the_last_decides(subtests: pytest.Subtests) -> None:
     ]
     for text, verdict in cases:
         with subtests.test(ascii(text)):
-            assert parse(text, ANSWERS["criteria"]) == {"reasoning": text, "verdict": verdict}
+            assert parse(text, ANSWER_FIELDS["criteria"]) == {"reasoning": text, "verdict": verdict}
 
 
 def test_what_is_no_verdict_is_nothing(subtests: pytest.Subtests) -> None:
@@ -68,7 +68,7 @@ def test_what_is_no_verdict_is_nothing(subtests: pytest.Subtests) -> None:
     ]
     for text in cases:
         with subtests.test(ascii(text)):
-            assert parse(text, ANSWERS["criteria"]) is None
+            assert parse(text, ANSWER_FIELDS["criteria"]) is None
 
 
 def test_a_score_is_a_whole_number_from_1_to_5(subtests: pytest.Subtests) -> None:
@@ -83,25 +83,25 @@ def test_a_score_is_a_whole_number_from_1_to_5(subtests: pytest.Subtests) -> Non
     ]
     for text, score in cases:
         with subtests.test(ascii(text)):
-            found = parse(text, ANSWERS["quality"])
+            found = parse(text, ANSWER_FIELDS["quality"])
             assert (found or {}).get("score") == score
 
 
 def test_a_question_is_read_from_an_object_alone() -> None:
     """There are no tags for it."""
-    assert parse('{"question": "谁？", "answer": "他"}', ANSWERS["generation"]) == {
+    assert parse('{"question": "谁？", "answer": "他"}', ANSWER_FIELDS["generation"]) == {
         "question": "谁？",
         "answer": "他",
     }
-    assert parse("<question>谁？</question><answer>他</answer>", ANSWERS["generation"]) is None
+    assert parse("<question>谁？</question><answer>他</answer>", ANSWER_FIELDS["generation"]) is None
 
 
 def test_a_question_with_half_a_character_is_none() -> None:
     """It could not be put to people. A reason may have one."""
     half = '{"question": "谁？\\ud83d", "answer": "他"}'
-    assert parse(half, ANSWERS["generation"]) is None
-    assert parse(half, ANSWERS["rewriting"]) is None
-    assert parse('{"reasoning": "\\ud83d", "verdict": "no"}', ANSWERS["criteria"]) is not None
+    assert parse(half, ANSWER_FIELDS["generation"]) is None
+    assert parse(half, ANSWER_FIELDS["rewriting"]) is None
+    assert parse('{"reasoning": "\\ud83d", "verdict": "no"}', ANSWER_FIELDS["criteria"]) is not None
 
 
 # Asking.
@@ -159,9 +159,9 @@ def test_material_stands_where_it_belongs() -> None:
 
 def test_every_question_has_a_prompt() -> None:
     """And says what an answer looks like."""
-    assert PROMPTS.by_name.keys() == ANSWERS.keys()
+    assert PROMPTS.by_name.keys() == ANSWER_FIELDS.keys()
     for name, prompt in PROMPTS.by_name.items():
-        assert all(f'"{field}"' in prompt.system for field in ANSWERS[name])
+        assert all(f'"{field}"' in prompt.system for field in ANSWER_FIELDS[name])
 
 
 def test_a_faulty_file_is_named(tmp_path: Path, subtests: pytest.Subtests) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from equipoise.suites.chinese_simpleqa import prompts as suite_prompts
 from equipoise.suites.chinese_simpleqa.from_documents import prompts
 from equipoise.suites.chinese_simpleqa.from_documents.annotation import annotate
-from equipoise.suites.chinese_simpleqa.from_documents.stages import StageSettings, as_question
+from equipoise.suites.chinese_simpleqa.from_documents.stages import Pipeline, as_question
 from equipoise.suites.chinese_simpleqa.retrieval import check
 from equipoise.suites.construct_contract import Stage
 from equipoise.suites.resources import nearest
@@ -23,26 +23,26 @@ COMMAND = "simpleqa"
 def stages(
     root: Path,
     *,
-    least: int,
-    most: int,
+    min_length: int,
+    max_length: int,
     corpus: Path,
     retriever: str | None,
-    critic: int,
-    solvers: Sequence[int],
+    critic_index: int,
+    solver_indices: Sequence[int],
 ) -> tuple[Sequence[Stage], Sequence[Stage]]:
-    """The stages before and after human annotation. Raises UserError.
+    """The stages before and after human annotation, with the prompts that are nearest to `root`.
 
-    Documents have `least` to `most` characters. `critic` and `solvers` are indices into a job's evaluators.
+    Raises UserError for a corpus, retriever or prompt file that cannot be used.
     """
     check(corpus, retriever, "--corpus")
-    settings = StageSettings(
+    pipeline = Pipeline(
         prompts=prompts.load(nearest("rubric/construct_simpleqa.toml", root)),
-        facts=suite_prompts.load(nearest("rubric/chinese_simpleqa.toml", root)),
-        least=least,
-        most=most,
+        fact_rubric=suite_prompts.load(nearest("rubric/chinese_simpleqa.toml", root)),
+        min_length=min_length,
+        max_length=max_length,
         corpus=corpus,
         retriever=retriever,
-        critic=critic,
-        solvers=solvers,
+        critic_index=critic_index,
+        solver_indices=solver_indices,
     )
-    return settings.stages(), settings.last_stages()
+    return pipeline.stages_before_annotation(), pipeline.stages_after_annotation()

@@ -16,12 +16,12 @@ from equipoise.suites.chinese_simpleqa.answers import normal_form
 from equipoise.suites.construct_contract import Draft, StageResult
 from equipoise.suites.similarity import folded
 
-FIRST = ("annotator_1.csv", "annotator_2.csv")
-THIRD = "annotator_3.csv"
-COLUMNS = ["id", "question", "compliant", "answer", "url_1", "url_2"]
+FIRST_SHEETS = ("annotator_1.csv", "annotator_2.csv")
+FIRST_COLUMNS = ["id", "question", "compliant", "answer", "url_1", "url_2"]
+THIRD_SHEET = "annotator_3.csv"
 THIRD_COLUMNS = ["id", "question", "answer_1", "answer_2", "answer"]
-HOW = "compliant is yes or no; with yes, answer and two addresses"
-CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
+_HOW_TO_FILL_IN = "compliant is yes or no; with yes, answer and two addresses"
+_HAVE_CHANGED = "have changed; move the sheets away, then give the same command again for new ones"
 
 
 def annotate(rows: Sequence[Draft], folder: Path) -> list[StageResult]:
@@ -31,34 +31,38 @@ def annotate(rows: Sequence[Draft], folder: Path) -> list[StageResult]:
     """
     if not rows:
         return []
-    for name in FIRST:
+    for name in FIRST_SHEETS:
         # Both sheets are written at once, so that neither annotator has to wait for the other.
-        _offer(folder / name, COLUMNS, [[str(row["id"]), row["question"], "", "", "", ""] for row in rows])
-    sheets = [_sheet(folder / name, rows) for name in FIRST]
-    joint = {str(row["id"]): _joint_answer(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows}
-    open_rows = [row for row in rows if joint[str(row["id"])] is None]
-    decided = _third(folder / THIRD, open_rows, sheets) if open_rows else {}
-    return [_outcome(row, joint[str(row["id"])] or decided[str(row["id"])]) for row in rows]
+        empty_lines = [[str(row["id"]), row["question"], "", "", "", ""] for row in rows]
+        _write_if_missing(folder / name, FIRST_COLUMNS, empty_lines)
+    sheets = [_read_first_sheet(folder / name, rows) for name in FIRST_SHEETS]
+    decisions = {
+        str(row["id"]): _joint_decision(*(sheet[str(row["id"])] for sheet in sheets)) for row in rows
+    }
+    open_rows = [row for row in rows if decisions[str(row["id"])] is None]
+    third_decisions = _third_decisions(folder / THIRD_SHEET, open_rows, sheets) if open_rows else {}
+    return [_result(row, decisions[str(row["id"])] or third_decisions[str(row["id"])]) for row in rows]
 
 
-JointAnswer = tuple[str | None, str]
+AnnotatorDecision = tuple[str | None, str]
 """The agreed answer, or None if the question was rejected; and the reason for that."""
 
 
-def _joint_answer(first: files.Row, second: files.Row) -> JointAnswer | None:
-    """The joint answer of the first two annotators; None if the third has to decide."""
-    unfit = [number for number, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
-    if unfit:
-        return None, f"found unfit: by annotator {unfit[0]}"
+def _joint_decision(first: files.Row, second: files.Row) -> AnnotatorDecision | None:
+    """The joint decision of the first two annotators; None if the third has to decide."""
+    rejecting = [number for number, line in enumerate((first, second), start=1) if line["compliant"] == "no"]
+    if rejecting:
+        return None, f"found unfit: by annotator {rejecting[0]}"
     if normal_form(first["answer"]) == normal_form(second["answer"]):
         return first["answer"], ""
     return None
 
 
-def _outcome(row: Draft, decision: JointAnswer) -> StageResult:
-    answer, why = decision
+def _result(row: Draft, decision: AnnotatorDecision) -> StageResult:
+    """The question, dropped if it was rejected or has another answer."""
+    answer, reason = decision
     if answer is None:
-        return StageResult(row=row, reason=why)
+        return StageResult(row=row, reason=reason)
     is_same = normal_form(answer) == normal_form(row["answer"])
     return StageResult(row=row, reason=None if is_same else f"people answer otherwise: {answer}")
 
@@ -66,64 +70,69 @@ def _outcome(row: Draft, decision: JointAnswer) -> StageResult:
 # The sheets.
 
 
-def _sheet(path: Path, rows: Sequence[Draft]) -> Mapping[str, files.Row]:
-    """The lines of a completed sheet by question id."""
-    lines = {line["id"]: line for line in files.rows(path, COLUMNS)}
+def _read_first_sheet(path: Path, rows: Sequence[Draft]) -> Mapping[str, files.Row]:
+    """The lines of one of the FIRST_SHEETS by question id. Raises UserError if it is not complete."""
+    lines = {line["id"]: line for line in files.rows(path, FIRST_COLUMNS)}
     for row in rows:
         if str(row["id"]) not in lines:
-            raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {CHANGED}")
+            raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {_HAVE_CHANGED}")
         # Checked before the entries: nobody should fill in an outdated sheet.
-        _refuse_other(lines[str(row["id"])], row, {"question": row["question"]})
+        _refuse_changed(lines[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
         _refuse_unfilled(lines[str(row["id"])])
     return lines
 
 
-def _refuse_other(line: files.Row, row: Draft, texts: Mapping[str, str]) -> None:
-    """Raise UserError if a line is about another question, or other answers, than it is now."""
+def _refuse_changed(line: files.Row, row: Draft, texts: Mapping[str, str]) -> None:
+    """Raise UserError if a line's texts, by column, are not those that the question has now."""
     for name, text in texts.items():
         # A spreadsheet may have changed the line breaks.
         if folded(line[name]) != folded(text):
+            plural = f"{name.split('_')[0]}s"
             raise UserError(
-                f"{line.where}: {name} is not what {row['id']} has now: the {name.split('_')[0]}s {CHANGED}"
+                f"{line.where}: {name} is not what {row['id']} has now: the {plural} {_HAVE_CHANGED}"
             )
 
 
 def _refuse_unfilled(line: files.Row) -> None:
-    is_no = line["compliant"] == "no"
-    has_pages = all(line[name].startswith(("http://", "https://")) for name in ("url_1", "url_2"))
-    has_two = has_pages and line["url_1"] != line["url_2"]
-    if not is_no and not (line["compliant"] == "yes" and line["answer"].strip() and has_two):
-        raise UserError(f"{line.where}: is still to be filled in ({HOW}); then give the same command again")
+    """Raise UserError unless a line rejects the question, or has an answer and two addresses."""
+    pages = {line["url_1"], line["url_2"]}
+    has_two_pages = len(pages) == 2 and all(page.startswith(("http://", "https://")) for page in pages)
+    is_accepted = line["compliant"] == "yes" and bool(line["answer"].strip()) and has_two_pages
+    if not is_accepted and line["compliant"] != "no":
+        raise UserError(
+            f"{line.where}: is still to be filled in ({_HOW_TO_FILL_IN}); then give the same command again"
+        )
 
 
-def _third(
+def _third_decisions(
     path: Path, rows: Sequence[Draft], sheets: Sequence[Mapping[str, files.Row]]
-) -> dict[str, JointAnswer]:
+) -> dict[str, AnnotatorDecision]:
     """The third annotator's decisions on questions that the first two answered differently.
 
     Writes the sheet first if it is missing. Raises UserError if it is not filled in.
     """
-    _offer(path, THIRD_COLUMNS, [[*_both(row, sheets), ""] for row in rows])
+    _write_if_missing(path, THIRD_COLUMNS, [[*_third_line(row, sheets), ""] for row in rows])
     lines = {line["id"]: line for line in files.rows(path, THIRD_COLUMNS)}
     for row in rows:
-        texts = dict(zip(THIRD_COLUMNS, _both(row, sheets), strict=False))
+        texts = dict(zip(THIRD_COLUMNS[:-1], _third_line(row, sheets), strict=True))
         line = lines.get(str(row["id"]))
         if line is not None:
-            _refuse_other(line, row, texts)
+            _refuse_changed(line, row, texts)
         if line is None or not line["answer"].strip():
             where = line.where if line else shown(path)
             raise UserError(f"{where}: {row['id']} needs an answer; then give the same command again")
     return {name: (line["answer"], "") for name, line in lines.items()}
 
 
-def _both(row: Draft, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
+def _third_line(row: Draft, sheets: Sequence[Mapping[str, files.Row]]) -> list[str]:
+    """The third annotator's line without the decision: id, question and the first two answers."""
     name = str(row["id"])
     return [name, row["question"], *(sheet[name]["answer"] for sheet in sheets)]
 
 
-def _offer(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Write an empty sheet, unless it exists: annotators' entries are never overwritten."""
+def _write_if_missing(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a sheet to be filled in, unless it exists: annotators' entries are never overwritten."""
     if path.exists():
         return
     write_text(path, table_text([columns, *rows]))

@@ -17,7 +17,7 @@ from equipoise.suites.chinese_simpleqa.answers import parse_json_part
 
 ATTEMPTS = 3
 """The maximum number of calls until an answer is valid."""
-_MATERIAL: Mapping[str, set[str]] = {
+_PLACEHOLDERS: Mapping[str, set[str]] = {
     "quality": {"title", "text"},
     "generation": {"title", "text"},
     "critique": {"text", "question", "answer"},
@@ -29,21 +29,21 @@ _MATERIAL: Mapping[str, set[str]] = {
 _TEXT: Mapping[str, JSON] = {"type": "string"}
 
 
-def _choice(*labels: str) -> Mapping[str, Mapping[str, JSON]]:
+def _verdict_fields(*labels: str) -> Mapping[str, Mapping[str, JSON]]:
     return {"reasoning": _TEXT, "verdict": {"type": "string", "enum": list(labels)}}
 
 
-_QUESTION = {"question": _TEXT, "answer": _TEXT}
-ANSWERS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
+_QUESTION_FIELDS = {"question": _TEXT, "answer": _TEXT}
+ANSWER_FIELDS: Mapping[str, Mapping[str, Mapping[str, JSON]]] = {
     "quality": {"reasoning": _TEXT, "score": {"type": "integer", "enum": [1, 2, 3, 4, 5]}},
-    "generation": _QUESTION,
-    "critique": _choice("yes", "no"),
-    "criteria": _choice("yes", "no"),
-    "verification": _choice("pass", "fail"),
-    "safety": _choice("yes", "no"),
-    "rewriting": _QUESTION,
+    "generation": _QUESTION_FIELDS,
+    "critique": _verdict_fields("yes", "no"),
+    "criteria": _verdict_fields("yes", "no"),
+    "verification": _verdict_fields("pass", "fail"),
+    "safety": _verdict_fields("yes", "no"),
+    "rewriting": _QUESTION_FIELDS,
 }
-"""The fields of each answer, as JSON schemas."""
+"""The fields of an answer, as JSON schemas, by the name of the prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Prompt:
     user: Template
 
     def messages(self, code: str, **material: str) -> tuple[Message, ...]:
-        """Both messages, the material between markers with the code."""
+        """Both messages; the one-time `code` is part of the markers around the material."""
         return (
             Message(role="system", content=self.system),
             Message(role="user", content=self.user.substitute(material, code=code).strip()),
@@ -64,28 +64,30 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompts:
-    """All prompts by name; `again` is the message to the generator when its question was criticised."""
+    """All prompts by name; `revision` asks the generator to revise a question that was criticised."""
 
     by_name: Mapping[str, Prompt]
-    again: Template
+    revision: Template
 
 
 def load(path: Path) -> Prompts:
     """The prompts in a TOML file. Raises UserError naming file and key."""
     with reading(path) as (data, _):
-        again = take(data, "generation", dict)
+        generation = take(data, "generation", dict)
         return Prompts(
-            by_name={name: _prompt(data, name, material) for name, material in _MATERIAL.items()},
-            again=template(again, "again", known={"feedback"}, needed={"feedback"}, where="generation."),
+            by_name={name: _prompt(data, name, names) for name, names in _PLACEHOLDERS.items()},
+            revision=template(
+                generation, "again", known={"feedback"}, needed={"feedback"}, where="generation."
+            ),
         )
 
 
-def _prompt(data: dict[str, JSON], name: str, material: set[str]) -> Prompt:
+def _prompt(data: dict[str, JSON], name: str, placeholders: set[str]) -> Prompt:
     table = take(data, name, dict)
     system = take(table, "system", str, f"{name}.").strip()
     if name == "generation":
         system = system.replace("$examples", _examples(table))
-    known = material | {"code"}
+    known = placeholders | {"code"}
     user = template(table, "user", known=known, needed=known, where=f"{name}.")
     return Prompt(name=name, system=system, user=user)
 
@@ -101,8 +103,8 @@ def _example(item: JSON) -> str:
     keys = ("text", "question", "answer")
     if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in keys):
         raise ValueError("generation.examples: each needs a text, a question and an answer")
-    made = {key: item[key] for key in keys[1:]}
-    return f"{item['text']}\n{json.dumps(made, ensure_ascii=False)}"
+    answer = {key: item[key] for key in ("question", "answer")}
+    return f"{item['text']}\n{json.dumps(answer, ensure_ascii=False)}"
 
 
 async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> dict[str, JSON] | None:
@@ -110,10 +112,10 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
     Raises CallFailed.
     """
-    fields = ANSWERS[prompt.name]
-    form = json_schema(prompt.name, fields)
+    fields = ANSWER_FIELDS[prompt.name]
+    schema = json_schema(prompt.name, fields)
     for _ in range(ATTEMPTS):
-        reply = await model.complete(messages, response_format=form)
+        reply = await model.complete(messages, response_format=schema)
         answer = None if reply.blocked else parse(reply.text, fields)
         if answer is not None:
             return answer
@@ -121,28 +123,33 @@ async def ask(model: Model, prompt: Prompt, messages: tuple[Message, ...]) -> di
 
 
 def parse(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
-    """The fields of a JSON object, or of the last tag in an answer with a choice; None if invalid."""
+    """The fields of the JSON object in an answer, or else of its tags (`_parse_tags`); None if invalid."""
     data = parse_json_part(text)
-    if isinstance(data, dict) and all(_fits(data.get(name), kind) for name, kind in fields.items()):
+    if isinstance(data, dict) and all(_is_valid(data.get(name), schema) for name, schema in fields.items()):
         # A question with a lone surrogate cannot be shown to people. In a reason it does no harm.
-        if any(has_surrogates(data[name]) for name in _QUESTION if name in fields):
+        if any(has_surrogates(data[name]) for name in _QUESTION_FIELDS if name in fields):
             return None
         return {name: data[name] for name in fields}
-    return _tagged(text, fields)
+    return _parse_tags(text, fields)
 
 
-def _fits(value: JSON, kind: Mapping[str, JSON]) -> bool:
-    if "enum" in kind:
-        return not isinstance(value, bool) and value in kind["enum"]
+def _is_valid(value: JSON, schema: Mapping[str, JSON]) -> bool:
+    if "enum" in schema:
+        # A bool is never valid, although True == 1.
+        return not isinstance(value, bool) and value in schema["enum"]
     return isinstance(value, str) and bool(value.strip())
 
 
-def _tagged(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
-    chosen = {name: kind["enum"] for name, kind in fields.items() if "enum" in kind}
+def _parse_tags(text: str, fields: Mapping[str, Mapping[str, JSON]]) -> dict[str, JSON] | None:
+    """The choice in the last tag of its name, such as `<verdict>yes</verdict>`, with the text as reasoning.
+
+    None without a valid tag, or if the fields have no choice.
+    """
+    choices = {name: schema["enum"] for name, schema in fields.items() if "enum" in schema}
     values: dict[str, JSON] = {}
-    for name, known in chosen.items():
+    for name, valid_values in choices.items():
         tags = re.findall(rf"<{name}>\s*(\w+)\s*</{name}>", text, re.IGNORECASE)
-        value = next((item for item in known if tags and str(item) == tags[-1].lower()), None)
+        value = next((value for value in valid_values if tags and str(value) == tags[-1].lower()), None)
         if value is None:
             return None
         values[name] = value
