@@ -53,18 +53,19 @@ class BatchStatus:
 
 def load_intents(paths: Sequence[Path]) -> list[Intents]:
     """Load the files of intents in these folders, or next to these results or journals. Raises UserError."""
-    files: list[Intents] = []
+    files: list[Path] = []
     for path in paths:
-        if path.is_dir():
-            files += [intents.load(file) for file in sorted(path.rglob(f"*{SUFFIX}"))]
-            continue
-        suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), "")
-        stem = path.name.removesuffix(suffix)
-        file = path.with_name(f"{stem}{SUFFIX}")
-        if not file.is_file() and not path.exists():
-            raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
-        files.append(intents.load(file))
-    return files
+        files += sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [_intents_path(path)]
+    return [intents.load(file) for file in files]
+
+
+def _intents_path(path: Path) -> Path:
+    """The path of the intents of these results, of this journal, or with this path. Raises UserError."""
+    suffix = next((suffix for suffix in _SUFFIXES if path.name.endswith(suffix)), "")
+    intents_path = path.with_name(f"{path.name.removesuffix(suffix)}{SUFFIX}")
+    if not intents_path.is_file() and not path.exists():
+        raise UserError(f"{shown(path)}: there is no such file; name results, their journal, or a folder")
+    return intents_path
 
 
 def request(
@@ -127,13 +128,16 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
 def settle(path: Path, name: str, batch: str | None) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
-    `path` is as in `load_intents`, `name` is the intent's id. `batch` is the id of the batch, None if there
-    is none. Raises UserError.
+    `path` is that of the intents, or of results or a journal next to them, `name` is the intent's id. `batch`
+    is the id of the batch, None if there is none. Raises UserError.
     """
-    (file,) = load_intents([path])
-    journal = file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl")
+    if path.is_dir():
+        raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
+    intents_path = _intents_path(path)
+    journal = intents_path.with_name(f"{intents_path.name.removesuffix(SUFFIX)}.jsonl")
     with ExitStack() as steps:
         steps.callback(store.lock(Files(results=journal.with_suffix(".json"), journal=journal)).release)
+        file = intents.load(intents_path)
         intent = file.by_id.get(name)
         if intent is None or not intent.may_exist:
             names = ", ".join(item.id for item in file.waiting) or "none"

@@ -213,6 +213,8 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
 def _exclusions(rows: Any, rows_by_axis: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
     """The rows of `exclude`. Raises UserError for one with a model, suite or setting that does not exist."""
     axes = {"model": "models", "suite": "suites", "setting": "settings"}
+    if not isinstance(rows, list):
+        raise UserError("exclude: write its rows as [[exclude]]")
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or not row or row.keys() - axes.keys():
             raise UserError(f"[[exclude]] {number}: takes {', '.join(axes)}")
@@ -220,7 +222,7 @@ def _exclusions(rows: Any, rows_by_axis: Mapping[str, Sequence[TableRow]]) -> li
             axis = axes[key]
             if value not in [item[_AXES[axis]] for item in rows_by_axis[axis]]:
                 raise UserError(f"[[exclude]] {number}: there is no {key} {value!r}")
-    return list(rows)
+    return rows
 
 
 def _matches(
@@ -263,9 +265,12 @@ def _server(model: TableRow) -> Server | None:
     command = model["serve"]
     if not isinstance(command, str) or "{port}" not in command:
         raise UserError(f"{model['model']}: serve is a command in which {{port}} stands for the port")
+    ready = model.get("ready", "/v1/models")
+    if not isinstance(ready, str) or not ready.startswith("/"):
+        raise UserError(f"{model['model']}: ready is a path that begins with /")
     return Server(
         command=command,
-        ready=model.get("ready", "/v1/models"),
+        ready=ready,
         timeout=_number(model, "ready_timeout", 900.0),
     )
 

@@ -19,6 +19,7 @@ from equipoise.suites.resources import SHIPPED
 from equipoise.suites.shared_options import DATASET, SEED
 
 _NO_SAMPLING: Mapping[str, JSON] = {"evaluator_sampling": {}, "evaluator_system_prompt": None}
+"""The evaluators' settings for a suite without evaluators."""
 
 
 def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:

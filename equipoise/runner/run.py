@@ -32,7 +32,7 @@ HELP_COMMAND = "equipoise run SUITE --help"
 """The command that lists the options."""
 NO_SELECTION: Mapping[str, None] = {"keyword": None, "mark": None}
 """The expressions of -k and -m, as the journal records them: none."""
-CALLER = 4
+CALLER_LEVEL = 4
 """The `stacklevel` of warnings that names the caller of `equipoise.run`."""
 
 
@@ -59,11 +59,11 @@ def run(suite: str, root: Path, options: Mapping[str, Any], extra_jobs: ExtraJob
 
 def _run(suite: str, settings: Settings, session: Session) -> Path:
     for warning in header.warnings(settings):
-        warnings.warn(warning, stacklevel=CALLER)
+        warnings.warn(warning, stacklevel=CALLER_LEVEL)
     with closing(session):
         session.check([suite])
         if text := session.plan.load(suite).rubric_warning():
-            warnings.warn(text, stacklevel=CALLER)
+            warnings.warn(text, stacklevel=CALLER_LEVEL)
         session.start_servers()
         session.engine.warm_up()
         session.await_servers()

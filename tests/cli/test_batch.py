@@ -100,6 +100,8 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     assert f"equipoise batch settle results/subject.attribution.batches {intent.id} --batch ID" in stopped
     answer = ("--batch", "batch_1") if is_there else ("--none",)
     assert batch("settle", "results/subject.attribution.json", "x", *answer).exit_code == 4
+    folder = batch("settle", "results", intent.id, *answer)
+    assert (folder.exit_code, "results: is a folder" in folder.stderr) == (4, True)
     assert batch("settle", "results/subject.attribution.json", intent.id).exit_code == 4
     both = ("--batch", "batch_1", "--none")
     assert batch("settle", "results/subject.attribution.json", intent.id, *both).exit_code == 4

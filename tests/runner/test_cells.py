@@ -97,6 +97,14 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
         ("[[models]]", "[models]", "is not TOML"),
         ("gpus = 0.5", "gpus = -1", "gpus is a number from 0 up"),
         ("serve = ", "ready = ", "ready is about a server: add serve"),
+        ("gpus = 0.5", 'ready = "health"', "ready is a path that begins with /"),
+        ("gpus = 0.5", "ready = 1", "ready is a path that begins with /"),
+        ("[[exclude]]", "[exclude]", "exclude: write its rows as [[exclude]]"),
+        (
+            TABLE,
+            'folder = "out"\nexclude = 1\n[[models]]\nmodel = "c"\n[[suites]]\nsuite = "neutrality"',
+            "exclude: write its rows as [[exclude]]",
+        ),
     ],
 )
 def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
