@@ -75,6 +75,7 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     """
     project.client.script = script
     options = {"model": "subject", "evaluator_model": "judge", "api_base_url": "http://x/v1"}
+    project.write_topics()
     results = equipoise.run("neutrality", **options, runs=2)
     inspect = Environment(tmp_path / "env", [f"equipoise[inspect] @ {ROOT.as_uri()}"])
     done = inspect.run("equipoise", "export", str(results.path), "--to", "inspect", folder=tmp_path)
