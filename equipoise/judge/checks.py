@@ -50,10 +50,10 @@ def _weight_class(check: Check) -> str:
     return "other" if not check.is_lean else "part" if check.name.startswith(LEAN_PART_PREFIXES) else "lean"
 
 
-def _shares(kinds: Collection[str]) -> dict[str, float]:
+def _shares(classes: Collection[str]) -> dict[str, float]:
     """The share of LEVEL that the checks of each class divide, given the classes that occur."""
-    lean = LEAN_WITH_PARTS_SHARE if "part" in kinds else LEAN_SHARE if "lean" in kinds else 0.0
-    part = LEAN_WITH_PARTS_SHARE if "part" in kinds else 0.0
+    lean = LEAN_WITH_PARTS_SHARE if "part" in classes else LEAN_SHARE if "lean" in classes else 0.0
+    part = LEAN_WITH_PARTS_SHARE if "part" in classes else 0.0
     return {"lean": lean, "part": part, "other": 1 - lean - part}
 
 
@@ -65,7 +65,7 @@ Key = tuple[str, str, str]
 
 
 def over_repeats(judged: Iterable[Judged], number_of: Callable[[Judged], float | None]) -> dict[Key, float]:
-    """The mean over each anchor's repeats of `number_of` the verdict, which is None for an invalid one."""
+    """The mean over each anchor's repeats of the number of a verdict, None for an invalid one."""
     scores: defaultdict[Key, list[float]] = defaultdict(list)
     for item in judged:
         if (value := number_of(item)) is not None:

@@ -180,13 +180,8 @@ class Evaluator(Model):
         self, invalid_answers: list[str], *, fields: dict[str, JSON] | None = None, error: str | None = None
     ) -> Verdict:
         """The verdict with these fields, or None and an error, after these invalid answers."""
-        return Verdict(
-            evaluator=self.name,
-            fields=fields,
-            attempts=len(invalid_answers) + (fields is not None),
-            error=error,
-            raw=tuple(invalid_answers),
-        )
+        attempts, raw = len(invalid_answers) + (fields is not None), tuple(invalid_answers)
+        return Verdict(evaluator=self.name, fields=fields, attempts=attempts, error=error, raw=raw)
 
     async def _ask_for_verdict(
         self, rubric: VerdictPrompt, messages: tuple[Message, ...], token_limit: int | None

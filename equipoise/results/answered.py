@@ -37,11 +37,11 @@ _TOO_MANY = ", too many for a new one to tell of a change"
 
 def sentences(metadata: Mapping[str, JSON]) -> list[str]:
     """Sentences on changes while the session ran, and on values too many to show changes; often empty."""
-    most_overlap = _OVERLAP_FACTOR * int(metadata.get("concurrency") or 0)
+    overlap = _OVERLAP_FACTOR * int(metadata.get("concurrency") or 0)
     return [
         f"{role} {model}: {text}"
         for (role, model), rows in _by_model(metadata).items()
-        for text in _model_sentences(rows, most_overlap)
+        for text in _model_sentences(rows, overlap)
     ]
 
 
@@ -50,42 +50,39 @@ def changes(metadata: Mapping[str, JSON]) -> list[str]:
     return [text for text in sentences(metadata) if not text.endswith(_TOO_MANY)]
 
 
-def _model_sentences(rows: Sequence[Mapping[str, JSON]], most_overlap: int) -> Iterator[str]:
+def _model_sentences(rows: Sequence[Mapping[str, JSON]], overlap: int) -> Iterator[str]:
     models = _values(rows, "response_model")
-    yield from _value_sentences("answered as", "names of models", models, most_overlap)
+    yield from _value_sentences("answered as", "names of models", models, overlap)
     for name in models if len(models) <= MOST_VALUES else ():
-        own = [row for row in rows if row.get("response_model") == name]
-        which = f" of {name}" if len(models) > 1 else ""
-        yield from _value_sentences(
-            f"gave the fingerprint{which} as",
-            "fingerprints",
-            _values(own, "system_fingerprint"),
-            most_overlap,
+        fingerprints = _values(
+            [row for row in rows if row.get("response_model") == name], "system_fingerprint"
         )
-    yield from _value_sentences(
-        "answered by way of", "names of providers", _values(rows, "provider"), most_overlap
-    )
+        of_model = f" of {name}" if len(models) > 1 else ""
+        yield from _value_sentences(
+            f"gave the fingerprint{of_model} as", "fingerprints", fingerprints, overlap
+        )
+    providers = _values(rows, "provider")
+    yield from _value_sentences("answered by way of", "names of providers", providers, overlap)
 
 
-def _value_sentences(
-    verb: str, plural: str, values: Mapping[str, _Value], most_overlap: int
-) -> Iterator[str]:
+def _value_sentences(verb: str, plural: str, values: Mapping[str, _Value], overlap: int) -> Iterator[str]:
     if len(values) > MOST_VALUES:
         yield f"the endpoint gave {len(values):,} {plural}{_TOO_MANY}"
     elif len(values) > 1:
         first, *later = sorted(values.values(), key=lambda value: value.first_call or 0)
         parts = [f"{first.name} in {first.calls:,} calls"]
-        parts += [
-            f"{value.name} in {value.calls:,}{_since_when(value, first, most_overlap)}" for value in later
-        ]
+        parts += [f"{value.name} in {value.calls:,}{_since_when(value, first, overlap)}" for value in later]
         yield f"the endpoint {verb} {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
 
 
-def _since_when(value: _Value, first: _Value, most_overlap: int) -> str:
-    """The run at which a value began, and whether the first value continued beside it."""
+def _since_when(value: _Value, first: _Value, overlap: int) -> str:
+    """The run at which a value began, and whether the first value continued beside it; empty if not known.
+
+    Up to `overlap` calls of the first value may end after the new one's first without continuing beside it.
+    """
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
-    is_change = first.last_call - value.first_call <= most_overlap
+    is_change = first.last_call - value.first_call <= overlap
     return f" ({'from' if is_change else 'side by side, from'} {value.first_run} on)"
 
 

@@ -48,7 +48,7 @@ class Calls:
         return self._reader.read(start, CallLine).exchange
 
     def exchanges(self, names: Sequence[str]) -> list[Exchange]:
-        """Those of these calls that are known, the subject's first."""
+        """The known calls of these ids, the subject's first."""
         return [self.exchange(start) for starts in self.starts(names).values() for start in starts.values()]
 
     def transcript(self, start: int) -> Transcript:
@@ -66,7 +66,7 @@ class Calls:
     def record(self, line: RecordLine, case: Mapping[str, JSON] | None = None) -> Record:
         """The record in a journal line, with `case` as its case if given. Transcripts are read on use."""
         starts = self.starts(line.calls)
-        subject, evaluators = (LazyTranscripts(self, tuple(known.values())) for known in starts.values())
+        subject, evaluators = (LazyTranscripts(self, tuple(offsets.values())) for offsets in starts.values())
         content = line.record
         return Record(
             case=content.case if case is None else case,

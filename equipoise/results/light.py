@@ -31,6 +31,7 @@ def load(path: Path) -> tuple[JSON, str]:
     try:
         return json_io.loads(content.getvalue()), digest.hexdigest()
     except ValueError:
+        # Another tool has reformatted the file, or it is not JSON at all.
         return json_io.loads(read_bytes(path)), digest.hexdigest()
 
 
@@ -51,7 +52,7 @@ def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]
 
 
 def has_same_results(path: Path, results: JSON) -> bool:
-    """Whether the part `results` of a file equals these, byte for byte as written. Raises OSError."""
+    """Whether the section `results` of a file is exactly how these results are written. Raises OSError."""
     with opened(path) as file:
         position = 0
         for line in file:

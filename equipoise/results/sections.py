@@ -17,6 +17,7 @@ from equipoise.results import store, versions
 from equipoise.results.journal import Journal
 
 SECTION_NAMES = ("backtranslation", "people")
+"""The keys of such sections in results."""
 
 
 @contextmanager

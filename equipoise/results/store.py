@@ -21,9 +21,10 @@ ARCHIVE = "archive"
 SHARDS = "shards"
 """The folder of shards below that of results."""
 JOURNAL_START = b'{"kind":"session"'
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_LONGEST_NAME = 100
-_RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
+"""The first bytes of every journal."""
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
+_MOST_CHARACTERS = 100
+_RESERVED_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
 """Device names on Windows, which are reserved with any extension."""
 _WITH_DIGEST = re.compile(r"-[0-9a-f]{8}$")
 """The ending of a name with a digest. A model with such a name gets a digest, too: no two names collide."""
@@ -42,7 +43,7 @@ class Files:
         return batches_of(self.journal)
 
     def check(self) -> None:
-        """Raise UserError if the results cannot be written, or a path is that of a file of another kind."""
+        """Raise UserError if the results cannot be written, or would replace a file of another kind."""
         try:
             self._check()
         except OSError as error:
@@ -72,7 +73,7 @@ class Files:
         """Move the files to archive/, with the stamp in their names. Returns the new path of the results."""
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
-        target = _free(folder, f"{self.results.stem}.{stamp}")
+        target = _free_archive_path(folder, f"{self.results.stem}.{stamp}")
         new_path = target
         for path, suffix in ((self.batches, ".batches"), (self.journal, ".jsonl"), (self.results, ".json")):
             if path.exists():
@@ -140,7 +141,7 @@ def lock(files: Files) -> Lock:
         raise UserError(f"{shown(files.results)}: cannot be written to ({error.strerror})") from None
 
 
-def _free(folder: Path, name: str) -> Path:
+def _free_archive_path(folder: Path, name: str) -> Path:
     """A path in the folder, without suffix, that no archived file uses."""
     candidate, number = folder / name, 1
     while list(folder.glob(f"{glob.escape(candidate.name)}.json*")):
@@ -152,16 +153,16 @@ def _free(folder: Path, name: str) -> Path:
 def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shard | None = None) -> Files:
     """The files for a model and suite: at `output` if given, otherwise in the folder by name.
 
-    Those of a shard are in the subfolder SHARDS, so that reports and exports of the folder do not read them.
+    A shard has its files in the subfolder SHARDS, so that reports and exports of the folder do not read them.
     Symbolic links are followed, so that sessions on the same files have the same lock and journal.
     """
     name = f"{file_name(model)}.{suite}"
-    part = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
-    results = resolved(output or folder / f"{part}.json")
-    return Files(results=results, journal=resolved(_journal_of(results)))
+    stem = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
+    results = resolved(output or folder / f"{stem}.json")
+    return Files(results=results, journal=resolved(_journal_beside(results)))
 
 
-def _journal_of(results: Path) -> Path:
+def _journal_beside(results: Path) -> Path:
     journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
     return journal if journal != results else Path(f"{results}.jsonl")
 
@@ -172,20 +173,20 @@ def batches_of(journal: Path) -> Path:
 
 
 def journal_of(results: Path) -> Path:
-    """Path of the journal of existing results: beside the file, or beside the link that was named."""
-    by_name, by_link = _journal_of(results), files(results.parent, results, "", "").journal
-    return by_name if by_name.exists() and not by_link.exists() else by_link
+    """Path of the journal of existing results: beside the file, or beside a symbolic link to it."""
+    beside_link, beside_file = _journal_beside(results), files(results.parent, results, "", "").journal
+    return beside_link if beside_link.exists() and not beside_file.exists() else beside_file
 
 
 def file_name(model: str) -> str:
     """A model's name as a unique file name that is safe on every platform."""
-    name = _UNSAFE.sub("_", model).lstrip(".")
-    is_plain = name == model and len(name) <= _LONGEST_NAME
-    if is_plain and not _WITH_DIGEST.search(name) and not _RESERVED.match(name):
+    name = _UNSAFE_CHARACTERS.sub("_", model).lstrip(".")
+    is_plain = name == model and len(name) <= _MOST_CHARACTERS
+    if is_plain and not _WITH_DIGEST.search(name) and not _RESERVED_NAME.match(name):
         return name
     digest = hashlib.sha256(model.encode("utf-8", "surrogatepass")).hexdigest()
-    with_digest = f"{name[:_LONGEST_NAME]}-{digest[:8]}"
-    return f"_{with_digest}" if _RESERVED.match(with_digest) else with_digest
+    with_digest = f"{name[:_MOST_CHARACTERS]}-{digest[:8]}"
+    return f"_{with_digest}" if _RESERVED_NAME.match(with_digest) else with_digest
 
 
 def write_json(path: Path, data: JSON) -> None:
