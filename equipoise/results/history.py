@@ -77,7 +77,7 @@ class History:
         self.unscored: set[str] = set()
         self.batched: set[str] = set()
         self.calls = Calls(path)
-        self._records: dict[str, int] = {}
+        self._record_starts: dict[str, int] = {}
         self._replies = Replies()
         self._session_start = 0
         self._selectable_count = 0
@@ -178,7 +178,7 @@ class History:
         if self.has_score(run):
             # The first score is final.
             return
-        self._records[run] = start
+        self._record_starts[run] = start
         if has_score:
             self.unscored.discard(run)
         else:
@@ -207,7 +207,7 @@ class History:
     @property
     def has_answers(self) -> bool:
         """Whether any call was answered or any run has a score. Damaged lines count as answered calls."""
-        return bool(self.totals.calls or self.damaged) or len(self._records) > len(self.unscored)
+        return bool(self.totals.calls or self.damaged) or len(self._record_starts) > len(self.unscored)
 
     @property
     def nonce(self) -> str:
@@ -276,11 +276,13 @@ class History:
 
     def has_score(self, run: str) -> bool:
         """Whether a run has a score, which is final."""
-        return run in self._records and run not in self.unscored
+        return run in self._record_starts and run not in self.unscored
 
     def has_ended(self, run: str) -> bool:
         """Whether a run has a score, or ended without one in the last session. Others are run again."""
-        return run in self._records and (run not in self.unscored or self._records[run] > self._session_start)
+        return run in self._record_starts and (
+            run not in self.unscored or self._record_starts[run] > self._session_start
+        )
 
     def pending(self, plan: Mapping[str, str]) -> list[str]:
         """The runs of a plan that are needed and have no score."""
@@ -288,7 +290,7 @@ class History:
 
     def missing(self) -> list[str]:
         """The planned runs without a record."""
-        return [run for run in self.planned if run not in self._records]
+        return [run for run in self.planned if run not in self._record_starts]
 
     def status(self, *, is_running: bool) -> Status:
         """`complete` if every planned run has a score, `complete_with_unscored` if all have a record.
@@ -312,11 +314,11 @@ class History:
 
     def record_bytes(self, run: str) -> bytes:
         """The bytes of the line of a run's record, without its line break."""
-        return self.calls.line(self._records[run])
+        return self.calls.line(self._record_starts[run])
 
     def record_line(self, run: str) -> RecordLine:
         """The line of a run's record."""
-        return self.calls.record_line(self._records[run])
+        return self.calls.record_line(self._record_starts[run])
 
     def record(self, run: str) -> Record | None:
         """The record of a run that `has_ended`, otherwise None."""
@@ -333,7 +335,7 @@ class History:
 
     def record_lines(self) -> Iterator[RecordLine]:
         """The lines of the records of planned runs, in the order of the plan."""
-        return (self.record_line(run) for run in self.planned if run in self._records)
+        return (self.record_line(run) for run in self.planned if run in self._record_starts)
 
     @property
     def plans_askers(self) -> bool:
@@ -347,7 +349,7 @@ class History:
             snapshot.totals, snapshot.plans = self.totals.copy(), self.plans.snapshot(runs)
             snapshot.learned, snapshot.limits = dict(self.learned), list(self.limits)
             snapshot.sections = dict(self.sections)
-            snapshot._records, snapshot.unscored = dict(self._records), set(self.unscored)
+            snapshot._record_starts, snapshot.unscored = dict(self._record_starts), set(self.unscored)
             snapshot.anchors, snapshot.kept_audits = dict(self.anchors), dict(self.kept_audits)
         return snapshot
 
