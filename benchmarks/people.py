@@ -166,7 +166,7 @@ def coverage(worlds: int, only: str) -> Iterator[str]:
 
 
 def _rates(kind: str, correlation: float, bias: float, n: int, worlds: int) -> dict[str, float]:
-    """The coverage of intervals and mean half-widths, by scope, and the half-width by people's labels alone."""
+    """The coverage of intervals and mean half-widths, by scope, and the half-width by labels alone."""
     shift, noise = judge_parameters(correlation, bias)
     chance = np.random.default_rng(int(1000 * correlation - bias + n))
     sums: Counter[str] = Counter()
