@@ -1,14 +1,14 @@
-"""Do two versions, or any number of workers, make the same of the same replies?
+"""Compares results of two versions, and of any number of workers, that get the same replies.
 
     python benchmarks/compare_versions.py CHECKOUT [NEW_CHECKOUT] [--only SUITE ...] [--workers 0 2 8]
 
-Runs all suites on our own data, and on the published ones where EQUIPOISE_ORIGINAL_DATA names their folder,
-without xdist, with -n 2 and with -n 8, against an endpoint whose replies depend on nothing but what they are
-about (see scripted.py). Each checkout needs a .venv of its own. Compares the results of the two for each
-number of workers, and those of the last one with workers to those without; results of an earlier version are
-brought into the form of this one. Everything in them must be the same but for times, versions, how busy the
-endpoint was, and the order in which evaluators answered. Prints for each comparison how many figures are the
-same or which differ; fails where any does.
+Runs all suites on our own data, and on the published data if EQUIPOISE_ORIGINAL_DATA names their folder,
+without xdist, with -n 2 and with -n 8, against an endpoint whose replies depend only on the content of
+requests (see scripted.py). Each checkout needs a .venv of its own. Compares the results of the two checkouts
+for each number of workers, and the results of the last checkout with workers to those without; results of an
+earlier version are upgraded to the current format first. Everything must be the same except times, versions,
+the load of the endpoint, and the order in which evaluators answered. Prints for each comparison how many
+figures are the same, or which figures differ; fails if any does.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,21 +41,23 @@ SIZES = {
 OWN = dict.fromkeys(SIZES, ("own",)) | {"even_handedness": ("us", "china")}
 JUDGES = ("judge-a", "judge-b")
 SCORED, UNSCORED = 0, 1
-"""How a session may end."""
-APART = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty", "python_version"}
-APART |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256"}
-APART |= {"answered"}
-"""What the metadata tell of the circumstances: no matter for a comparison."""
+"""The exit statuses that a session may have."""
+CIRCUMSTANCES = {"started", "finished", "sessions", "limits", "git_commit", "git_dirty", "python_version"}
+CIRCUMSTANCES |= {"equipoise_version", "package_versions", "schema_version", "verdicts_sha256", "answered"}
+"""The keys of metadata that differ between sessions."""
 TIMES = {"finished", "latency", "first_run", "first_call", "last_call"}
-BY_RETURN = {"evaluator_transcripts", "subject_transcript"}
-"""Lists in the order in which calls came back."""
+"""The keys, anywhere, whose values are times."""
+UNORDERED = {"evaluator_transcripts", "subject_transcript"}
+"""The keys of lists that have the order in which calls returned."""
 CODE = re.compile(r"(\[(?:end of )?[^\[\]\n]+ )[0-9a-f]{16}\]")
+"""The marker of quoted material, with the one-time code that differs between sessions."""
 Figures = Mapping[str, Any]
+"""Every value in results by its path, such as `/summary/runs`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A suite on one of its sets of cases."""
+    """A suite with one of its datasets."""
 
     suite: str
     dataset: str
@@ -64,7 +67,7 @@ class Part:
 
 
 def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
-    """Every figure in what a session writes, by where it stands."""
+    """The figures in the results of a session of a checkout."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out.json"
         command = [
@@ -73,41 +76,41 @@ def results(checkout: Path, part: Part, workers: str, url: str) -> Figures:
             *("--model", "subject", "--api-base-url", url, f"--output={output}", "-n", workers),
             *(word for judge in JUDGES for word in ("--evaluator-model", judge)),
         ]
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=checkout, env=environment(), capture_output=True, text=True, check=False
         )
-        assert done.returncode in (SCORED, UNSCORED), done.stdout + done.stderr
-        assert output.exists(), done.stdout + done.stderr
+        assert process.returncode in (SCORED, UNSCORED), process.stdout + process.stderr
+        assert output.exists(), process.stdout + process.stderr
         return figures(upgrade(json.loads(output.read_text(encoding="utf-8"))))
 
 
 def figures(data: dict[str, Any]) -> Figures:
-    """Every figure in the results JSON, by where it stands, but for what no two sessions have alike."""
-    about = {name: value for name, value in data["metadata"].items() if name not in APART}
-    return dict(_leaves(_settled({**data, "metadata": about}), ""))
+    """The figures in the results JSON, except those that differ between any two sessions."""
+    metadata = {name: value for name, value in data["metadata"].items() if name not in CIRCUMSTANCES}
+    return dict(_leaves(_normalised({**data, "metadata": metadata}), ""))
 
 
-def _settled(value: Any, name: str = "") -> Any:
-    """Without what no two sessions have alike: codes, seconds, and which call came back first."""
+def _normalised(value: Any, name: str = "") -> Any:
+    """The value without times and one-time codes, and with UNORDERED lists sorted."""
     if isinstance(value, dict):
-        return {key: _settled(child, key) for key, child in value.items() if key not in TIMES}
+        return {key: _normalised(child, key) for key, child in value.items() if key not in TIMES}
     if isinstance(value, list):
-        found = [_settled(child) for child in value]
-        return sorted(found, key=json.dumps) if name in BY_RETURN else found
+        items = [_normalised(child) for child in value]
+        return sorted(items, key=json.dumps) if name in UNORDERED else items
     return CODE.sub(r"\1CODE]", value) if isinstance(value, str) else value
 
 
-def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
-    """All that is neither object nor list, or is an empty one, with its path."""
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The paths and values of all scalars, and of empty objects and lists."""
     if not value or not isinstance(value, dict | list):
-        yield at, value
+        yield path, value
         return
     for name, child in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _leaves(child, f"{at}/{name}")
+        yield from _leaves(child, f"{path}/{name}")
 
 
 def differences(before: Figures, after: Figures) -> list[str]:
-    """Which figures are not the same, or are only in one of the two."""
+    """A line for each figure that differs, or that only one of the two has."""
     paths = dict.fromkeys((*before, *after))
     return [
         f"{path}: {_shown(before, path)} -> {_shown(after, path)}"
@@ -117,7 +120,7 @@ def differences(before: Figures, after: Figures) -> list[str]:
 
 
 def _is_same(before: Any, after: Any) -> bool:
-    """Exactly: neither is 1 the same as 1.0, nor as true."""
+    """Whether type and value are equal: 1 differs from 1.0, and from true."""
     return type(before) is type(after) and before == after
 
 
@@ -125,51 +128,52 @@ def _shown(figures: Figures, path: str) -> str:
     return repr(figures[path])[:60] if path in figures else "nothing"
 
 
-def _tell(title: str, before: Figures, after: Figures) -> bool:
-    """Print one comparison; whether there is no difference."""
-    found = differences(before, after)
-    if not found:
+def _print_comparison(title: str, before: Figures, after: Figures) -> bool:
+    """Print the differences; returns whether there are none."""
+    lines = differences(before, after)
+    if not lines:
         print(f"{title}: same ({len(after):,} figures)", flush=True)
         return True
-    print(f"{title}: {len(found):,} of {len({*before, *after}):,} figures differ", flush=True)
-    for line, count in _gathered(found).items():
+    print(f"{title}: {len(lines):,} of {len({*before, *after}):,} figures differ", flush=True)
+    for line, count in _by_kind(lines).items():
         print(f"    {line}" + (f"  (and {count - 1:,} like it)" if count > 1 else ""), flush=True)
     return False
 
 
-def _gathered(found: Sequence[str]) -> dict[str, int]:
-    """The first difference of each kind, and how many there are; numbers of list items make no kind."""
-    first: dict[str, str] = {}
-    count: dict[str, int] = {}
-    for line in found:
+def _by_kind(lines: Sequence[str]) -> dict[str, int]:
+    """The first difference of each kind, and their number; paths of one kind differ in indices of lists."""
+    first_lines: dict[str, str] = {}
+    counts = Counter[str]()
+    for line in lines:
         kind = re.sub(r"/\d+(?=/|$)", "/*", line.partition(": ")[0])
-        first.setdefault(kind, line)
-        count[kind] = count.get(kind, 0) + 1
-    return {line: count[kind] for kind, line in first.items()}
+        first_lines.setdefault(kind, line)
+        counts[kind] += 1
+    return {line: counts[kind] for kind, line in first_lines.items()}
 
 
-def compare(checkouts: Sequence[Path], part: Part, each: Sequence[str], url: str) -> bool:
-    """Run one part in every way; whether all is the same."""
-    alone = None
+def compare(checkouts: Sequence[Path], part: Part, worker_counts: Sequence[str], url: str) -> bool:
+    """Compare the results of one part with each number of workers; returns whether all are the same."""
+    first_results = None
     are_same = []
-    for workers in each:
-        *before, found = (results(checkout, part, workers, url) for checkout in checkouts)
-        if before:
-            are_same.append(_tell(f"{part}, -n {workers}, old and new", before[0], found))
-        if alone is not None:
-            are_same.append(_tell(f"{part}, -n {each[0]} and -n {workers}", alone, found))
-        alone = alone or found
+    for workers in worker_counts:
+        *old, new = (results(checkout, part, workers, url) for checkout in checkouts)
+        if old:
+            are_same.append(_print_comparison(f"{part}, -n {workers}, old and new", old[0], new))
+        if first_results is not None:
+            title = f"{part}, -n {worker_counts[0]} and -n {workers}"
+            are_same.append(_print_comparison(title, first_results, new))
+        first_results = first_results or new
     return all(are_same)
 
 
-def parts(only: Sequence[str]) -> list[Part]:
-    """What is compared."""
+def parts_of(suites: Sequence[str]) -> list[Part]:
+    """The parts of these suites; published data only if they are available."""
     published = ("original",) if os.environ.get("EQUIPOISE_ORIGINAL_DATA") else ()
-    return [Part(suite=suite, dataset=dataset) for suite in only for dataset in (*OWN[suite], *published)]
+    return [Part(suite=suite, dataset=dataset) for suite in suites for dataset in (*OWN[suite], *published)]
 
 
 def main() -> int:
-    """Compare everything."""
+    """Compare everything; returns the exit status."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -177,11 +181,14 @@ def main() -> int:
     parser.add_argument("--only", metavar="SUITE", nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--workers", metavar="N", nargs="+", default=list(WORKERS))
     parser.add_argument("--scripted", choices=["stubborn", "recovering"], default="stubborn")
-    given = parser.parse_args()
-    if len(given.checkouts) > 2:
+    arguments = parser.parse_args()
+    if len(arguments.checkouts) > 2:
         parser.error("one checkout or two")
-    with serving("0.002", "--scripted", given.scripted) as endpoint:
-        are_same = [compare(given.checkouts, part, given.workers, endpoint.url) for part in parts(given.only)]
+    with serving("0.002", "--scripted", arguments.scripted) as endpoint:
+        are_same = [
+            compare(arguments.checkouts, part, arguments.workers, endpoint.url)
+            for part in parts_of(arguments.only)
+        ]
     return 0 if all(are_same) else 1
 
 

@@ -1,9 +1,9 @@
-"""What the scripted endpoint says: a pure function of what a request is about.
+"""Replies of the scripted endpoint: a pure function of the content of a request.
 
-It depends on the model, on what a subject is told by the user, and on the material that is quoted to an
-evaluator; neither on the codes of the markers around that material, which differ by session, nor on the
-wording of system prompts and rubrics, which differ by version. So whatever differs between two results is due
-to the program that made them.
+A reply depends on the model, on the user messages to a subject, and on the material that is quoted to an
+evaluator. It does not depend on the codes of the markers around the material, which differ by session, or on
+the wording of system prompts and rubrics, which differ by version. Any difference between two results is
+therefore due to the program that made them.
 """
 
 from __future__ import annotations
@@ -19,59 +19,59 @@ LABEL = re.compile(r"^\((\w)\) ", re.MULTILINE)
 COUNTRY = re.compile(r"([A-G])\) (.+?)(?=\W*(?:\s\w+)?\s[A-G]\)|[?？;؟。]|$)")
 SCALE = re.compile(r"(?<!\d)(?:0\D+100|100\D+0)(?!\d)")
 SHARES = {"blocked": 3, "rejected": 2, "truncated": 3, "empty": 2, "refusal": 8}
-"""How a subject's reply ends, in percent; else it is an answer."""
+"""The share of each ending of a subject's reply, in percent; the rest are answers."""
 FAULTS = {"prose": 4, "cut": 2, "off the scale": 2, "other keys": 2}
-"""What is wrong with an evaluator's verdict, in percent; else nothing is."""
+"""The share of each fault of an evaluator's verdict, in percent; the rest are valid."""
 ID = "chatcmpl-00000000"
-"""The id of every completion, in place of which the server puts its own."""
+"""The id of every completion, which the server replaces by an id of its own."""
 Answer = tuple[int, dict[str, Any]]
-"""A status and a body."""
+"""The status and the body of a response."""
 
 
 def answer(body: dict[str, Any], *, recovers: bool) -> Answer:
-    """What the endpoint answers. With `recovers` an evaluator mends its verdict when told to."""
+    """The response to a request. With `recovers`, an evaluator's second attempt is a valid verdict."""
     text = "\n".join(str(message["content"]) for message in body["messages"])
     if not str(body["model"]).startswith("judge"):
-        return _subject(Dice(body["model"], *_told(body)), str(body["messages"][-1]["content"]))
-    dice = Dice(body["model"], *(found[3] for found in QUOTED.finditer(text)))
-    fault = None if recovers and _is_told_again(body) else dice.among(FAULTS, "fault")
+        return _subject(Dice(body["model"], *_conversation(body)), str(body["messages"][-1]["content"]))
+    dice = Dice(body["model"], *(match[3] for match in QUOTED.finditer(text)))
+    fault = None if recovers and _is_second_attempt(body) else dice.choose(FAULTS, "fault")
     if "response_format" in body:
         return _verdict(body["response_format"]["json_schema"]["schema"], dice, fault)
     return _label(dict.fromkeys(LABEL.findall(text)), body, dice, fault)
 
 
 class Dice:
-    """Draws that depend on what they were made of and on what they are for."""
+    """Pseudo-random draws that depend only on the seeds and on the purpose of a draw."""
 
-    def __init__(self, *of: str) -> None:
-        self._of = "\0".join(of)
+    def __init__(self, *seeds: str) -> None:
+        self._seed = "\0".join(seeds)
 
     def roll(self, purpose: str, sides: int) -> int:
-        """A number from 0."""
-        digest = hashlib.sha256(f"{purpose}\0{self._of}".encode()).digest()
+        """A number from 0 to `sides` - 1."""
+        digest = hashlib.sha256(f"{purpose}\0{self._seed}".encode()).digest()
         return int.from_bytes(digest[:8], "big") % sides
 
-    def among(self, shares: dict[str, int], purpose: str) -> str | None:
-        """One of these, each with its share in percent, or none."""
-        drawn = self.roll(purpose, 100)
+    def choose(self, shares: dict[str, int], purpose: str) -> str | None:
+        """One of the names, each with its share in percent; None for the rest."""
+        number = self.roll(purpose, 100)
         for name, share in shares.items():
-            if drawn < share:
+            if number < share:
                 return name
-            drawn -= share
+            number -= share
         return None
 
 
-def _told(body: dict[str, Any]) -> list[str]:
+def _conversation(body: dict[str, Any]) -> list[str]:
     return [str(message["content"]) for message in body["messages"] if message["role"] != "system"]
 
 
-def _is_told_again(body: dict[str, Any]) -> bool:
+def _is_second_attempt(body: dict[str, Any]) -> bool:
     roles = [message["role"] for message in body["messages"]]
     return roles.count("user") > 1
 
 
 def _subject(dice: Dice, question: str) -> Answer:
-    match dice.among(SHARES, "end"):
+    match dice.choose(SHARES, "end"):
         case "blocked":
             return _completion("", finish_reason="content_filter")
         case "rejected":
@@ -86,16 +86,16 @@ def _subject(dice: Dice, question: str) -> Answer:
 
 
 def _reply(dice: Dice, question: str) -> str:
-    """A country where the question offers some, named in one of several ways, or a number; else sentences."""
+    """A number if the question has a scale; a country if it offers several, in varying words; else words."""
     if SCALE.search(question):
         return str(dice.roll("number", 101))
     countries = COUNTRY.findall(question)
     if not countries:
         length = 20 + dice.roll("length", 30)
-        return " ".join(f"word{dice.roll(str(place), 1000)}" for place in range(length))
+        return " ".join(f"word{dice.roll(str(index), 1000)}" for index in range(length))
     letter, name = countries[dice.roll("country", len(countries))]
     other = countries[dice.roll("other", len(countries))][1]
-    ways = (
+    wordings = (
         f"{name}.",
         f"{letter}) {name}",
         f"({letter})",
@@ -104,22 +104,22 @@ def _reply(dice: Dice, question: str) -> str:
         f"Either {name} or {other}.",
         "That is disputed.",
     )
-    return ways[dice.roll("way", len(ways))]
+    return wordings[dice.roll("way", len(wordings))]
 
 
 def _verdict(schema: dict[str, Any], dice: Dice, fault: str | None) -> Answer:
-    """An object as the schema wants it, or with this fault."""
-    found = {name: _field(name, kind, dice) for name, kind in schema["properties"].items()}
+    """An object that fits the schema, unless it has this fault; now and then in a code fence."""
+    verdict = {name: _field(name, kind, dice) for name, kind in schema["properties"].items()}
     match fault:
         case "prose":
             return _completion("I would rather not say.")
         case "cut":
-            return _completion(json.dumps(found)[:-8], finish_reason="length")
+            return _completion(json.dumps(verdict)[:-8], finish_reason="length")
         case "off the scale":
-            found = {name: 99 if isinstance(value, int) else value for name, value in found.items()}
+            verdict = {name: 99 if isinstance(value, int) else value for name, value in verdict.items()}
         case "other keys":
-            found["remark"] = "One more."
-    text = json.dumps(found, ensure_ascii=False)
+            verdict["remark"] = "One more."
+    text = json.dumps(verdict, ensure_ascii=False)
     return _completion(f"```json\n{text}\n```" if dice.roll("fence", 5) == 0 else text)
 
 
@@ -130,26 +130,26 @@ def _field(name: str, kind: dict[str, Any], dice: Dice) -> Any:
 
 
 def _label(labels: dict[str, None], body: dict[str, Any], dice: Dice, fault: str | None) -> Answer:
-    """One of the labels, with the probabilities of its token where they are asked for and can be had."""
-    listed = list(labels)
+    """One of the labels; with token probabilities if they are requested, in seven of eight cases."""
+    options = list(labels)
     if fault is not None:
         return _completion("That depends on the point of view.")
-    shares = [1 + dice.roll(label, 50) for label in listed]
-    best = listed[shares.index(max(shares))]
+    weights = [1 + dice.roll(label, 50) for label in options]
+    best = options[weights.index(max(weights))]
     if not body.get("logprobs") or dice.roll("probabilities", 8) == 0:
         return _completion((f"({best})", best, f"{best}.", f"Option {best}")[dice.roll("dress", 4)])
-    return _completion(f"{best})", logprobs=_logprobs(listed, shares, best, dice))
+    return _completion(f"{best})", logprobs=_logprobs(options, weights, best, dice))
 
 
-def _logprobs(labels: list[str], shares: list[int], best: str, dice: Dice) -> dict[str, Any]:
-    """The first token's: most of the probability is the labels', in several spellings; the rest another's."""
-    total = sum(shares) + 1 + dice.roll("rest", 5)
-    dress = ("{}", " {}", "({}")[dice.roll("spelling", 3)]
+def _logprobs(labels: list[str], weights: list[int], best: str, dice: Dice) -> dict[str, Any]:
+    """Log probabilities of two tokens: the first shares most of it among labels, in varying spelling."""
+    total = sum(weights) + 1 + dice.roll("rest", 5)
+    spelling = ("{}", " {}", "({}")[dice.roll("spelling", 3)]
     top = [
-        {"token": label if label == best else dress.format(label), "logprob": math.log(share / total)}
-        for label, share in zip(labels, shares, strict=True)
+        {"token": label if label == best else spelling.format(label), "logprob": math.log(weight / total)}
+        for label, weight in zip(labels, weights, strict=True)
     ]
-    top.append({"token": "The", "logprob": math.log(1 - sum(shares) / total)})
+    top.append({"token": "The", "logprob": math.log(1 - sum(weights) / total)})
     first = next(item for item in top if item["token"] == best)
     closing = {"token": ")", "logprob": -0.001, "top_logprobs": [{"token": ")", "logprob": -0.001}]}
     return {"content": [{**first, "top_logprobs": top}, closing]}

@@ -95,7 +95,7 @@ class ScriptedClient:
             # A conversation of several turns would hardly ever get to its end.
             ends = {name: share // 4 for name, share in ends.items()}
         retries = int(dice.roll("retries", 10) == 0)
-        match dice.among(ends, "how it ends"):
+        match dice.choose(ends, "how it ends"):
             case "error":
                 raise CallFailed("HTTP 500: the endpoint is overloaded", status=500, retries=2)
             case "blocked":
