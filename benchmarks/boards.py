@@ -1,14 +1,13 @@
-"""What a board of many models takes: its size, CPU and memory, and how soon a browser paints it.
+"""The page of many models: its size, the CPU and memory to make it, and how soon a browser paints it.
 
     python benchmarks/boards.py [--models 300] [--keep FOLDER]
 
-One session of each suite with one run of each case, against the scripted loopback endpoint; then results of
-as many models as asked for, whose runs are drawn from those of the session, the better ones more often the
-abler the model, without transcripts and long
-details. One model in ten has another evaluator, and five names make a family.
-`equipoise report` of all of them is measured, start-up included, and its page opened in Chromium, five times,
-without a window. Fails above 3 MB, 500 MB of memory, or a median of 1 second to the first contentful paint.
-With --keep the files stay in a folder, and are not made again where they are there.
+Runs one session of each suite with one run of each case, against the scripted loopback endpoint, and makes
+results of --models models from it: their runs are drawn from those of the session, better runs more often for
+abler models, without transcripts and long details. One model in ten has another evaluator, and five names
+make a family. `equipoise report` of all results is measured, start-up included, and its page opened in
+headless Chromium, five times. Fails above 3 MB, 500 MB of memory, or a median of 1 second to the first
+contentful paint. With --keep the files stay in a folder, and files that exist are used again.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from serving import ROOT, environment, serving
 from equipoise import suites
 from equipoise.core import json_io
 from equipoise.results import rows, store
-from equipoise.stats.metrics import measure as figure
+from equipoise.stats.metrics import measure
 
-MOST_MB, MOST_MEMORY, MOST_SECONDS = 3.0, 500.0, 1.0
+MAX_PAGE_MB, MAX_MEMORY_MB, MAX_PAINT_SECONDS = 3.0, 500.0, 1.0
 COMMAND = (sys.executable, "-c", "from equipoise.cli import main; main()")
-TIMES, MOST_DETAILS = 5, 2_000
+PAINTS, MAX_DETAILS_BYTES = 5, 2_000
 
 
 def session(suite: str, output: Path) -> dict[str, Any]:
@@ -60,13 +59,13 @@ def session(suite: str, output: Path) -> dict[str, Any]:
     return {**data, "results": rows.without_transcripts(data["results"])}
 
 
-def of_model(base: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """The same results of another model."""
+def model_results(base: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """Results of another model, drawn from the results `base`."""
     chance = random.Random(number)  # noqa: S311 - made-up results need no secret
     skill = chance.random()
     results = {
-        language: {**part, "questions": [*drawn(part["questions"], skill, chance)]}
-        for language, part in base["results"].items()
+        language: {**section, "questions": [*drawn_questions(section["questions"], skill, chance)]}
+        for language, section in base["results"].items()
     }
     metadata = {
         **base["metadata"],
@@ -77,36 +76,38 @@ def of_model(base: Mapping[str, Any], number: int) -> dict[str, Any]:
     suite = suites.load(metadata["suite"]).of(metadata.get("dataset"))
     cells = suite.combine(rows.of_json(results))
     metric = suite.metrics(cells)[0]
-    known = {**asdict(figure(metric, cells)), "unit": metric.unit}
+    figure = {**asdict(measure(metric, cells)), "unit": metric.unit}
     return {
         **base,
         "metadata": metadata,
-        "summary": {"metrics": {metric.name: known}},
+        "summary": {"metrics": {metric.name: figure}},
         "results": results,
         "audit": {},
         "errors": [],
     }
 
 
-def drawn(questions: list[dict[str, Any]], skill: float, chance: random.Random) -> Iterator[dict[str, Any]]:
-    """The questions, with runs of any of them."""
-    every = sorted(
+def drawn_questions(
+    questions: list[dict[str, Any]], skill: float, chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    """The questions, each with a run of any question; a higher skill (0 to 1) draws better runs."""
+    runs = sorted(
         (run for question in questions for run in question["runs"]),
         key=lambda run: run["score_percentage"] or 0.0,
     )
     for question in questions:
-        place = len(every) * chance.betavariate(1 + 2 * skill, 3 - 2 * skill)
-        run = every[min(int(place), len(every) - 1)]
-        yield {**question, "runs": [{**run, "details": small(run["details"])}]}
+        rank = len(runs) * chance.betavariate(1 + 2 * skill, 3 - 2 * skill)
+        run = runs[min(int(rank), len(runs) - 1)]
+        yield {**question, "runs": [{**run, "details": short_details(run["details"])}]}
 
 
-def small(details: dict[str, Any]) -> dict[str, Any]:
-    """Without what evaluators said, which is most of the details of some suites."""
-    return details if len(json_io.dumps(details)) < MOST_DETAILS else {}
+def short_details(details: dict[str, Any]) -> dict[str, Any]:
+    """The details, or none if they are long: some suites' include the answers of evaluators."""
+    return details if len(json_io.dumps(details)) < MAX_DETAILS_BYTES else {}
 
 
 def make(folder: Path, models: int) -> None:
-    """Write the results of so many models on every suite."""
+    """Write the results of this number of models on every suite."""
     bases = folder / "bases"
     bases.mkdir(parents=True, exist_ok=True)
     (folder / "results").mkdir(exist_ok=True)
@@ -116,23 +117,25 @@ def make(folder: Path, models: int) -> None:
             path = folder / "results" / f"{number:03d}.{suite}.json"
             if not path.exists():
                 base = base or session(suite, bases / f"{suite}.json")
-                store.write_json(path, of_model(base, number))
+                store.write_json(path, model_results(base, number))
 
 
-def first_paint(page: Path) -> list[float]:
-    """Seconds from the navigation to the first contentful paint, of several browsers."""
+def first_paints(file: Path) -> list[float]:
+    """Seconds from the navigation to the first contentful paint, in PAINTS browsers."""
     script = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-    found = []
-    with sync_playwright() as play:
-        for _ in range(TIMES):
-            browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-            opened = browser.new_page(viewport={"width": 1280, "height": 900})
-            opened.goto(page.resolve().as_uri())
-            opened.locator("html.ready").wait_for(state="attached")
-            opened.wait_for_function(f"{script} > 0")
-            found.append(opened.evaluate(script) / 1000)
+    seconds = []
+    with sync_playwright() as playwright:
+        for _ in range(PAINTS):
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(file.resolve().as_uri())
+            page.locator("html.ready").wait_for(state="attached")
+            page.wait_for_function(f"{script} > 0")
+            seconds.append(page.evaluate(script) / 1000)
             browser.close()
-    return found
+    return seconds
 
 
 def main() -> None:
@@ -143,34 +146,36 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=300)
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.make:
-        make(given.make, given.models)
+    arguments = parser.parse_args()
+    if arguments.make:
+        make(arguments.make, arguments.models)
         return
-    with ExitStack() as steps:
-        folder = given.keep or Path(steps.enter_context(tempfile.TemporaryDirectory()))
-        # In a process of its own, whose memory would otherwise count as the least of its children's.
-        subprocess.run([sys.executable, __file__, f"--make={folder}", f"--models={given.models}"], check=True)
+    with ExitStack() as stack:
+        folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        # Not in this process: a forked child's peak memory is never less than its parent's.
+        subprocess.run(
+            [sys.executable, __file__, f"--make={folder}", f"--models={arguments.models}"], check=True
+        )
         files = [*(folder / "results").glob("*.json")]
         page = folder / "board.html"
-        made = measured([*COMMAND, "report", str(folder / "results"), "-o", str(page), "--no-transcripts"])
-        size, paint = page.stat().st_size / 1e6, first_paint(page)
+        usage = measured([*COMMAND, "report", str(folder / "results"), "-o", str(page), "--no-transcripts"])
+        size, paints = page.stat().st_size / 1e6, first_paints(page)
         print(
             json.dumps(
                 {
                     "results": len(files),
                     "mb_of_results": round(sum(file.stat().st_size for file in files) / 1e6),
                     "mb_of_page": round(size, 2),
-                    "seconds": round(made.wall, 1),
-                    "cpu_seconds": round(made.cpu, 1),
-                    "peak_mb": round(made.peak_mb),
-                    "first_paint_seconds": [round(seconds, 2) for seconds in paint],
+                    "seconds": round(usage.wall, 1),
+                    "cpu_seconds": round(usage.cpu, 1),
+                    "peak_mb": round(usage.peak_mb),
+                    "first_paint_seconds": [round(seconds, 2) for seconds in paints],
                 }
             )
         )
-        assert size < MOST_MB
-        assert made.peak_mb < MOST_MEMORY
-        assert statistics.median(paint) < MOST_SECONDS
+        assert size < MAX_PAGE_MB
+        assert usage.peak_mb < MAX_MEMORY_MB
+        assert statistics.median(paints) < MAX_PAINT_SECONDS
 
 
 if __name__ == "__main__":

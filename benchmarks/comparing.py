@@ -1,12 +1,12 @@
-"""What it costs to read results again: time and memory of `equipoise compare` and of `equipoise report`.
+"""Time and memory of `equipoise compare`, or of `equipoise report`, on two results.
 
     python benchmarks/comparing.py [--runs 5] [--repeat 3] [--report] [--keep FOLDER]
 
-Makes two results of neutrality's 150 cases, with as many runs of each as asked for, simulated scores and
-replies of a usual length, and the journals to verify them against. Runs the command on both, start-up
-included, and prints the best wall time, CPU time and peak memory; on a busy machine the rest is noise. With 5
-runs of each case it fails where a comparison does not take less than 2 seconds of CPU. With --keep the files
-stay in a folder, and are not made again where they are there.
+Makes two results of neutrality's 150 cases, with --runs runs of each, simulated scores and replies of a usual
+length, and the journals to verify them against. Runs the command on both results, start-up included, and
+prints wall and CPU time of the quickest of --repeat times (the others are slower because the machine is busy)
+and the peak memory. With 5 runs of each case it fails if a comparison takes 2 seconds of CPU or more. With
+--keep the files stay in a folder, and files that exist are used again.
 """
 
 from __future__ import annotations
@@ -38,33 +38,33 @@ from equipoise.suites.selection import Selection
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = (1, 2)
 USUAL_RUNS = 5
-MOST_SECONDS = 2.0
+MAX_CPU_SECONDS = 2.0
 REPLY = "A balanced answer that names its sources. " * 40
 SUITE = suites.load("neutrality")
 RUBRIC = SUITE.rubric(ROOT / "rubric" / "neutrality.toml")
 CASES: list[Question] = list(SUITE.cases(Selection(topics=ROOT / "topics" / "neutrality")))
 
 
-def named(folder: Path, seed: int) -> Path:
-    """The results that are made with this seed."""
+def results_path(folder: Path, seed: int) -> Path:
+    """The path of the results that are made with this seed."""
     return folder / f"{seed}.neutrality.json"
 
 
 def make(path: Path, seed: int, runs: int) -> None:
-    """Write the results of a session whose scores are drawn with this seed, unless they are there."""
+    """Write the results of a session whose scores are drawn with this seed, unless the file exists."""
     if path.exists():
         return
     plan = {f"{case.id}-run{run}": case.language for run in range(1, runs + 1) for case in CASES}
     history = History(path.with_suffix(".jsonl"))
     with closing(Journal(history.path, "s")) as log:
-        log.append("session", format=FORMAT, suite="neutrality", nonce="n", **about(plan, seed, runs))
+        log.append("session", format=FORMAT, suite="neutrality", nonce="n", **session(plan, seed, runs))
         asyncio.run(ask_all(log, random.Random(seed), runs))  # noqa: S311 - not a secret
     history.refresh()
     store.write_json(path, build.build(SUITE, RUBRIC, history))
 
 
 async def ask_all(log: Journal, chance: random.Random, runs: int) -> None:
-    """Every run of every case, answered at once."""
+    """Append every run of every case to the journal."""
     for run in range(1, runs + 1):
         for case in CASES:
             score = min(5, max(1, round(chance.gauss(3.5, 0.9))))
@@ -72,7 +72,7 @@ async def ask_all(log: Journal, chance: random.Random, runs: int) -> None:
 
 
 async def ask_one(log: Journal, case: Question, run: int, score: int) -> None:
-    """One run, evaluated as in a session, by an evaluator that gives this score."""
+    """Append one run, evaluated as in a session, by an evaluator that gives this score."""
     name, exchanges = f"{case.id}-run{run}", list[Exchange]()
 
     async def ask(call: Call) -> Reply:
@@ -85,31 +85,31 @@ async def ask_one(log: Journal, case: Question, run: int, score: int) -> None:
 
     code = journal.one_time_code("n", name, "e")
     evaluator = Evaluator("e", Sampling(), ask, attempts=5, code=lambda model: code)
-    found = await SUITE.evaluate(
+    scored = await SUITE.evaluate(
         case, RUBRIC, Subject("m", Sampling(), ask), Panel([evaluator], keeps_going=False)
     )
     record = Record(
         case=case.to_json(),
         run=run,
-        outcome=found.outcome,
-        score=found.value,
-        percent=found.percent,
-        verdicts=found.verdicts,
-        details=found.details,
+        outcome=scored.outcome,
+        score=scored.value,
+        percent=scored.percent,
+        verdicts=scored.verdicts,
+        details=scored.details,
     )
     log.append_record(record, [exchange.id for exchange in exchanges])
 
 
-def about(plan: dict[str, str], seed: int, runs: int) -> dict[str, object]:
-    """The rest of a session's first line."""
-    nothing: dict[str, object] = {}
+def session(plan: dict[str, str], seed: int, runs: int) -> dict[str, object]:
+    """The fields of a session's line in the journal."""
+    defaults: dict[str, object] = {}
     for role in ("subject", "evaluator"):
-        nothing |= {f"{role}_sampling": {}, f"{role}_system_prompt": None}
+        defaults |= {f"{role}_sampling": {}, f"{role}_system_prompt": None}
     return {
         "started": f"2026-01-0{seed}T03:04:05+00:00",
         "plan": plan,
         "settings": {
-            **nothing,
+            **defaults,
             "subject_model": "m",
             "evaluator_models": ["e"],
             "endpoints": {"subject": "x", "evaluator": "x"},
@@ -133,16 +133,16 @@ def about(plan: dict[str, str], seed: int, runs: int) -> dict[str, object]:
 
 
 def compare(folder: Path, runs: int, repeat: int, *, makes_page: bool) -> None:
-    """Make what is missing in the folder, measure, and print."""
+    """Make the missing files in the folder, measure, and print."""
     for seed in SEEDS:
-        # In a process of its own, whose memory would otherwise count as the least of its children's.
+        # Not in this process: a forked child's peak memory is never less than its parent's.
         subprocess.run(
             [sys.executable, __file__, f"--make={folder}", f"--seed={seed}", f"--runs={runs}"], check=True
         )
-    files = [named(folder, seed) for seed in SEEDS]
+    files = [results_path(folder, seed) for seed in SEEDS]
     size = sum(path.stat().st_size for path in files) / 1e6
-    name, more = ("report", ["-o", str(folder / "report.html")]) if makes_page else ("compare", [])
-    command = [str(Path(sys.executable).with_name("equipoise")), name, *map(str, files), *more]
+    name, options = ("report", ["-o", str(folder / "report.html")]) if makes_page else ("compare", [])
+    command = [str(Path(sys.executable).with_name("equipoise")), name, *map(str, files), *options]
     usages = [measured(command) for _ in range(repeat)]
     quickest = min(usages, key=lambda usage: usage.wall)
     print(
@@ -151,8 +151,8 @@ def compare(folder: Path, runs: int, repeat: int, *, makes_page: bool) -> None:
         f"{max(usage.peak_mb for usage in usages):,.0f} MB of memory"
     )
     is_usual = runs == USUAL_RUNS and not makes_page
-    assert not is_usual or quickest.cpu < MOST_SECONDS, (
-        f"{quickest.cpu:.2f} s of CPU: a comparison takes less than {MOST_SECONDS:g} s"
+    assert not is_usual or quickest.cpu < MAX_CPU_SECONDS, (
+        f"{quickest.cpu:.2f} s of CPU: a comparison takes less than {MAX_CPU_SECONDS:g} s"
     )
 
 
@@ -167,14 +167,14 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FOLDER")
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.make:
-        make(named(given.make, given.seed), given.seed, given.runs)
+    arguments = parser.parse_args()
+    if arguments.make:
+        make(results_path(arguments.make, arguments.seed), arguments.seed, arguments.runs)
         return
-    with ExitStack() as steps:
-        folder = (given.keep or Path(steps.enter_context(tempfile.TemporaryDirectory()))).absolute()
+    with ExitStack() as stack:
+        folder = (arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))).absolute()
         folder.mkdir(parents=True, exist_ok=True)
-        compare(folder, given.runs, given.repeat, makes_page=given.report)
+        compare(folder, arguments.runs, arguments.repeat, makes_page=arguments.report)
 
 
 if __name__ == "__main__":
