@@ -2,12 +2,12 @@
 
     python benchmarks/server.py LATENCY_SECONDS [--faults] [--at-most N] [--scripted stubborn|recovering]
 
-prints its port, answers every chat completion after the latency, tells at GET /stats when the first call
-came, how many came and how many were in flight at most, and ends when its standard input closes. With
---faults it answers some calls otherwise, at random with a fixed seed, and counts which. With --at-most it
-refuses calls beyond N in flight at once, without delay, and tells how many call-seconds it was in use. With
---scripted it answers as scripted.py says; an evaluator whose verdict is not valid repeats it, or gives a
-valid one when it is told what was wrong.
+Prints its port, and answers every chat completion after the latency. GET /stats returns when the first call
+came, the number of calls and the peak of calls in flight. Ends when its standard input closes. With --faults
+some calls fail, at random with a fixed seed, and /stats counts them by fault. With --at-most it refuses calls
+beyond N in flight, without delay, and /stats has the call-seconds in use. With --scripted the replies are
+those of scripted.py; an evaluator with an invalid verdict repeats it (stubborn), or gives a valid verdict
+when the error is returned to it (recovering).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ REPLY = "A balanced answer that names its sources. " * 40
 STATS = {"first": 0.0, "last": 0.0, "calls": 0, "in_flight": 0, "peak": 0, "refused": 0, "used": 0.0}
 FAULTS = {"refused": 0.02, "failed": 0.02, "reset": 0.01, "truncated": 0.01, "hung": 0.01}
 COUNTS = dict.fromkeys(FAULTS, 0)
+"""How many calls had each fault."""
 RANDOM = random.Random(1)  # noqa: S311 - faults, not secrets
 
 
@@ -58,7 +59,7 @@ REFUSED, FAILED = _error(429, "Rate limit reached."), _error(500, "Internal erro
 
 
 def _plain(body: bytes) -> bytes:
-    """The same for every call in a role."""
+    """The same response to every call of a role."""
     return JUDGED if b'"judge"' in body else GRADED if b'"grader"' in body else ANSWERED
 
 
@@ -67,19 +68,19 @@ def _scripted(body: bytes, *, recovers: bool) -> bytes:
     return _response(json.dumps(answer).encode(), "200 OK" if status == 200 else f"{status} Error")
 
 
-def _fault() -> str | None:
-    """What happens to the next call instead of an answer, if anything."""
-    drawn = RANDOM.random()
+def _draw_fault() -> str | None:
+    """The fault of the next call, counted, or None."""
+    number = RANDOM.random()
     for name, share in FAULTS.items():
-        if drawn < share:
+        if number < share:
             COUNTS[name] += 1
             return name
-        drawn -= share
+        number -= share
     return None
 
 
-def _count(change: int) -> None:
-    """A call more or less is in flight."""
+def _count_in_flight(change: int) -> None:
+    """Record in STATS that a call came (1) or was answered (-1)."""
     now = time.time()
     STATS["first"] = STATS["first"] or now
     STATS["used"] += STATS["in_flight"] * (now - (STATS["last"] or now))
@@ -92,10 +93,10 @@ class Connection(asyncio.Protocol):
     """One kept-alive connection: just enough HTTP to be fast."""
 
     def __init__(
-        self, latency: float, most: float, script: Callable[[bytes], bytes], *, has_faults: bool
+        self, latency: float, limit: float, script: Callable[[bytes], bytes], *, has_faults: bool
     ) -> None:
         self.latency = latency
-        self.most = most
+        self.limit = limit
         self.script = script
         self.has_faults = has_faults
         self.pending = b""
@@ -105,7 +106,7 @@ class Connection(asyncio.Protocol):
         self.transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer every request that is whole."""
+        """Answer every complete request."""
         self.pending += data
         while (end := self.pending.find(b"\r\n\r\n")) >= 0:
             head = self.pending[:end].lower()
@@ -122,17 +123,18 @@ class Connection(asyncio.Protocol):
             self.transport.write(_response(json.dumps({**STATS, "faults": COUNTS}).encode()))
             return
         STATS["calls"] += 1
-        if STATS["in_flight"] >= self.most:
+        if STATS["in_flight"] >= self.limit:
             STATS["refused"] += 1
             self.transport.write(REFUSED)
             return
-        _count(1)
+        _count_in_flight(1)
         answer = self.script(body).replace(ID, b"chatcmpl-%08d" % STATS["calls"])
-        fault = _fault() if self.has_faults else None
+        fault = _draw_fault() if self.has_faults else None
         asyncio.get_running_loop().call_later(self.latency, self._send, answer, fault)
 
     def _send(self, answer: bytes, fault: str | None) -> None:
-        _count(-1)
+        _count_in_flight(-1)
+        # After the fault "hung", nothing is sent.
         match fault:
             case None:
                 self.transport.write(answer)
@@ -147,12 +149,12 @@ class Connection(asyncio.Protocol):
                 self.transport.close()
 
 
-async def main(latency: float, most: float, script: Callable[[bytes], bytes], *, has_faults: bool) -> None:
-    """Serve until standard input closes."""
+async def main(latency: float, limit: float, script: Callable[[bytes], bytes], *, has_faults: bool) -> None:
+    """Serve until standard input closes; `limit` is the maximum of calls in flight."""
     loop = asyncio.get_running_loop()
 
     def connection() -> Connection:
-        return Connection(latency, most, script, has_faults=has_faults)
+        return Connection(latency, limit, script, has_faults=has_faults)
 
     server = await loop.create_server(connection, "127.0.0.1", 0, backlog=1024)
     print(server.sockets[0].getsockname()[1], flush=True)
@@ -165,6 +167,8 @@ if __name__ == "__main__":
     parser.add_argument("--faults", action="store_true")
     parser.add_argument("--at-most", type=int, default=math.inf)
     parser.add_argument("--scripted", choices=["stubborn", "recovering"])
-    given = parser.parse_args()
-    said = partial(_scripted, recovers=given.scripted == "recovering") if given.scripted else _plain
-    asyncio.run(main(given.latency, given.at_most, said, has_faults=given.faults))
+    arguments = parser.parse_args()
+    replies = _plain
+    if arguments.scripted:
+        replies = partial(_scripted, recovers=arguments.scripted == "recovering")
+    asyncio.run(main(arguments.latency, arguments.at_most, replies, has_faults=arguments.faults))
