@@ -38,7 +38,7 @@ class TTest:
 
 
 def t_test(values: Sequence[float]) -> TTest:
-    """The test of the mean against 0; `t` and `p` are None if the values differ by rounding alone."""
+    """The test of the mean, without `t` and `p` unless values differ by more than rounding."""
     sd = sample_sd(values)
     if sd is None or sd <= _rounding_error(values):
         return TTest(n=len(values), mean=mean(values), sd=sd, t=None, p=None)

@@ -212,7 +212,12 @@ def _options(
         return tuple(sorted(options))
     seed = selection.option(SEED)
     salt = f"{seed} {item}" if seed else item
-    return tuple(sorted(options, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest()))
+    return tuple(sorted(options, key=lambda text: _digest(f"{salt} {text}")))
+
+
+def _digest(text: str) -> bytes:
+    """The SHA-256 of a text, which may have lone surrogates."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def recognises(path: Path) -> Recognised:

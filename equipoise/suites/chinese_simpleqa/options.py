@@ -38,7 +38,7 @@ def describe_confidence(before: JSON, after: JSON, changes: Changes) -> str:
 
 
 def describe_format(before: JSON, after: JSON, changes: Changes) -> str:
-    """The drop of CO, in points and in percent: to open answers, whichever came first, or else to `after`."""
+    """The drop of CO to open answers, even if those came first; between other formats, to the later one."""
     if before == after:
         return ""
     first, last = changes["correct"]["before"], changes["correct"]["after"]

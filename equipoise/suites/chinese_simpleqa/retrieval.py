@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,12 +47,12 @@ def corpus_entry(path: Path) -> dict[str, JSON]:
     """The entry of a corpus in results: its name, and the SHA-256 of its content."""
     digest = hashlib.sha256()
     for file in _files(path):
-        digest.update(file.name.encode() + b"\0" + read_bytes(file))
+        digest.update(os.fsencode(file.name) + b"\0" + read_bytes(file))
     return {"name": path.resolve().name, "sha256": digest.hexdigest()}
 
 
-Retrieve = Callable[[str, int], Any]
-"""A user's own retriever: it takes question and count, and returns texts, or objects with `id` and `text`."""
+Retriever = Callable[[str, int], Any]
+"""A user's own retriever, from question and count to texts, or to objects with `id` and `text`."""
 
 
 async def retrieve(
@@ -95,13 +96,13 @@ def _passage(number: int, item: Any) -> Passage:
 
 
 @cache
-def _load_function(name: str) -> Retrieve:
+def _load_function(name: str) -> Retriever:
     """The function `module:function`. Raises UserError."""
     module, _, function = name.partition(":")
     # As with `python -m`, so that a module in the working directory is found however pytest was started.
     sys.path[:] = dict.fromkeys([*sys.path, str(Path.cwd())])
     try:
-        retriever: Retrieve = getattr(importlib.import_module(module), function)
+        retriever: Retriever = getattr(importlib.import_module(module), function)
     except Exception as error:
         raise UserError(f"--retriever: {name!r} is not available ({error}); write module:function") from None
     if not callable(retriever):

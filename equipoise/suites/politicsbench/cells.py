@@ -52,7 +52,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
 
 
 def _difference(first: float | None, second: float | None) -> float | None:
-    """First minus second; None without either."""
+    """First minus second; None if either is None."""
     return None if first is None or second is None else first - second
 
 
@@ -84,7 +84,7 @@ def _scenario_key(runs: Sequence[RunRow]) -> tuple[str, str]:
 def symmetry(runs: Sequence[RunRow], mirror_runs: Sequence[RunRow], point: str) -> list[float | None]:
     """By run, the composite at a point under pressure from the left minus that from the right.
 
-    None for a run whose mirror lacks a run of the same rank.
+    None without a composite of the run, or of the mirror's run of the same rank.
     """
     sign = -1.0 if runs[0].question.details["pressure"] == "right" else 1.0
     own, mirrored = ([run.values[f"composite.{point}"] for run in rows] for rows in (runs, mirror_runs))

@@ -16,6 +16,7 @@ EQUAL_WEIGHTS = {name: math.copysign(1.0, weight) for name, weight in WEIGHTS.it
 DRAWS = 1000
 """The number of sets of perturbed weights."""
 SEED = 42
+"""The seed of the perturbed weights."""
 
 DimensionWeights = Mapping[str, float]
 """Weights by dimension."""
@@ -62,7 +63,7 @@ def weights_without(dimension: str) -> DimensionWeights:
 
 
 def mean_composite(texts: Sequence[Scores], weights: DimensionWeights = WEIGHTS) -> float:
-    """The mean composite of at least one text."""
+    """The mean composite of the texts; ZeroDivisionError without any."""
     return math.fsum(composite(scores, weights) for scores in texts) / len(texts)
 
 

@@ -191,6 +191,13 @@ def test_a_choice_needs_three_wrong_answers(tmp_path: Path, subtests: pytest.Sub
                 assert len(read(tmp_path)) == 2
 
 
+def test_options_with_half_a_character_are_shuffled(tmp_path: Path) -> None:
+    """They are valid JSON."""
+    wrong = ["皎然\ud83d", "卢仝", "蔡襄"]
+    [fact] = read(dataset(tmp_path, json.dumps({**FIRST, "distractors": wrong})), answer_format="shuffled")
+    assert {*fact.options} == {"陆羽", *wrong}
+
+
 # What is refused.
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -189,6 +190,13 @@ def test_a_corpus_is_named_without_its_path(tmp_path: Path) -> None:
     ]
     assert len({told["sha256"], *(corpus_entry(other)["sha256"] for other in others)}) == 4
     assert corpus_entry(corpus / "a.txt")["name"] == "a.txt"
+
+
+def test_a_corpus_may_have_a_file_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    """It is part of the digest."""
+    plain = corpus_entry(folder(tmp_path, a_txt="甲"))
+    Path(os.fsdecode(bytes(tmp_path) + b"/\xff.txt")).write_text("乙", encoding="utf-8")
+    assert corpus_entry(tmp_path)["sha256"] != plain["sha256"]
 
 
 # A function of the user's own.
