@@ -73,6 +73,7 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
 
     A log of many runs is what its writer would write, and reads as one of few.
     """
+    project.write_topics()
     project.client.script = script
     options = {"model": "subject", "evaluator_model": "judge", "api_base_url": "http://x/v1"}
     project.write_topics()
