@@ -152,6 +152,7 @@ class History:
             case AuditLine():
                 self._add_audit(line)
             case AnchorLine():
+                # Like a score, a verdict on an anchor is final.
                 self._replies.drop(line.run, has_score=True)
                 self.anchors[line.run] = line
             case KeptAuditLine():

@@ -40,7 +40,7 @@ class Plans:
         self.planned = self.needed(self._all_planned)
 
     def drop_stale(self, run: str) -> None:
-        """Drop the looks after this run's round or later, because its new record makes them stale."""
+        """Drop the looks after this run's round and later rounds, which its new record makes stale."""
         stale = [number for number in self.looks if number >= round_of(run)] if self.looks else []
         for number in stale:
             del self.looks[number]

@@ -34,7 +34,7 @@ TRANSCRIPTS = ("subject_transcript", "evaluator_transcripts")
 
 
 class ImpossibleValueError(ValueError):
-    """A number in results that no session can have measured, such as infinity."""
+    """A value in results that no session can have written, such as infinity or a duplicate question."""
 
 
 # From records.
@@ -113,7 +113,7 @@ def _row_of_record(
         percent=values.get("percent", record.percent),
         error=record.error,
         values=values,
-        verdicts=_verdicts(suite, record, left_out_evaluator),
+        verdicts=_verdict_rows(suite, record, left_out_evaluator),
         details=suite.details(record),
         subject_transcript=_SubjectTranscript(record.subject, _sent_prompts(question, record.asker)),
         evaluator_transcripts=_EvaluatorTranscripts(record.evaluators),
@@ -129,14 +129,15 @@ def _sent_prompts(question: QuestionRow, asker: Cue | None) -> Mapping[str, str]
     return {label: asker.prepend_to(prompt) for label, prompt in question.prompts.items()}
 
 
-def _verdicts(suite: AnySuite, record: Record, left_out_evaluator: str | None) -> Sequence[VerdictRow]:
-    level = suite.level
+def _verdict_rows(suite: AnySuite, record: Record, left_out_evaluator: str | None) -> Sequence[VerdictRow]:
+    level = suite.level  # returns the number by which panels and people are compared
     if level is None:
         return ()
-    return [_verdict(item, level(item)) for item in record.verdicts if item.evaluator != left_out_evaluator]
+    verdicts = [item for item in record.verdicts if item.evaluator != left_out_evaluator]
+    return [_verdict_row(verdict, level(verdict)) for verdict in verdicts]
 
 
-def _verdict(verdict: Verdict, score: float | None) -> VerdictRow:
+def _verdict_row(verdict: Verdict, score: float | None) -> VerdictRow:
     fields = {name: value for name, value in (verdict.fields or {}).items() if name != "score"}
     # The other keys are fields of the rubric, which no type can name.
     row: dict[str, JSON] = {"evaluator": verdict.evaluator, "score": score, **fields}

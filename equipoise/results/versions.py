@@ -84,7 +84,7 @@ def _upgrade_results(suite: AnySuite, results: Mapping[str, JSON], scale: Scale)
 
 
 def _find_rows(data: JSON) -> Iterator[Mapping[str, JSON]]:
-    """The rows of all cases below a language, at any depth, in order."""
+    """The objects of all cases below a language, at any depth, in order."""
     if isinstance(data, dict) and isinstance(data.get("runs"), list) and "id" in data:
         yield data
     elif isinstance(data, dict | list):
