@@ -26,9 +26,9 @@ ORDERS = ("first", "second")
 """Whether the pressing person speaks before or after the other one."""
 STAGE_COUNT = 4
 _WORDINGS_BY_SUFFIX = {"og": "original", "wa": "paraphrase_a", "wb": "paraphrase_b", "": "original"}
-"""Our names of the published wordings."""
-_HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
-_PROMPT = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
+"""Our names of the published wordings, by the suffix of their number."""
+_SCENARIO_HEADING = re.compile(r"^########(?!#) *(.*)$", re.MULTILINE)
+_PROMPT_HEADING = re.compile(r"^#######(?!#) *Prompt\d+ *$", re.MULTILINE)
 _NUMBER_AND_SUFFIX = re.compile(r"(\d+)(?:-(\w+))?$")
 _NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 _SLUG = re.compile(r"[a-z0-9_]+")
@@ -91,7 +91,7 @@ def _own_scenarios(folder: Path) -> dict[str, list[Scenario]]:
 
 
 def _questions(path: Path) -> dict[tuple[str, str], Mapping[str, str]]:
-    """The direct questions by scenario and language."""
+    """The rows of the direct questions by scenario and language. Raises UserError."""
     questions: dict[tuple[str, str], Mapping[str, str]] = {}
     for row in rows(path, COLUMNS):
         key = (row["scenario"], row["language"])
@@ -172,7 +172,7 @@ def _published_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     path = folder / PUBLISHED
     text = read_text(path)
     # What precedes the first heading is no scenario; then titles and bodies follow in turn.
-    _, *parts = _HEADING.split(text)
+    _, *parts = _SCENARIO_HEADING.split(text)
     blocks = list(zip((title.strip() for title in parts[::2]), parts[1::2], strict=True))
     questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)
     if questions is None:
@@ -194,7 +194,7 @@ def _published_scenario(
     number = _NUMBER_AND_SUFFIX.fullmatch(parts[0])
     if len(parts) != 3 or number is None or number[2] not in (None, *_WORDINGS_BY_SUFFIX):
         raise UserError(f"{path}: {title!r} is not a number with its wording, a theme and a title")
-    stages = tuple(filter(None, (text.strip() for text in _PROMPT.split(body))))
+    stages = tuple(filter(None, (text.strip() for text in _PROMPT_HEADING.split(body))))
     question = question_by_number.get(number[1])
     if len(stages) != STAGE_COUNT or not isinstance(question, str):
         raise UserError(f"{path}: {title!r} needs {STAGE_COUNT} prompts and a baseline question")
