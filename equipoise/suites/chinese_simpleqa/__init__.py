@@ -17,23 +17,10 @@ from equipoise.core.types import JSON, Foreseen, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
-from equipoise.suites.chinese_simpleqa import anchors, askers, checks, dataset, plot_data, prompts
-from equipoise.suites.chinese_simpleqa.answers import (
-    chosen_option,
-    is_exact,
-    is_in_other_language,
-    parse_confident_answer,
-    text_after_marker,
-)
+from equipoise.suites.chinese_simpleqa import anchors, answers, askers, checks, dataset, plot_data, prompts
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS, Fact
 from equipoise.suites.chinese_simpleqa.judging import grade_answer, grading_material
-from equipoise.suites.chinese_simpleqa.options import (
-    ANSWER_FORMAT,
-    CONFIDENCE,
-    PROMPT_STYLE,
-    RETRIEVAL,
-    RETRIEVER,
-)
+from equipoise.suites.chinese_simpleqa.options import OPTIONS
 from equipoise.suites.chinese_simpleqa.prompts import FactRubric
 from equipoise.suites.chinese_simpleqa.retrieval import Passage, retrieve
 from equipoise.suites.chinese_simpleqa.scoring import (
@@ -47,7 +34,6 @@ from equipoise.suites.chinese_simpleqa.scoring import (
 from equipoise.suites.chinese_simpleqa.summary import GROUPS, summary
 from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import DATASET, SEED
 
 
 def rubric(path: Path) -> FactRubric:
@@ -90,11 +76,11 @@ async def evaluate(case: Fact, rubric: FactRubric, subject: Subject, panel: Pane
     answer, answer_details = _read_answer(case, rubric, reply.text)
     details |= answer_details
     if case.options:
-        index = chosen_option(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
+        index = answers.chosen_option(reply.text, case.options, LETTERS[: len(case.options)], rubric.marker)
         return _score(_outcome(reply), _option_grade(case, index), {**details, "chosen": index})
     if not answer.strip():
         return _score("empty", NOT_ATTEMPTED, details)
-    details |= {"exact": is_exact(answer, case.accepted)}
+    details |= {"exact": answers.is_exact(answer, case.accepted)}
     verdicts = await grade_answer(rubric, panel, answer, case.question, case.accepted)
     return _score(_outcome(reply), _joint_grade(verdicts), details, verdicts)
 
@@ -110,11 +96,11 @@ def _read_answer(case: Fact, rubric: FactRubric, text: str) -> tuple[str, dict[s
     """The part of a reply to grade, and details: its language, and its confidence if that was asked for."""
     names = (*case.accepted, *case.options)
     if not case.is_confident:
-        marked = text_after_marker(text, rubric.marker) if case.style != "direct" else None
-        return (marked or "").strip() or text, {"other_language": is_in_other_language(text, names)}
+        marked = answers.text_after_marker(text, rubric.marker) if case.style != "direct" else None
+        return (marked or "").strip() or text, {"other_language": answers.is_in_other_language(text, names)}
     # Only the answer is checked: the keys of the JSON object are English words, as requested.
-    answer, confidence = parse_confident_answer(text) or (text, None)
-    return answer, {"other_language": is_in_other_language(answer, names), "confidence": confidence}
+    answer, confidence = answers.parse_confident_answer(text) or (text, None)
+    return answer, {"other_language": answers.is_in_other_language(answer, names), "confidence": confidence}
 
 
 def _option_grade(case: Fact, index: int | None) -> str:
@@ -256,7 +242,7 @@ SUITE = Suite(
     meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "
     "those that were attempted.",
     datasets=("own", "own-v2", "own-v1", "original"),
-    options=(DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER),
+    options=OPTIONS,
     categories={
         "correct": GRADE_SCORES[CORRECT],
         "incorrect": GRADE_SCORES[INCORRECT],

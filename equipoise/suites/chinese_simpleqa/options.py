@@ -12,7 +12,7 @@ from equipoise.core.options import Option, one_of, parse_existing, parse_functio
 from equipoise.core.types import JSON
 from equipoise.suites.chinese_simpleqa import retrieval
 from equipoise.suites.selection import Selection
-from equipoise.suites.shared_options import SEED
+from equipoise.suites.shared_options import DATASET, SEED
 
 Changes = Mapping[str, Mapping[str, JSON]]
 """Changes by metric: `before` and `after`, the difference `value`, and its interval `low` to `high`."""
@@ -109,6 +109,7 @@ RETRIEVER = Option(
     label="retriever",
     is_local=True,
 )
+OPTIONS = (DATASET, PROMPT_STYLE, ANSWER_FORMAT, SEED, CONFIDENCE, RETRIEVAL, RETRIEVER)
 
 
 def check_options(selection: Selection) -> None:

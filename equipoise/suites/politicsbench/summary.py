@@ -10,15 +10,7 @@ from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.stats import entropy, mean
 from equipoise.stats.significance import rounded_differences, sample_sd, signed_rank_p, t_test
-from equipoise.suites.politicsbench import agreement
-from equipoise.suites.politicsbench.cells import (
-    MIRROR,
-    PRESSURE_STAGE,
-    originals,
-    symmetry,
-    with_mirrors,
-    wording,
-)
+from equipoise.suites.politicsbench import agreement, cells
 from equipoise.suites.politicsbench.dataset import ORDERS
 from equipoise.suites.politicsbench.judging import scores_at
 from equipoise.suites.politicsbench.scoring import JUDGED_TEXTS, STAGES
@@ -27,7 +19,7 @@ from equipoise.suites.politicsbench.weights import reflections, under_other_weig
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """Missing texts, tests of significance, judges, paraphrases, symmetry and sensitivity to the weights."""
-    original_rows, texts = originals(rows), reflections(rows)
+    original_rows, texts = cells.originals(rows), reflections(rows)
     scenarios = list(_mirrored_scenarios(rows))
     return {
         "missing": list(_missing_scores(rows)),
@@ -122,8 +114,8 @@ def _paraphrases(rows: Sequence[RunRow]) -> dict[str, JSON]:
     """
     groups: dict[str, list[list[RunRow]]] = {}
     for runs in by_question(rows):
-        if wording(runs[0]) != MIRROR:
-            name = _case_id(runs[0]).removesuffix(f"-{wording(runs[0])}")
+        if cells.wording(runs[0]) != cells.MIRROR:
+            name = _case_id(runs[0]).removesuffix(f"-{cells.wording(runs[0])}")
             groups.setdefault(name, []).append([run for run in runs if _has_all_stages(run)])
     spreads: list[dict[str, JSON]] = [
         {"id": name, **{point: _sd_of_wordings(wordings, point) for point in JUDGED_TEXTS}}
@@ -152,12 +144,12 @@ def _sd_of_wordings(wordings: Sequence[Sequence[RunRow]], point: str) -> float |
 
 def _mirrored_scenarios(rows: Sequence[RunRow]) -> Iterator[dict[str, JSON]]:
     """The composites of scenarios with a mirror, under pressure from either side and in the reflection."""
-    for runs, mirror_runs in with_mirrors(rows):
+    for runs, mirror_runs in cells.with_mirrors(rows):
         if mirror_runs:
             yield {
                 "id": _case_id(runs[0]),
                 "presser_speaks": runs[0].question.details["presser_speaks"],
-                **_composites_by_pressure(runs, mirror_runs, PRESSURE_STAGE),
+                **_composites_by_pressure(runs, mirror_runs, cells.PRESSURE_STAGE),
                 "reflection": _composites_by_pressure(runs, mirror_runs, "reflection"),
             }
 
@@ -168,7 +160,7 @@ def _composites_by_pressure(
     """The mean composites at a point under pressure from either side, and the mean difference by run."""
     means = [mean(_composites(rows, point)) for rows in (runs, mirror_runs)]
     left, right = reversed(means) if runs[0].question.details["pressure"] == "right" else means
-    difference = mean([value for value in symmetry(runs, mirror_runs, point) if value is not None])
+    difference = mean([value for value in cells.symmetry(runs, mirror_runs, point) if value is not None])
     return {"pressed_from_left": left, "pressed_from_right": right, "difference": difference}
 
 
