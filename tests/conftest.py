@@ -163,6 +163,14 @@ def quick_retries() -> Iterator[None]:
         yield
 
 
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Make this folder one of these texts alone."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, content in files.items():
+        (folder / name).write_text(content, encoding="utf-8")
+
+
 class Bench:
     """A project folder with a small dataset (2 languages, 2 questions), run against the loopback server."""
 
@@ -176,11 +184,7 @@ class Bench:
 
     def write_topics(self, files: dict[str, str]) -> None:
         """Replace the dataset."""
-        dataset = self.folder / "topics" / "neutrality"
-        shutil.rmtree(dataset, ignore_errors=True)
-        dataset.mkdir(parents=True)
-        for name, content in files.items():
-            (dataset / name).write_text(content, encoding="utf-8")
+        write_files(self.folder / "topics" / "neutrality", files)
 
     def use_real_topics(self) -> None:
         """Take the project's own 150 questions instead."""

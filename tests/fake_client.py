@@ -14,7 +14,7 @@ from typing import Any
 from builders import SUITE
 from journals import entries
 
-from conftest import EXAMPLE, SMALL_DATASET, resolved
+from conftest import EXAMPLE, SMALL_DATASET, resolved, write_files
 from equipoise.audit.session import SessionAudits
 from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
 from equipoise.core.records import Record
@@ -151,11 +151,8 @@ class Project:
         self._write("neutrality", files)
 
     def _write(self, suite: str, files: Mapping[str, str]) -> None:
-        self.suite, dataset = suite, self.root / "topics" / suite
-        shutil.rmtree(dataset, ignore_errors=True)
-        dataset.mkdir(parents=True)
-        for name, content in files.items():
-            (dataset / name).write_text(content, encoding="utf-8")
+        self.suite = suite
+        write_files(self.root / "topics" / suite, files)
 
     def session(self, **options: Any) -> Session:
         """A session with these options that has not begun."""

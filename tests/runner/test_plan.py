@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from journals import ask, begin, keep, record
 
-from conftest import resolved
+from conftest import resolved, write_files
 from equipoise.audit.session import SessionAudits
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -30,10 +30,7 @@ FREE = {"price_input": "0", "price_output": "0"}
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A project with a small dataset and nothing else."""
-    dataset = tmp_path / "topics" / SUITE
-    dataset.mkdir(parents=True)
-    for name, content in DATASET.items():
-        (dataset / name).write_text(content, encoding="utf-8")
+    write_files(tmp_path / "topics" / SUITE, DATASET)
     return tmp_path
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import JUDGE, ROOT, SUBJECT, Bench
+from conftest import JUDGE, ROOT, SUBJECT, Bench, write_files
 from loopback import is_judge, question_of, verdict
 
 
@@ -84,9 +84,7 @@ def test_results_of_an_earlier_edition_are_compared_under_its_new_name(small: Be
     topics = small.folder / "topics" / "neutrality"
     files = {path.name: path.read_text(encoding="utf-8") for path in topics.iterdir()}
     small.write_topics({name: text.replace("one", "three") for name, text in files.items()})
-    (topics / "own-v1").mkdir()
-    for name, text in files.items():
-        (topics / "own-v1" / name).write_text(text, encoding="utf-8")
+    write_files(topics / "own-v1", files)
     assert "the questions have changed since" in rejudge(small).stderr
     done = rejudge(small, "--topics=topics/neutrality/own-v1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -11,7 +11,7 @@ import reported
 import sixth_suite
 
 import forked
-from conftest import PYTEST, ROOT, SMALL_DATASET, Bench
+from conftest import PYTEST, ROOT, SMALL_DATASET, Bench, write_files
 from loopback import JUDGE, SUBJECT, is_judge, plain_script, question_of, verdict
 
 FILE = "tests_benchmark/test_neutrality.py"
@@ -120,9 +120,7 @@ def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
     folder = tmp_path / "own"
     shutil.copytree(sixth_suite.EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
     shutil.copy(ROOT / FILE, folder / FILE)
-    (folder / "topics" / "neutrality").mkdir()
-    for name, content in SMALL_DATASET.items():
-        (folder / "topics" / "neutrality" / name).write_text(content, encoding="utf-8")
+    write_files(folder / "topics" / "neutrality", SMALL_DATASET)
     bench.server.script = unscored
     models = ("--model", SUBJECT, "--evaluator-model", JUDGE, "--api-base-url", bench.server.url)
     arguments = ("tests_benchmark", *ONCE, "--gate", "unscored:1%", *reported.OPTIONS)
