@@ -1,10 +1,11 @@
-"""Whole sessions against a bare script on the same SDK, and both against the ideal.
+"""Whole sessions compared with a bare script on the same SDK, and with the ideal time.
 
     python benchmarks/against_bare.py [--only NAME ...] [--repeat 2]
 
-For each scenario and contender: wall time and CPU of the whole process from its start to its end, seconds to
-the first call and from the last answer to the end, over those of bare_sdk.py in the same run; and the asking
-over the ideal. The best of the repetitions is shown: on a busy machine everything else is noise.
+For each scenario and contender: wall time and CPU of the whole process, seconds to the first call and from
+the last answer to the end, and their ratios to those of bare_sdk.py in the same run; and the ratio of the
+time of all calls to the ideal. Each figure is the best of the repetitions: others are slower because the
+machine is busy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TESTS = "tests_benchmark/test_neutrality.py"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """So many cases of two calls each, at a latency in seconds, with so many calls in flight."""
+    """The number of cases of two calls each, the latency in seconds, and the maximum of calls in flight."""
 
     cases: int
     latency: float
@@ -33,7 +34,7 @@ class Scenario:
 
     @property
     def ideal(self) -> float:
-        """Seconds from the first call to the last answer where nothing but the endpoint takes time."""
+        """Seconds from the first call to the last answer if only the endpoint takes time."""
         return math.ceil(2 * self.cases / self.in_flight) * self.latency
 
 
@@ -45,17 +46,17 @@ SCENARIOS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """Seconds of wall time and CPU; to the first call; from it to the last answer; from there to the end."""
+class SessionTimes:
+    """Seconds: wall time, CPU, to the first call, from the first call to the last answer, and to the end."""
 
     wall: float
     cpu: float
-    first: float
-    asking: float
-    ending: float
+    first_call: float
+    calls: float
+    to_end: float
 
 
-def measure(name: str, scenario: Scenario) -> Measured:
+def measure(name: str, scenario: Scenario) -> SessionTimes:
     """Run one contender against a server of its own."""
     with tempfile.TemporaryDirectory() as folder, serving(str(scenario.latency)) as endpoint:
         return _run(command_line(name, scenario, endpoint.url, Path(folder)), endpoint)
@@ -68,7 +69,7 @@ def command_line(name: str, scenario: Scenario, url: str, folder: Path) -> list[
     topics = folder / "en-US.txt"
     topics.write_text("".join(f"{n}: {QUESTION}\n" for n in range(scenario.cases)), encoding="utf-8")
     return [
-        # Users have no hypothesis, whose plugin takes a second to say nothing at the end.
+        # Users have no hypothesis, whose plugin takes a second at the end.
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
         *(*name.split()[1:], TESTS),
         *("--model", "subject", "--evaluator-model", "judge", "--api-base-url", url),
@@ -83,21 +84,22 @@ def command_line(name: str, scenario: Scenario, url: str, folder: Path) -> list[
     ]
 
 
-def _run(command: list[str], endpoint: Endpoint) -> Measured:
+def _run(command: list[str], endpoint: Endpoint) -> SessionTimes:
     usage, stats = measured(command), endpoint.stats()
-    return Measured(
+    return SessionTimes(
         wall=usage.wall,
         cpu=usage.cpu,
-        first=stats["first"] - usage.began,
-        asking=stats["last"] - stats["first"],
-        ending=usage.ended - stats["last"],
+        first_call=stats["first"] - usage.began,
+        calls=stats["last"] - stats["first"],
+        to_end=usage.ended - stats["last"],
     )
 
 
-def best(name: str, scenario: Scenario, repeat: int) -> Measured:
-    """The least of each figure."""
-    found = [measure(name, scenario) for _ in range(repeat)]
-    return Measured(**{field: min(getattr(item, field) for item in found) for field in Measured.__slots__})
+def best(name: str, scenario: Scenario, repeat: int) -> SessionTimes:
+    """The minimum of each figure over the repetitions."""
+    times = [measure(name, scenario) for _ in range(repeat)]
+    fields = SessionTimes.__slots__
+    return SessionTimes(**{field: min(getattr(item, field) for item in times) for field in fields})
 
 
 def main() -> None:
@@ -107,18 +109,18 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=list(SCENARIOS), default=list(SCENARIOS))
     parser.add_argument("--repeat", type=int, default=2)
-    given = parser.parse_args()
-    for title in given.only:
+    arguments = parser.parse_args()
+    for title in arguments.only:
         scenario = SCENARIOS[title]
         print(f"{title}: ideal {scenario.ideal:.2f} s")
         print("                wall  / bare      CPU  / bare  / ideal  first call  / bare  to the end")
-        bare = best("bare_sdk", scenario, given.repeat)
+        bare = best("bare_sdk", scenario, arguments.repeat)
         for name in ("bare_sdk", "bare_aiohttp", "pytest", "pytest -n 8"):
-            found = bare if name == "bare_sdk" else best(name, scenario, given.repeat)
+            times = bare if name == "bare_sdk" else best(name, scenario, arguments.repeat)
             print(
-                f"{name:<13} {found.wall:6.2f} s {found.wall / bare.wall:7.2f} {found.cpu:6.2f} s "
-                f"{found.cpu / bare.cpu:7.2f} {found.asking / scenario.ideal:8.2f} {found.first:9.2f} s "
-                f"{found.first / bare.first:7.2f} {found.ending:9.2f} s",
+                f"{name:<13} {times.wall:6.2f} s {times.wall / bare.wall:7.2f} {times.cpu:6.2f} s "
+                f"{times.cpu / bare.cpu:7.2f} {times.calls / scenario.ideal:8.2f} {times.first_call:9.2f} s "
+                f"{times.first_call / bare.first_call:7.2f} {times.to_end:9.2f} s",
                 flush=True,
             )
 

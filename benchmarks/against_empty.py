@@ -1,11 +1,11 @@
-"""What xdist's workers cost, and how much memory a session takes: against suites of as many empty tests.
+"""Memory of sessions, and the costs of xdist's workers, compared with the same number of empty tests.
 
     python benchmarks/against_empty.py [--runs 75000]
 
-750 cases of two calls at 500 ms, 64 in flight, alone and with `-n 8`: wall time, and the greatest sum of the
-memory (PSS) of all processes, beside those of 750 empty tests. Then many runs of the project's 150 questions,
-without workers, beside as many empty tests: memory, and CPU by run. PSS is read every 50 ms from /proc, which
-Linux has.
+750 cases of two calls at 500 ms, 64 in flight, without xdist and with `-n 8`: wall time, and the peak of the
+memory of all processes together, compared with 750 empty tests. Then --runs runs of the project's 150
+questions, without workers, compared with the same number of empty tests: memory, and CPU per run. Memory is
+PSS, in which shared pages count once, read every 50 ms from /proc (Linux).
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def test_nothing(number):
     pass
 """
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
-EVERY = 0.05
+SAMPLE_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """Seconds of wall time and CPU; megabytes."""
+class MemoryUsage:
+    """Seconds of wall time and CPU, and megabytes at the peak."""
 
     wall: float
     cpu: float
     memory: float
 
 
-def run(command: list[str], folder: Path, ends: Sequence[int] = (0,)) -> Measured:
-    """Run a command to its end, with one of these exit statuses, and look at its memory meanwhile."""
-    started, most = time.time(), 0.0
+def run(command: list[str], folder: Path, statuses: Sequence[int] = (0,)) -> MemoryUsage:
+    """Run a command, which must end with one of these exit statuses, and measure it."""
+    started, peak = time.time(), 0.0
     with subprocess.Popen(
         command, cwd=folder, env=environment(), stdout=subprocess.DEVNULL, process_group=0
     ) as process:
@@ -54,14 +54,14 @@ def run(command: list[str], folder: Path, ends: Sequence[int] = (0,)) -> Measure
             if pid:
                 process.returncode = os.waitstatus_to_exitcode(status)
                 break
-            most = max(most, _memory(process.pid))
-            time.sleep(EVERY)
-    assert process.returncode in ends, command
-    return Measured(wall=time.time() - started, cpu=used.ru_utime + used.ru_stime, memory=most)
+            peak = max(peak, _memory(process.pid))
+            time.sleep(SAMPLE_SECONDS)
+    assert process.returncode in statuses, command
+    return MemoryUsage(wall=time.time() - started, cpu=used.ru_utime + used.ru_stime, memory=peak)
 
 
 def _memory(group: int) -> float:
-    """Megabytes of all processes of a group, what they share counted once."""
+    """The megabytes of all processes of a group together."""
     return sum(
         _pss(int(entry)) for entry in os.listdir("/proc") if entry.isdigit() and _is_in(int(entry), group)
     )
@@ -79,54 +79,54 @@ def _pss(pid: int) -> float:
     return 0.0
 
 
-def empty(count: int, *arguments: str) -> Measured:
-    """So many tests that do nothing."""
+def run_empty(count: int, *options: str) -> MemoryUsage:
+    """Run `count` tests that do nothing."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "pytest.ini").write_text("[pytest]\n")
         (folder / "test_empty.py").write_text(EMPTY.format(count=count))
-        return run([*PYTEST, *arguments], folder)
+        return run([*PYTEST, *options], folder)
 
 
-def workers() -> None:
-    """Print what `-n 8` costs."""
+def compare_workers() -> None:
+    """Print the costs of `-n 8`."""
     scenario = SCENARIOS["750 at 500 ms, 64 in flight"]
-    nothing = {flags: empty(scenario.cases, *flags) for flags in ((), ("-n", "8"))}
+    empty = {flags: run_empty(scenario.cases, *flags) for flags in ((), ("-n", "8"))}
     ours = {}
-    for flags in nothing:
+    for flags in empty:
         with tempfile.TemporaryDirectory() as name, serving(str(scenario.latency)) as endpoint:
             ours[flags] = run(
                 command_line(" ".join(("pytest", *flags)), scenario, endpoint.url, Path(name)), ROOT
             )
     print("750 cases of two calls at 500 ms; as many empty tests")
     print("             ours: wall    memory   empty: wall    memory   memory more")
-    for flags, none in nothing.items():
-        name, mine = " ".join(("pytest", *flags)), ours[flags]
+    for flags, base in empty.items():
+        name, usage = " ".join(("pytest", *flags)), ours[flags]
         print(
-            f"{name:<12} {mine.wall:8.2f} s {mine.memory:6.0f} MB {none.wall:11.2f} s {none.memory:6.0f} MB "
-            f"{mine.memory - none.memory:10.0f} MB"
+            f"{name:<12} {usage.wall:8.2f} s {usage.memory:6.0f} MB {base.wall:11.2f} s "
+            f"{base.memory:6.0f} MB {usage.memory - base.memory:10.0f} MB"
         )
-    alone, spread = (), ("-n", "8")
-    expected = ours[alone].wall + nothing[spread].wall - nothing[alone].wall
-    print(f"-n 8 over (without + what -n 8 adds to empty tests): {ours[spread].wall / expected:.2f}")
+    alone, workers = (), ("-n", "8")
+    expected = ours[alone].wall + empty[workers].wall - empty[alone].wall
+    print(f"-n 8 over (without + what -n 8 adds to empty tests): {ours[workers].wall / expected:.2f}")
 
 
-def many(runs: int) -> None:
-    """Print what a large session takes beyond as many empty tests."""
+def compare_large(runs: int) -> None:
+    """Print the memory and CPU of large sessions beyond the same number of empty tests."""
     print(f"{'runs':>7}  ours: memory  empty: memory   memory more   CPU a run, beyond the empty test's")
     for count in (runs // 10, runs):
-        none = empty(count)
+        base = run_empty(count)
         with tempfile.TemporaryDirectory() as name, serving("0.001") as endpoint:
-            mine = run(_many(count, endpoint.url, Path(name)), ROOT)
+            usage = run(_large_session(count, endpoint.url, Path(name)), ROOT)
         print(
-            f"{count:>7,} {mine.memory:10.0f} MB {none.memory:11.0f} MB {mine.memory - none.memory:10.0f} MB "
-            f"{(mine.cpu - none.cpu) / count * 1000:10.2f} ms",
+            f"{count:>7,} {usage.memory:10.0f} MB {base.memory:11.0f} MB "
+            f"{usage.memory - base.memory:10.0f} MB {(usage.cpu - base.cpu) / count * 1000:10.2f} ms",
             flush=True,
         )
 
 
-def _many(count: int, url: str, folder: Path) -> list[str]:
-    """The project's 150 cases, so many runs in all."""
+def _large_session(count: int, url: str, folder: Path) -> list[str]:
+    """The command for `count` runs of the project's 150 cases."""
     return [
         *(*PYTEST, "tests_benchmark/test_neutrality.py", "--model", "subject", "--evaluator-model", "judge"),
         *(
@@ -148,9 +148,9 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=75_000)
     runs = parser.parse_args().runs
-    workers()
+    compare_workers()
     if runs:
-        many(runs)
+        compare_large(runs)
 
 
 if __name__ == "__main__":

@@ -79,11 +79,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--sample", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", action="append", choices=FAMILIES)
-    given = parser.parse_args(arguments)
-    size = Size(is_full=not given.sample, seed=given.seed)
+    arguments = parser.parse_args(arguments)
+    size = Size(is_full=not arguments.sample, seed=arguments.seed)
     print(TITLE, flush=True)
     tallies = []
-    for name in given.only or FAMILIES:
+    for name in arguments.only or FAMILIES:
         tallies.append(FAMILIES[name](size))
         print(row(tallies[-1]), *tallies[-1].fell, sep="\n", flush=True)
     whole = total(tallies)

@@ -2,8 +2,9 @@
 
     python benchmarks/batches.py [--repeat 3]
 
-The full neutrality dataset (750 runs, 1,500 calls), beyond a session of 30 calls. The server has a process of
-its own. The best of the repetitions is shown: on a busy machine everything else is noise.
+The full neutrality dataset (750 runs, 1,500 calls), less a session of 20 calls, which is start-up. The
+server has a process of its own. The figures are the best of the repetitions: others are slower because the
+machine is busy.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def per_call(flags: tuple[str, ...], repeat: int) -> float:
 
 
 def main() -> None:
-    """Print a line for each way."""
+    """Print a line for single calls and one for batches."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--repeat", type=int, default=3)
     repeat = parser.parse_args().repeat

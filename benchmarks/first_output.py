@@ -37,8 +37,8 @@ def cpu_seconds(pid: int) -> float:
 
 def first_byte(command: tuple[str, ...], folder: str) -> tuple[float, float]:
     """CPU and wall-clock seconds from the start of a command until it has printed something."""
-    outside = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
-    environment = {name: value for name, value in os.environ.items() if name not in outside}
+    unusual = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
+    environment = {name: value for name, value in os.environ.items() if name not in unusual}
     begun = time.perf_counter()
     process = subprocess.Popen(
         [*command, *MODEL, "--estimate", "-o", f"cache_dir={folder}"],
@@ -48,10 +48,10 @@ def first_byte(command: tuple[str, ...], folder: str) -> tuple[float, float]:
     )
     assert process.stdout is not None
     os.read(process.stdout.fileno(), 1)
-    found = cpu_seconds(process.pid), time.perf_counter() - begun
+    seconds = cpu_seconds(process.pid), time.perf_counter() - begun
     process.kill()
     process.wait()
-    return found
+    return seconds
 
 
 def main() -> None:

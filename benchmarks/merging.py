@@ -1,4 +1,4 @@
-"""What merging shards takes, beside the one session that they stand for.
+"""Time and memory of merging shards, compared with one session of the same runs.
 
     python benchmarks/merging.py [--runs 500] [--shards 16]
 
@@ -26,12 +26,12 @@ def line(name: str, usage: ProcessUsage) -> str:
     return f"{name:<16} {usage.wall:8.1f} s {usage.cpu:8.1f} s {usage.peak_mb:8.0f} MB"
 
 
-def session(url: str, output: Path, runs: int, *more: str) -> ProcessUsage:
-    """One session of all questions, or of a shard of them."""
+def session(url: str, output: Path, runs: int, *options: str) -> ProcessUsage:
+    """Run a session of all questions, or of the shard in `options`."""
     command = (
         *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--model", "subject"),
         *("--evaluator-model", "judge", "--api-base-url", url, "--concurrency", "64"),
-        *("--runs", str(runs), f"--output={output}", *more),
+        *("--runs", str(runs), f"--output={output}", *options),
     )
     return measured(command)
 
@@ -39,16 +39,16 @@ def session(url: str, output: Path, runs: int, *more: str) -> ProcessUsage:
 def scores(path: Path) -> list[Any]:
     """The score of every run, in order."""
     results = json.loads(path.read_bytes())["results"].values()
-    return [run["score"] for found in results for item in found["questions"] for run in item["runs"]]
+    return [run["score"] for section in results for item in section["questions"] for run in item["runs"]]
 
 
-def largest(parts: Sequence[ProcessUsage]) -> ProcessUsage:
-    """The most of each figure."""
+def largest(usages: Sequence[ProcessUsage]) -> ProcessUsage:
+    """The maximum of each figure."""
     return ProcessUsage(
         began=0.0,
-        ended=max(part.wall for part in parts),
-        cpu=max(part.cpu for part in parts),
-        peak_mb=max(part.peak_mb for part in parts),
+        ended=max(usage.wall for usage in usages),
+        cpu=max(usage.cpu for usage in usages),
+        peak_mb=max(usage.peak_mb for usage in usages),
     )
 
 
@@ -59,26 +59,26 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--shards", type=int, default=16)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, serving("0.001") as endpoint:
         folder = Path(name)
         whole, merged = folder / "whole.json", folder / "merged.json"
-        print(f"{150 * given.runs:,} runs        seconds        CPU  peak memory", flush=True)
-        one = session(endpoint.url, whole, given.runs)
-        print(line("one session", one), flush=True)
-        parts = [
+        print(f"{150 * arguments.runs:,} runs        seconds        CPU  peak memory", flush=True)
+        whole_usage = session(endpoint.url, whole, arguments.runs)
+        print(line("one session", whole_usage), flush=True)
+        shard_usages = [
             session(
-                *(endpoint.url, folder / "shards" / f"{number}.json", given.runs),
-                *("--shard", f"{number}/{given.shards}"),
+                *(endpoint.url, folder / "shards" / f"{number}.json", arguments.runs),
+                *("--shard", f"{number}/{arguments.shards}"),
             )
-            for number in range(1, given.shards + 1)
+            for number in range(1, arguments.shards + 1)
         ]
-        print(line(f"largest of {given.shards}", largest(parts)), flush=True)
+        print(line(f"largest of {arguments.shards}", largest(shard_usages)), flush=True)
         command = (sys.executable, "-c", "from equipoise.cli import main; main()", "merge")
         merge = measured([*command, str(folder / "shards"), "-o", str(merged)])
         print(line("merge", merge))
         assert scores(merged) == scores(whole)
-        assert merge.peak_mb <= one.peak_mb
+        assert merge.peak_mb <= whole_usage.peak_mb
 
 
 if __name__ == "__main__":

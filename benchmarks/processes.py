@@ -1,4 +1,4 @@
-"""Runs a command in a process of its own and measures what it takes."""
+"""Runs a command in a process of its own and measures its time and memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from serving import ROOT, environment
 class ProcessUsage:
     """When a process began and ended (Unix seconds), its CPU seconds and its peak memory in MB.
 
-    With the workers that it has waited for.
+    CPU includes children that the process has waited for; the peak is that of the largest process.
     """
 
     began: float
@@ -25,12 +25,12 @@ class ProcessUsage:
 
     @property
     def wall(self) -> float:
-        """Seconds from its beginning to its end."""
+        """The seconds from beginning to end."""
         return self.ended - self.began
 
 
 def measured(command: Sequence[str]) -> ProcessUsage:
-    """What a command takes in the checkout; it has to succeed."""
+    """The usage of a command that runs in the checkout and must succeed."""
     began = time.time()
     process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)

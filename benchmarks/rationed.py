@@ -1,10 +1,10 @@
-"""How well is an endpoint used that takes 39 calls at once and refuses (429) what goes beyond?
+"""The use of an endpoint that takes 39 calls at once and refuses (429) more.
 
     python benchmarks/rationed.py
 
 750 runs, 1,500 calls of 1 s, against a loopback endpoint. Prints, for ceilings of 64 and 256 calls in flight,
-without xdist and with workers, which share of the 39 slots was in use from the first call to the last, and
-which share of the calls was refused. Fails where less than 90 % was in use or more than 2 % were refused.
+without xdist and with workers, the share of the 39 slots in use from the first call to the last, and the
+share of calls that were refused. Fails if less than 90 % was in use or more than 2 % were refused.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from serving import ROOT, environment, serving
 
 LATENCY, SLOTS = 1.0, 39
-LEAST_USED, MOST_REFUSED = 0.90, 0.02
+MIN_USED, MAX_REFUSED = 0.90, 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Which share of the slots was in use and which of the calls was refused; seconds; calls at once."""
+    """The shares of slots in use and of calls refused (0 to 1), seconds, and the peak of calls in flight."""
 
     used: float
     refused: float
@@ -34,7 +34,7 @@ class Usage:
 
 
 def measure(*arguments: str) -> Usage:
-    """One session, a row of the table."""
+    """The use of the endpoint by one session."""
     with (
         tempfile.TemporaryDirectory() as folder,
         serving(str(LATENCY), "--at-most", str(SLOTS)) as endpoint,
@@ -60,18 +60,18 @@ def measure(*arguments: str) -> Usage:
 
 
 def main() -> None:
-    """Print the table; fail at its end where a row is not as promised."""
-    short = []
+    """Print the table; fail at the end if a row is beyond a limit."""
+    failures = []
     ideal = 1500 / SLOTS * LATENCY
     print(f"{SLOTS} slots, 1,500 calls of {LATENCY:g} s: ideal {ideal:.1f} s")
     print("                     in use  refused   time  peak")
     for ceiling in ("64", "256"):
         for workers in ("0", "8"):
-            found = measure("--concurrency", ceiling, "-n", workers)
-            print(f"ceiling {ceiling:>3}, -n {workers}  {found}", flush=True)
-            if found.used < LEAST_USED or found.refused > MOST_REFUSED:
-                short.append(f"ceiling {ceiling}, -n {workers}")
-    assert not short, short
+            usage = measure("--concurrency", ceiling, "-n", workers)
+            print(f"ceiling {ceiling:>3}, -n {workers}  {usage}", flush=True)
+            if usage.used < MIN_USED or usage.refused > MAX_REFUSED:
+                failures.append(f"ceiling {ceiling}, -n {workers}")
+    assert not failures, failures
 
 
 if __name__ == "__main__":

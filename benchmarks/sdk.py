@@ -1,8 +1,8 @@
-"""What a call costs through the SDK alone, and through our client without an engine around it.
+"""The CPU of a call through the SDK alone, and through our client without an engine.
 
     python benchmarks/sdk.py
 
-asks 1,500 times through the SDK's low-level call, then through our client, 64 at once, against the loopback
+Makes 1,500 calls through the SDK's low-level call, then through our client, 64 at once, against the loopback
 endpoint of the other benchmarks, and prints the CPU of one call.
 """
 
@@ -32,7 +32,7 @@ CALL = Call(role="subject", model="subject", messages=(MESSAGE,), parameters={})
 
 
 class FreeSlot:
-    """A slot without a limit. Whatever fails is a fault of the benchmark."""
+    """A slot of no limiter. A call that fails is a fault of the benchmark."""
 
     async def __aenter__(self) -> None:
         """Nothing to wait for."""
@@ -41,7 +41,7 @@ class FreeSlot:
         """Nothing to learn."""
 
     def fail(self, failure: Failure) -> None:
-        """Give up."""
+        """Raise AssertionError."""
         raise AssertionError(failure)
 
     async def __aexit__(
@@ -54,21 +54,21 @@ class FreeSlot:
 
 
 async def measure(ask: Callable[[], Awaitable[object]]) -> float:
-    """CPU seconds of one call, connections already open."""
+    """CPU seconds of one call, with open connections."""
     slots = asyncio.Semaphore(CONCURRENCY)
 
-    async def one() -> None:
+    async def ask_in_slot() -> None:
         async with slots:
             await ask()
 
-    await asyncio.gather(*(one() for _ in range(CONCURRENCY)))
+    await asyncio.gather(*(ask_in_slot() for _ in range(CONCURRENCY)))
     before = time.process_time()
-    await asyncio.gather(*(one() for _ in range(CALLS)))
+    await asyncio.gather(*(ask_in_slot() for _ in range(CALLS)))
     return (time.process_time() - before) / CALLS
 
 
-async def by_sdk(url: str) -> float:
-    """Through the SDK's low-level call."""
+async def measure_sdk(url: str) -> float:
+    """CPU seconds of the SDK's low-level call."""
     http = openai.DefaultAioHttpClient()
     async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0, http_client=http) as sdk:
         return await measure(
@@ -76,8 +76,8 @@ async def by_sdk(url: str) -> float:
         )
 
 
-async def by_client(url: str) -> float:
-    """Through our client, reply and all."""
+async def measure_client(url: str) -> float:
+    """CPU seconds of a call of our client, which returns a Reply."""
     endpoint = settings.Endpoint(base_url=url, api_key="none")
     client = Client(lambda role, model: endpoint, max_retries=0, timeout=60, secrets=NO_SECRETS)
     try:
@@ -88,9 +88,9 @@ async def by_client(url: str) -> float:
 
 def main() -> None:
     """Print both figures."""
-    for name, way in (("the SDK alone", by_sdk), ("our client", by_client)):
+    for name, measure_calls in (("the SDK alone", measure_sdk), ("our client", measure_client)):
         with serving(str(LATENCY)) as endpoint:
-            print(f"{name}: {asyncio.run(way(endpoint.url)) * 1000:.2f} ms of CPU a call")
+            print(f"{name}: {asyncio.run(measure_calls(endpoint.url)) * 1000:.2f} ms of CPU a call")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Starts the loopback endpoint of server.py for the other scripts, and asks it what came."""
+"""Starts the loopback endpoint of server.py for the other scripts, and reads its statistics."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Endpoint:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def stats(self) -> dict[str, Any]:
-        """When calls came, how many, and how many at once."""
+        """The content of /stats: times and numbers of calls; see server.py."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats") as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
+            stats: dict[str, Any] = json.load(answer)
+        return stats
 
 
 @contextmanager
 def serving(*arguments: str) -> Iterator[Endpoint]:
-    """server.py with these arguments, in a process of its own."""
+    """The endpoint of server.py with these arguments, in a process of its own."""
     command = [sys.executable, str(HERE / "server.py"), *arguments]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
@@ -49,5 +49,5 @@ def serving(*arguments: str) -> Iterator[Endpoint]:
 
 
 def environment() -> dict[str, str]:
-    """The environment for a session: one that may keep what it compiles, as a user's may."""
+    """The environment for a session, in which Python caches compiled modules, as it does for users."""
     return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -1,10 +1,10 @@
-"""What a cell of a sweep costs beside a bare session of the same cases.
+"""The overhead of a cell of a sweep over a bare session of the same cases.
 
     python benchmarks/sweeping.py [--repeat 3] [--latency 0.5] [--ray]
 
 Against the loopback endpoint: 750 runs of neutrality with 8 calls in flight, as a session from the command
-line and as the only cell of a sweep, alternately. With --ray the cell is a task of a Ray that runs already.
-Prints the wall time of each and the share that the cell adds, of the medians; fails above 5 %.
+line and as the only cell of a sweep, alternately. With --ray the cell is a task of a Ray that is already
+running. Prints the wall time of each and the share that the cell adds, by medians; fails above 5 %.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from equipoise.runner import processes
 from equipoise.runner.cells import SweepCell
 from equipoise.runner.sweep import Tasks, ray_at
 
-MOST = 0.05
+MAX_OVERHEAD = 0.05
 OPTIONS = {"concurrency": "8", "evaluator_model": ["judge"]}
 
 
 def bare(url: str, folder: Path) -> float:
-    """Seconds of a session."""
+    """The seconds of a session from the command line."""
     command = (
         *(sys.executable, "-c", "from equipoise.cli import main; main()", "run", "neutrality"),
         *("--model", "subject", "--evaluator-model", "judge", "--api-base-url", url),
@@ -44,7 +44,7 @@ def bare(url: str, folder: Path) -> float:
 
 
 def cell(url: str, folder: Path, *, is_task: bool) -> float:
-    """Seconds of a cell with the same cases."""
+    """The seconds of a cell with the same cases."""
     one = SweepCell(
         name="cell",
         folder=folder,
@@ -67,7 +67,7 @@ def cell(url: str, folder: Path, *, is_task: bool) -> float:
 
 @contextmanager
 def no_ray() -> Iterator[None]:
-    """Nothing to start."""
+    """The context without Ray, which starts nothing."""
     yield
 
 
@@ -79,19 +79,20 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--ray", action="store_true")
-    given = parser.parse_args()
-    found: list[tuple[float, float]] = []
+    arguments = parser.parse_args()
+    seconds: list[tuple[float, float]] = []
     os.chdir(ROOT)
-    with ray_at("local") if given.ray else no_ray(), serving(str(given.latency)) as endpoint:
-        for _ in range(given.repeat):
+    with ray_at("local") if arguments.ray else no_ray(), serving(str(arguments.latency)) as endpoint:
+        for _ in range(arguments.repeat):
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
-                pair = bare(endpoint.url, folder), cell(endpoint.url, folder, is_task=given.ray)
-            found.append(pair)
+                pair = bare(endpoint.url, folder), cell(endpoint.url, folder, is_task=arguments.ray)
+            seconds.append(pair)
             print(f"session {pair[0]:7.2f} s   cell {pair[1]:7.2f} s", flush=True)
-    session, own = (statistics.median(side) for side in zip(*found, strict=True))
-    print(f"medians {session:7.2f} s        {own:7.2f} s   {own / session - 1:+.1%}")
-    assert own / session - 1 <= MOST
+    session_median, cell_median = (statistics.median(side) for side in zip(*seconds, strict=True))
+    overhead = cell_median / session_median - 1
+    print(f"medians {session_median:7.2f} s        {cell_median:7.2f} s   {overhead:+.1%}")
+    assert overhead <= MAX_OVERHEAD
 
 
 if __name__ == "__main__":

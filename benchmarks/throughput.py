@@ -1,11 +1,11 @@
-"""How much the engine itself costs: whole sessions against a loopback endpoint with a fixed latency.
+"""The cost of the engine itself: whole sessions against a loopback endpoint with a fixed latency.
 
     python benchmarks/throughput.py [--repeat 3]
 
 For no xdist, -n 2 and -n 8: the full neutrality dataset (750 runs, 1,500 calls) at 50 ms and 64 calls in
-flight. Prints the wall time of the asking over the ideal one, the time from the start of pytest to its first
-call, the client's CPU per call beyond start-up, and the peak memory of a process. The best of the repetitions
-is shown: on a busy machine everything else is noise.
+flight. Prints the wall time of all calls and its ratio to the ideal, the time from the start of pytest to its
+first call, the client's CPU per call beyond start-up, and the peak memory of a process. The figures are the
+best of the repetitions: others are slower because the machine is busy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ IDEAL = math.ceil(RUNS / CONCURRENCY) * 2 * LATENCY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class SessionUsage:
     """One session: seconds to the first call, seconds from it to the end of pytest, CPU seconds, peak MB."""
 
     first_call: float
@@ -34,8 +34,8 @@ class Measured:
     calls: int
 
 
-def measure(*arguments: str, evaluator: str = "judge") -> Measured:
-    """Run one session and measure all of it."""
+def measure(*arguments: str, evaluator: str = "judge") -> SessionUsage:
+    """Run one session and measure it."""
     with tempfile.TemporaryDirectory() as folder, serving(str(LATENCY)) as endpoint:
         command = (
             *(sys.executable, "-m", "pytest", "-q", "--model", "subject", "--evaluator-model", evaluator),
@@ -44,7 +44,7 @@ def measure(*arguments: str, evaluator: str = "judge") -> Measured:
         )
         usage, stats = measured(command), endpoint.stats()
     assert stats["peak"] <= CONCURRENCY, stats
-    return Measured(
+    return SessionUsage(
         first_call=stats["first"] - usage.began,
         asking=usage.ended - stats["first"],
         cpu=usage.cpu,
@@ -55,7 +55,7 @@ def measure(*arguments: str, evaluator: str = "judge") -> Measured:
 
 def compare(name: str, flags: tuple[str, ...], repeat: int) -> str:
     """One row of the table."""
-    # Start-up: collect everything, load everything in every worker, ask next to nothing.
+    # Start-up: everything is collected and loaded in every worker, with very few calls.
     small = [measure(*flags, "-k", "hong_kong and run1") for _ in range(repeat)]
     full = [measure(*flags) for _ in range(repeat)]
     assert all(item.calls == 2 * RUNS for item in full), full
