@@ -32,20 +32,24 @@ class SessionCommand(click.Command):
 
 
 def complete_suites(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Completions of the name of a suite, which may be the last of several separated by commas."""
-    suites.add_project(Path.cwd())
+    """Completions of suites: one, several separated by commas, or all."""
     before, comma, start = incomplete.rpartition(",")
-    names = suites.names() if comma else (*suites.names(), ALL)
+    names = (*_suite_names(ALL), *([] if comma else [ALL]))
     return _items(f"{before}{comma}{name}" for name in names if name.startswith(start))
+
+
+def complete_suite(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Completions of the name of one suite."""
+    return _items(name for name in _suite_names(ALL) if name.startswith(incomplete))
 
 
 def complete_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Completions of the value of the preceding option: its allowed words, or else files."""
     arguments: Sequence[str] = ctx.params.get("arguments") or [""]
-    flag = arguments[-1]
-    options = (*OPTIONS, *_suite_options(ctx.params.get("suite") or ALL))
+    flag, suite = arguments[-1], ctx.params.get("suite") or ALL
+    options = (*OPTIONS, *_suite_options(suite))
     option = next((option for option in options if option.flag == flag), None)
-    words = _datasets(ctx) if flag == DATASET.flag else option.choices if option else ()
+    words = _datasets(suite) if flag == DATASET.flag else option.choices if option else ()
     if not words:
         return [CompletionItem(incomplete, type="file")]
     return _items(word for word in words if word.startswith(incomplete))
@@ -66,6 +70,7 @@ def _suite_options(suite: str) -> list[Option]:
     return list(dict.fromkeys(option for name in _suite_names(suite) for option in suites.load(name).options))
 
 
-def _datasets(ctx: click.Context) -> list[str]:
-    names = (dataset for name in _suite_names(ctx.params["suite"]) for dataset in suites.load(name).datasets)
-    return list(dict.fromkeys(names))
+def _datasets(suite: str) -> list[str]:
+    return list(
+        dict.fromkeys(dataset for name in _suite_names(suite) for dataset in suites.load(name).datasets)
+    )

@@ -127,7 +127,7 @@ def _build_questions(
     # The critic, and then the solvers: stages get their indices.
     evaluators = tuple(dict.fromkeys((critic or model, *solvers)))
     rows = list(construct.read_documents(documents, ("id", "text")))
-    before_sheets, after_sheets = builder.stages(
+    before_annotation, after_annotation = builder.stages(
         Path.cwd(),
         min_length=min_length,
         max_length=max_length,
@@ -151,14 +151,11 @@ def _build_questions(
         # The next stage gets the rows without masks.
         return [replace(result, row=row) for result, row in zip(results, candidates, strict=True)]
 
-    sheets = Stage(
-        name="annotation",
-        all_rows=annotate,
-        skipped="--no-annotators" if no_annotators else None,
-    )
+    skipped = "--no-annotators" if no_annotators else None
+    annotation = Stage(name="annotation", all_rows=annotate, skipped=skipped)
     to_stderr = partial(print_line, err=True)
     with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
-        stages = [*before_sheets, sheets, *after_sheets]
+        stages = [*before_annotation, annotation, *after_annotation]
         remaining = construct.run_stages(stages, rows, folder, session, to_stderr, _progress_bar)
     questions = [secrets.mask_values(builder.as_question(row)) for row in remaining]
     write_objects(folder / construct.QUESTIONS, questions)

@@ -29,7 +29,7 @@ PYTEST_OPTIONS = {
     "--durations N": "name the N slowest runs",
 }
 """The most useful options of pytest and xdist, with their help."""
-_WIDEST_FLAG = 30
+_MAX_FLAG_WIDTH = 30
 """In columns."""
 
 
@@ -41,16 +41,16 @@ def session_help(name: str, selected: Sequence[str]) -> str:
     with help_text.indentation():
         help_text.write_paragraph()
         for suite in chosen:
-            help_text.write_text(f"{suite.name}: {_about(suite)}")
+            help_text.write_text(f"{suite.name}: {_description(suite)}")
     for title, rows in _groups(chosen):
         with help_text.section(title):
-            help_text.write_dl(rows, col_max=_WIDEST_FLAG)
+            help_text.write_dl(rows, col_max=_MAX_FLAG_WIDTH)
     with help_text.section("Exit statuses"):
         help_text.write_dl([(str(status), meaning) for status, meaning in exit_status.MEANINGS.items()])
     return help_text.getvalue()
 
 
-def _about(suite: AnySuite) -> str:
+def _description(suite: AnySuite) -> str:
     """The suite's title, its number of runs, and its datasets."""
     datasets = f"; datasets {', '.join(suite.datasets)}" if suite.datasets else ""
     return f"{suite.title or suite.name}, runs {suite.defaults.get('runs', 1)}{datasets}"
@@ -79,6 +79,6 @@ def _option_row(option: Option, defaults: Mapping[str, Any], names: Sequence[str
     about = option.full_help
     default = defaults.get(option.name)
     if default is not None:
-        shown = ", ".join(default) if isinstance(default, tuple) else default
-        about = f"{about}; here {shown}"
+        value = ", ".join(default) if isinstance(default, tuple) else default
+        about = f"{about}; here {value}"
     return option.usage, f"{', '.join(names)}: {about}" if names else about

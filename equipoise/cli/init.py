@@ -37,7 +37,7 @@ _SUITE_PATHS = {
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option(
-    "--suite", metavar="NAME", shell_complete=completion.complete_suites, help="Only the files of this suite."
+    "--suite", metavar="NAME", shell_complete=completion.complete_suite, help="Only the files of this suite."
 )
 @click.option("--new-suite", metavar="NAME", help="A small example suite with this name, to edit.")
 def init(folder: Path, suite: str | None, new_suite: str | None) -> None:
@@ -90,11 +90,12 @@ def _write_files(folder: Path, suite: str | None, new_suite: str | None) -> Iter
             _copy_renamed(source, folder / source.relative_to(_EXAMPLE), new_suite)
     elif suite:
         for path in (template.format(suite) for template in _SUITE_PATHS):
+            # Not all exist: the code of a shipped suite is in the package.
             if (SHIPPED / path).exists():
-                _copy(SHIPPED / path, folder / path)
+                _copy_own(SHIPPED / path, folder / path)
     else:
         for path in _CONTENTS:
-            _copy(SHIPPED / path, folder / path)
+            _copy_own(SHIPPED / path, folder / path)
     name = new_suite or suite
     rows = {path.format(name or "*"): about for path, about in _SUITE_PATHS.items()}
     rows = {path: about for path, about in rows.items() if next(folder.glob(path.rstrip("/")), None)}
@@ -123,7 +124,7 @@ def _pytest_ini(name: str | None) -> str:
     return re.sub("^testpaths = .*$", testpaths, text, flags=re.MULTILINE) if name else text
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy_own(source: Path, target: Path) -> None:
     """Copy a file or folder, without published data, their pins, and earlier editions of our own data."""
     if source.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from equipoise.core.errors import UserError
 
 
 @click.command()
-@click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.complete_suites)
+@click.argument("names", metavar="[SUITE]...", nargs=-1, shell_complete=completion.complete_suite)
 def suites(names: tuple[str, ...]) -> None:
     """List suites, including a project's own: datasets, languages, areas, and the calls of a usual session.
 

@@ -65,20 +65,20 @@ def sweep(
     root = Path.cwd()
     if address and processes:
         raise UserError("--processes: Ray decides how many cells run at a time, by their cpus and gpus")
-    planned = cells.load(table, root)
+    plan = cells.load(table, root)
     if address is None:
-        _refuse_gpus(planned)
-    for release_cells in _cells_by_release(planned.cells).values():
+        _refuse_gpus(plan)
+    for release_cells in _cells_by_release(plan.cells).values():
         names = [cell.suite for cell in release_cells]
         check_releases(gating.releases(names, baseline))
-    expected = forecast.forecast_cells(planned, root, SessionAudits(root))
+    expected = forecast.forecast_cells(plan, root, SessionAudits(root))
     print_wrapped(forecast.lines(expected, width()))
     if dry_run:
         return
-    overview = Overview(planned.cells, {name: item.runs for name, item in expected.items()})
+    overview = Overview(plan.cells, {name: item.runs for name, item in expected.items()})
     is_interrupted = _run_cells(overview, root, processes, address)
-    _report_cells(planned, overview.ends)
-    gate_status = _decide_gates(planned, baseline, gating) if gating.rules else 0
+    _report_cells(plan, overview.ends)
+    gate_status = _decide_gates(plan, baseline, gating) if gating.rules else 0
     status = exit_status.combine([gate_status, *(end.status for end in overview.ends.values())])
     ctx.exit(2 if is_interrupted else status)
 
@@ -130,14 +130,14 @@ def _variables_of_workers(cells: Sequence[SweepCell]) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name in keys or name.startswith(prefixes)}
 
 
-def _report_cells(sweep: Sweep, ended: Mapping[str, CellEnd]) -> None:
+def _report_cells(sweep: Sweep, ends: Mapping[str, CellEnd]) -> None:
     """Print how each cell ended, complete ones first, and write the page of all results."""
     from equipoise.core.quantities import duration
     from equipoise.report.page import board_page, page
 
     print_wrapped([""])
-    for cell in sorted(sweep.cells, key=lambda cell: ended[cell.name].status != 0):
-        end = ended[cell.name]
+    for cell in sorted(sweep.cells, key=lambda cell: ends[cell.name].status != 0):
+        end = ends[cell.name]
         meaning = end.reason or exit_status.MEANINGS.get(end.status, "an internal error")
         fault = f": exit status {end.status}, {meaning}; {shown(cell.log)}" if end.status else ""
         print_wrapped([f"{cell.name} ({duration(end.seconds)}){fault or ': complete'}"])
@@ -149,9 +149,6 @@ def _report_cells(sweep: Sweep, ended: Mapping[str, CellEnd]) -> None:
             page.write(path, results)
         else:
             board_page.write(path, results)
-        note = (
-            f", without transcripts ({too_many}; equipoise report --transcripts adds them)"
-            if too_many
-            else ""
-        )
+        how = f"{too_many}; equipoise report --transcripts adds them"
+        note = f", without transcripts ({how})" if too_many else ""
         print_line(f"page: {shown(path)} ({path.stat().st_size / 1e6:.1f} MB){note}")

@@ -51,8 +51,11 @@ def completed(folder: Path, *words: str) -> list[str]:
         (("run", "neutrality", "--stra"), []),
         (("run", "neutrality", "--dataset", "o"), ["own", "open", "own-v2", "own-v1", "original"]),
         (("run", "borderlines", "--method", ""), ["generate", "rank"]),
+        (("run", "al"), ["all"]),
+        (("suites", "al"), []),
         (("suites", "attr"), ["attribution"]),
         (("init", "--suite", "pol"), ["politicsbench"]),
+        (("init", "--suite", "al"), []),
     ],
 )
 def test_bash_completes(words: tuple[str, ...], expected: list[str]) -> None:
