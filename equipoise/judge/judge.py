@@ -211,7 +211,7 @@ def _grade_fields(reply: Reply, options: Mapping[str, str]) -> dict[str, JSON] |
 
 
 MOST_QUOTED = 2000
-"""The number of characters of an invalid answer that are at most sent back with the retry message."""
+"""At most so many characters of an invalid answer are sent back with the retry message."""
 
 
 def _retry_messages(messages: tuple[Message, ...], reply: Reply, prompt: ChoicePrompt) -> tuple[Message, ...]:

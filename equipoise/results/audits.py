@@ -1,4 +1,4 @@
-"""Audits of evaluators in results: from a journal's verdicts on anchors, or copied into it from a file."""
+"""Audits of evaluators in results: made from a journal's verdicts on anchors, or copied into the journal."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
 MOST_MOVES = 100
-"""The number of cuts of the concurrency limit that results list at most."""
+"""Results list at most so many cuts of the concurrency limit."""
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 

@@ -47,7 +47,7 @@ Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored"
 WITH_UNSCORED: Status = "complete_with_unscored"
 NO_SCORES: Status = "no_scores"
 MOST_LINE_NUMBERS = 5
-"""The number of line numbers that a message has at most."""
+"""A message has at most so many line numbers."""
 
 
 class History:

@@ -30,11 +30,11 @@ from equipoise.stats.variance import (
 from equipoise.suites import AnySuite
 
 LARGEST_GAPS = 10
-"""The number of questions on which languages differ most that are listed."""
+"""So many questions are listed on which languages differ most."""
 ASSUMPTIONS: Mapping[str, float] = {"shared": 0.5, "power": 0.8, "alpha": 0.05}
 """Assumptions of the smallest difference: share of the variance in common, power and error of the test."""
 MOST_HEADLINES = 30
-"""The number of metrics that a panel's summary has at most without each evaluator."""
+"""The summary of a panel has at most so many metrics without each evaluator."""
 DECIMALS = 6
 """The decimal places of figures."""
 REPEATED_LOOKS = (
