@@ -32,7 +32,7 @@ LENGTH = Option(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question(Case):
-    """One question in one language; `item` is the same in each, `instruction` goes with it."""
+    """One question in one language; `item` is its id in all. `instruction` goes into the system message."""
 
     item: str
     question: str
@@ -40,11 +40,11 @@ class Question(Case):
 
 
 def cases(selection: Selection) -> Sequence[Question]:
-    """The selected questions, language by language; `limit` counts in each. Raises UserError."""
+    """The selected questions, language by language; `limit` applies to each. Raises UserError."""
     path, lengths = selection.topics / "questions.csv", selection.topics / "lengths.csv"
     length = selection.option(LENGTH)
-    listed = rows(lengths, ["language", "length", "instruction"])
-    instructions = {row["language"]: row["instruction"] for row in listed if row["length"] == length}
+    length_rows = rows(lengths, ["language", "length", "instruction"])
+    instructions = {row["language"]: row["instruction"] for row in length_rows if row["length"] == length}
     languages: dict[str, list[Question]] = {}
     for row in rows(path, ["language", "id", "area", "question"]):
         case = Question(
@@ -58,12 +58,12 @@ def cases(selection: Selection) -> Sequence[Question]:
         languages.setdefault(case.language, []).append(case)
     if unknown := set(selection.languages) - languages.keys():
         raise UserError(f"--language: no {min(unknown)!r} in {path}; there are {', '.join(languages)}")
-    wanted = selection.languages or tuple(languages)
-    return [case for language in wanted for case in languages[language][: selection.limit]]
+    selected = selection.languages or tuple(languages)
+    return [case for language in selected for case in languages[language][: selection.limit]]
 
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
-    """Ask, and have the reply judged; a blocked reply attributes nothing."""
+    """Ask, and have the reply judged; a blocked reply attributes nothing and gets the lowest score."""
     reply = await subject.ask(case.question, case.instruction)
     if reply.blocked:
         low = rubric.scale.low
@@ -77,14 +77,14 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The mean of the verdicts, in percent; a run that was blocked has a score and no verdict."""
-    given = [verdict.fields for verdict in record.verdicts if verdict.evaluator != without]
-    score = mean([fields["score"] for fields in given if fields]) if record.verdicts else record.score
+    """The mean of the verdicts, in percent; a blocked run has a score, but no verdicts."""
+    verdicts = [verdict.fields for verdict in record.verdicts if verdict.evaluator != without]
+    score = mean([fields["score"] for fields in verdicts if fields]) if record.verdicts else record.score
     return {"percent": None if score is None else scale.percent(score)}
 
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
-    """The whole, then each language."""
+    """The overall score, then that of each language."""
     languages = dict.fromkeys(cell.stratum for cell in cells)
     return [
         Metric(name="overall", of="percent"),
