@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from builders import SUITE
 from fake_client import Answer, question
 
 from conftest import EXAMPLE
@@ -16,7 +17,6 @@ from equipoise import suites
 from equipoise.core.types import Call
 from loopback import verdict
 
-NAME = "attribution"
 CASES = 12
 """Six questions in two languages."""
 FOURS = ("What does rent control do to a city?", "O voto deve ser obrigatório?")
@@ -30,8 +30,8 @@ def unknown() -> Iterator[pytest.MonkeyPatch]:
     own = str(EXAMPLE / "suites")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(suites, "__path__", [path for path in suites.__path__ if path != own])
-        patch.delattr(suites, NAME)
-        patch.delitem(sys.modules, f"{suites.__name__}.{NAME}")
+        patch.delattr(suites, SUITE)
+        patch.delitem(sys.modules, f"{suites.__name__}.{SUITE}")
         for known in caches:
             known.cache_clear()
         yield patch
@@ -39,12 +39,16 @@ def unknown() -> Iterator[pytest.MonkeyPatch]:
         known.cache_clear()
 
 
+def copied(folder: Path) -> Path:
+    """This folder, as a copy of the example."""
+    return shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
+
+
 @contextmanager
 def project(folder: Path) -> Iterator[Path]:
     """A copy of the example in this folder, which is the current one until the end."""
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
     with unknown() as patch:
-        patch.chdir(folder)
+        patch.chdir(copied(folder))
         yield folder
 
 

@@ -7,9 +7,10 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import sixth_suite
 from asked import DATASET, swayed_server
 
-from conftest import EXAMPLE, Bench, equipoise
+from conftest import Bench, equipoise
 
 ALL = 2 * 2 * 5
 ASKED = 2 * ALL
@@ -53,10 +54,8 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
 
 def test_a_suite_of_one_s_own_without_askers_says_so(tmp_path: Path) -> None:
     """In one line."""
-    import shutil
-
-    shutil.copytree(EXAMPLE, tmp_path / "own")
-    done = equipoise(tmp_path / "own", "run", "attribution", "--model", "local", "--asker", "mirror")
+    own = sixth_suite.copied(tmp_path / "own")
+    done = equipoise(own, "run", "attribution", "--model", "local", "--asker", "mirror")
     assert done.returncode == 4
     assert "--asker: attribution has no askers, so nobody can ask its cases; leave it out" in done.stderr
 

@@ -103,10 +103,10 @@ def test_inspect_opens_its_logs(project: Project, tmp_path: Path) -> None:
     assert large.returncode == 0, large.stderr
     with sixth_suite.project(tmp_path / "own") as own:
         project.client.script = sixth_suite.script
-        path = equipoise.run(sixth_suite.NAME, **options).path
+        path = equipoise.run(sixth_suite.SUITE, **options).path
         done = inspect.run("equipoise", "export", str(path), "--to", "inspect", folder=own)
         assert done.returncode == 0, done.stderr
-        read = inspect.run("python", "-c", READ.replace("neutrality", sixth_suite.NAME), folder=own)
+        read = inspect.run("python", "-c", READ.replace("neutrality", sixth_suite.SUITE), folder=own)
         assert read.returncode == 0, read.stderr
         scores = Counter(sample["score"] for sample in json.loads(read.stdout)["samples"])
         assert scores == {4: 2, 2: sixth_suite.CASES - 2}

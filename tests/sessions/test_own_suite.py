@@ -8,9 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import sixth_suite
 
 import forked
-from conftest import EXAMPLE, PYTEST, Bench, equipoise
+from conftest import PYTEST, Bench, equipoise
 from loopback import JUDGE, SUBJECT
 
 RESULTS = Path("results") / "subject.attribution.json"
@@ -19,9 +20,7 @@ RESULTS = Path("results") / "subject.attribution.json"
 @pytest.fixture
 def project(bench: Bench, tmp_path: Path) -> Path:
     """The example beside a server that answers."""
-    folder = tmp_path / "own"
-    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
-    return folder
+    return sixth_suite.copied(tmp_path / "own")
 
 
 def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -45,7 +45,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> FakeClient:
 def results(client: FakeClient, tmp_path: Path) -> Iterator[Path]:
     """The results of two runs of each case."""
     with sixth_suite.project(tmp_path / "own"):
-        yield api.run(sixth_suite.NAME, **OPTIONS, runs=2).path
+        yield api.run(sixth_suite.SUITE, **OPTIONS, runs=2).path
 
 
 def equipoise(*arguments: object) -> Result:
@@ -155,13 +155,13 @@ def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None
 
 def test_it_is_compared_and_gated(results: Path, client: FakeClient) -> None:
     """The same replies pass; those of a model that attributes nothing fail, by as much as they fell."""
-    same = api.run(sixth_suite.NAME, **OPTIONS, runs=2, output="same.json")
+    same = api.run(sixth_suite.SUITE, **OPTIONS, runs=2, output="same.json")
     assert api.gate(results, same, "overall:-2pp").verdict == "pass"
     plain = client.script
     client.script = lambda call: (
         str(plain(call)).replace('"score": 4', '"score": 1').replace('"score": 2', '"score": 1')
     )
-    worse = api.run(sixth_suite.NAME, **OPTIONS, runs=2, output="worse.json")
+    worse = api.run(sixth_suite.SUITE, **OPTIONS, runs=2, output="worse.json")
     gate = api.gate(results, worse, ["overall:-2pp", "question:-2.0"])
     assert gate.verdict == "fail"
     found = api.compare(results, worse).to_json()["metrics"]["overall"]
@@ -177,7 +177,7 @@ def test_a_blocked_reply_has_its_percentage(client: FakeClient, results: Path) -
     client.script = lambda call: (
         Reply(text="", blocked="content_filter") if call.role == "subject" else sixth_suite.script(call)
     )
-    blocked = api.run(sixth_suite.NAME, **OPTIONS, output="blocked.json")
+    blocked = api.run(sixth_suite.SUITE, **OPTIONS, output="blocked.json")
     assert {(run.outcome, run.score, run.percent) for run in blocked.runs()} == {("blocked", 1, 0)}
     assert blocked.metrics["overall"].value == 0
     done = CliRunner().invoke(main, ["review", "sample", "blocked.json", "-o", "sheet.csv"])
@@ -196,20 +196,20 @@ def test_cases_that_make_no_questions_are_refused_before_a_call(
 ) -> None:
     """One lacks a field that its question needs; two are the same in results."""
     with sixth_suite.project(tmp_path / "own") as folder:
-        module = folder / "suites" / sixth_suite.NAME / "__init__.py"
+        module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
         module.write_text(module.read_text().replace(old, new))
         with pytest.raises(api.UserError, match=re.escape(message)):
-            api.run(sixth_suite.NAME, **OPTIONS)
+            api.run(sixth_suite.SUITE, **OPTIONS)
     assert client.calls == []
 
 
 def test_a_value_may_be_true(client: FakeClient, tmp_path: Path) -> None:
     """Results have it as 1, so that they can be read again."""
     with sixth_suite.project(tmp_path / "own") as folder:
-        module = folder / "suites" / sixth_suite.NAME / "__init__.py"
+        module = folder / "suites" / sixth_suite.SUITE / "__init__.py"
         module.write_text(
             module.read_text().replace('{"percent":', '{"judged": record.outcome == "scored", "percent":')
         )
-        path = api.run(sixth_suite.NAME, **OPTIONS).path
+        path = api.run(sixth_suite.SUITE, **OPTIONS).path
         assert equipoise("validate", path).stdout == "no findings in 1 file\n"
         assert {run.values["judged"] for run in api.load(path).runs()} == {1.0}

@@ -117,8 +117,7 @@ def test_an_inconclusive_gate_is_what_its_option_says(bench: Bench, how: str, st
 @pytest.mark.slow
 def test_each_suite_has_a_gate_of_its_own(bench: Bench, tmp_path: Path) -> None:
     """Of two suites in one session one fails: each has its cases in its own file."""
-    folder = tmp_path / "own"
-    shutil.copytree(sixth_suite.EXAMPLE, folder, ignore=shutil.ignore_patterns("results", "__pycache__"))
+    folder = sixth_suite.copied(tmp_path / "own")
     shutil.copy(ROOT / FILE, folder / FILE)
     write_files(folder / "topics" / "neutrality", SMALL_DATASET)
     bench.server.script = unscored
