@@ -69,7 +69,7 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     digests = draws.digests_of(results, list(known.values()))
     draw = draws.Draw(drawn=len(known), replies=len(known), seed=0, is_paired=False, digests=digests)
     sheets.write(
-        path, [draws.DrawnReply(reply=reply, draw=draw.row_text(name)) for name, reply in known.items()]
+        path, [draws.DrawnReply(reply=reply, draw_text=draw.row_text(name)) for name, reply in known.items()]
     )
     _refuse_formulas(path, harm)
     lines = [*csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline=""))]

@@ -97,8 +97,8 @@ def sample(
     paths = _sheet_paths(output, people, is_page=page)
     _write_sheets(paths, sheet_rows, people, fields)
     instruction = "give it to its person" if people else "give each person a copy, to fill in so"
-    for path, rows in zip(paths, sheet_rows, strict=True):
-        print_line(f"{shown(path)}: {len(rows)} replies; {instruction}:")
+    for sheet_path, rows in zip(paths, sheet_rows, strict=True):
+        print_line(f"{shown(sheet_path)}: {len(rows)} replies; {instruction}:")
     for field in fields:
         _print_choices(field)
 

@@ -112,8 +112,8 @@ class TranslationSample:
 def draw_sample(results: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
-    Draws questions, stratified by area, and then one run per question and language. Empty `targets` are all
-    languages.
+    Questions are drawn, stratified by area, and then one run per question and language. Empty `targets` are
+    all languages.
     """
     if results.suite.judge_reply is None:
         suite = results.suite.name
@@ -132,12 +132,12 @@ def draw_sample(results: LoadedResults, targets: Sequence[str], n: int, seed: in
     if len(complete) < 2:
         raise UserError(f"{results.file}: fewer than two questions have a scored reply in every language")
     drawn = stratified(complete, _area, max(2, n // len(languages)), seed)
-    to_languages = list(dict.fromkeys(targets)) or languages
+    all_targets = list(dict.fromkeys(targets)) or languages
     texts = [
-        text for by_language in drawn for text in _sampled_texts(by_language, languages, to_languages, seed)
+        text for by_language in drawn for text in _sampled_texts(by_language, languages, all_targets, seed)
     ]
     return TranslationSample(
-        languages=languages, targets=to_languages, questions=len(drawn), texts=texts, seed=seed
+        languages=languages, targets=all_targets, questions=len(drawn), texts=texts, seed=seed
     )
 
 
@@ -330,9 +330,7 @@ def _evaluator_entry(
         if name in judged.scores:
             languages = (text.reply.language, text.language)
             by_question.setdefault(text.reply.cluster, {})[languages] = judged.scores[name]
-    has_verdict = [
-        name in judged.scores for text, judged in texts if not (text.is_translated and judged.failed)
-    ]
+    has_verdict = [name in item.scores for text, item in texts if not (text.is_translated and item.failed)]
     return {
         "evaluator": name,
         "verdicts": sum(has_verdict),

@@ -321,7 +321,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with Path("anna.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(["id", "score", "draw"])
-        table.writerows([row.reply.id, grades[row.reply.id], row.draw] for row in drawn)
+        table.writerows([row.reply.id, grades[row.reply.id], row.draw_text] for row in drawn)
     section, wrong = agreement.agree(known, [Path("anna.csv")])
     assert wrong == []
     found = {name: (item["judge"], item["value"]) for name, item in section["corrected"].items()}

@@ -38,39 +38,39 @@ def agree(results: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON
     """
     judged = judged_replies(results)
     replies, digests = {reply.id: reply for reply in judged}, digests_of(results, judged)
-    filled = [
+    all_sheets = [
         sheet for path in dict.fromkeys(paths) for sheet in sheets.read(path, results, replies, digests)
     ]
-    for first, second in combinations(filled, 2):
+    for first, second in combinations(all_sheets, 2):
         if first.name == second.name:
             raise UserError(
                 f"{first.file} and {second.file}: both are {first.name!r}; rename one of the files"
             )
-    invalid = [line for sheet in filled for line in sheet.invalid]
-    if not any(sheet.labels for sheet in filled):
-        skipped = any(sheet.skipped for sheet in filled)
+    invalid = [line for sheet in all_sheets for line in sheet.invalid]
+    if not any(sheet.labels for sheet in all_sheets):
+        skipped = any(sheet.skipped for sheet in all_sheets)
         reason = f"; {invalid[0]}" if invalid else f": all are {'of other results' if skipped else 'blank'}"
         raise UserError(f"no score of a reply in {results.file} can be used{reason}")
-    section = _section(results, filled, replies)
+    section = _section(results, all_sheets, replies)
     unused = [
-        f"{sheet.file}: {sheet.why_unused}: it corrects no figure" for sheet in filled if sheet.why_unused
+        f"{sheet.file}: {sheet.why_unused}: it corrects no figure" for sheet in all_sheets if sheet.why_unused
     ]
     return section, [*invalid, *(unused if "corrected" in section else ())]
 
 
 def _section(
-    results: LoadedResults, filled: Sequence[Sheet], replies: Mapping[str, ScoredReply]
+    results: LoadedResults, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     levels = form.levels_of(results)
     section: dict[str, JSON] = to_plain_json(
         {
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "levels": levels.entries,
-            "sheets": [_sheet_entry(sheet) for sheet in filled],
-            "agreement": list(_agreements(filled, replies, levels)),
+            "sheets": [_sheet_entry(sheet) for sheet in all_sheets],
+            "agreement": list(_agreements(all_sheets, replies, levels)),
             "method": METHOD,
             "confidence": 0.95,
-            **_correction(results, filled, replies),
+            **_correction(results, all_sheets, replies),
         }
     )
     named_section: dict[str, JSON] = with_cluster_names(section, results.suite.clusters)
@@ -78,17 +78,17 @@ def _section(
 
 
 def _correction(
-    results: LoadedResults, filled: Sequence[Sheet], replies: Mapping[str, ScoredReply]
+    results: LoadedResults, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     """The labels of replies drawn at random, and the figures that they correct, or why none is corrected."""
-    used = [sheet for sheet in filled if not sheet.why_unused and sheet.labels]
-    if reason := _why_not_corrected(filled, used):
+    used_sheets = [sheet for sheet in all_sheets if not sheet.why_unused and sheet.labels]
+    if reason := _why_not_corrected(all_sheets, used_sheets):
         return {"not_corrected": reason}
-    draw = used[0].draw
+    draw = used_sheets[0].draw
     assert draw is not None
     positions = {row.name: (row.question.key, index) for row, index in _numbered_runs(results)}
     section: dict[str, JSON] = {
-        "people": [sheet.name for sheet in used],
+        "people": [sheet.name for sheet in used_sheets],
         "draw": {
             "text": str(draw),
             "drawn": draw.drawn,
@@ -99,33 +99,36 @@ def _correction(
             **labels.identity(results.metadata),
         },
         "labels": [
-            {"cell": cell, "place": index, **_labels_of(reply_id, used)}
+            {"cell": cell, "place": index, **_labels_of(reply_id, used_sheets)}
             for reply_id, (cell, index) in positions.items()
-            if any(reply_id in sheet.labels for sheet in used)
+            if any(reply_id in sheet.labels for sheet in used_sheets)
         ],
         "left_out": [[*position] for reply_id, position in positions.items() if reply_id not in replies],
     }
     return {**section, "corrected": labels.corrected_figures(results, section), "correction": CORRECTION}
 
 
-def _labels_of(reply_id: str, used: Sequence[Sheet]) -> dict[str, JSON]:
+def _labels_of(reply_id: str, used_sheets: Sequence[Sheet]) -> dict[str, JSON]:
     """Each person's labels of a reply, by field: `scores` always, other fields if they have labels."""
     by_field = {
         labels.KEYS[name]: {
-            sheet.name: label[name] for sheet in used if name in (label := sheet.labels.get(reply_id, {}))
+            sheet.name: label[name]
+            for sheet in used_sheets
+            if name in (label := sheet.labels.get(reply_id, {}))
         }
         for name in form.NAMES
     }
     return {key: values for key, values in by_field.items() if values or key == labels.KEYS["score"]}
 
 
-def _why_not_corrected(filled: Sequence[Sheet], used: Sequence[Sheet]) -> str | None:
-    if not used:
+def _why_not_corrected(all_sheets: Sequence[Sheet], used_sheets: Sequence[Sheet]) -> str | None:
+    if not used_sheets:
         return next(
-            (f"{sheet.file}: {sheet.why_unused}" for sheet in filled if sheet.why_unused), "no label is left"
+            (f"{sheet.file}: {sheet.why_unused}" for sheet in all_sheets if sheet.why_unused),
+            "no label is left",
         )
-    if len({sheet.draw for sheet in used}) > 1:
-        return f"{' and '.join(sheet.file for sheet in used)} are of different draws"
+    if len({sheet.draw for sheet in used_sheets}) > 1:
+        return f"{' and '.join(sheet.file for sheet in used_sheets)} are of different draws"
     return None
 
 
@@ -148,15 +151,15 @@ def _sheet_entry(sheet: Sheet) -> dict[str, JSON]:
 
 
 def _agreements(
-    filled: Sequence[Sheet], replies: Mapping[str, ScoredReply], levels: Levels
+    all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply], levels: Levels
 ) -> Iterator[dict[str, JSON]]:
     """The agreement of each pair of people, then of each person with every evaluator."""
-    filled = [sheet for sheet in filled if sheet.scores]
-    for first, second in combinations(filled, 2):
+    scored_sheets = [sheet for sheet in all_sheets if sheet.scores]
+    for first, second in combinations(scored_sheets, 2):
         pair = {"first": first.name, "second": second.name, "is_evaluator": False}
         yield {**pair, **_agreement(first.scores, second.scores, replies, levels)}
     evaluators = dict.fromkeys(name for reply in replies.values() for name in reply.verdicts)
-    for sheet in filled:
+    for sheet in scored_sheets:
         for name in evaluators:
             verdicts = {
                 reply.id: reply.verdicts[name]

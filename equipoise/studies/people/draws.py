@@ -114,10 +114,10 @@ def _digest(parts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnReply:
-    """A reply to label, and the text of its draw, as returned by `Draw.row_text`."""
+    """A reply to label, and the text of its draw from `Draw.row_text`."""
 
     reply: ScoredReply
-    draw: str
+    draw_text: str
 
 
 def sample(
@@ -150,7 +150,7 @@ def sample(
     drawn = stratified(frame, lambda reply: (*_stratum(reply), ranks[reply.cluster]), size, seed)
     return [
         [
-            DrawnReply(reply=replies[reply.id], draw=draw.row_text(reply.id))
+            DrawnReply(reply=replies[reply.id], draw_text=draw.row_text(reply.id))
             for replies, draw in zip(by_id, draws, strict=True)
             if reply.id in replies
         ]

@@ -123,8 +123,8 @@ def field_names(text: str, all_results: Sequence[Side]) -> list[FieldName]:
     return [name for name in NAMES if name in names]
 
 
-def _score_field(scale: Levels, meanings: Mapping[int, str]) -> Field:
-    entries = sorted(scale.entries, reverse=True) if meanings else scale.entries
+def _score_field(levels: Levels, meanings: Mapping[int, str]) -> Field:
+    entries = sorted(levels.entries, reverse=True) if meanings else levels.entries
     are_digits = all(len(str(entry)) == 1 and str(entry).isdigit() for entry in entries)
     return Field(
         name="score",
@@ -137,7 +137,7 @@ def _score_field(scale: Levels, meanings: Mapping[int, str]) -> Field:
             )
             for number, entry in enumerate(entries, start=1)
         ],
-        levels=scale,
+        levels=levels,
     )
 
 

@@ -32,7 +32,7 @@ def write(path: Path, rows: Sequence[DrawnReply], fields: Sequence[Field], perso
     replies = [
         {
             "id": row.reply.id,
-            "draw": row.draw,
+            "draw": row.draw_text,
             "language": row.reply.language,
             "question": row.reply.question,
             "reply": row.reply.text,
@@ -93,7 +93,7 @@ class FilledRow:
     """A row of a sheet: the id of the reply, the text of its draw, and the texts entered by field."""
 
     id: str
-    draw: str
+    draw_text: str
     texts: Mapping[FieldName, str]
 
 
@@ -131,4 +131,4 @@ def _parse_row(path: Path, number: int, row: JSON) -> FilledRow:
     if not fields or not {"id", "draw", *fields} <= texts.keys():
         raise UserError(f"{path}: row {number} lacks its id, draw or score, or has one that is not text")
     filled = {name: text for name in fields if (text := texts[name].strip())}
-    return FilledRow(id=texts["id"], draw=texts["draw"], texts=filled)
+    return FilledRow(id=texts["id"], draw_text=texts["draw"], texts=filled)

@@ -49,22 +49,27 @@ class Assumptions:
 def lines(results: LoadedResults, half_width: float, correlation: float | None) -> Iterator[str]:
     """Lines of the plan for the headline in both scopes, and for gates. Raises UserError."""
     headline = next(iter(results.metrics.values()))
-    basis = _assumptions(results, headline, correlation)
+    assumptions = _assumptions(results, headline, correlation)
     yield (
-        f"plan:      {headline.name} of {results.file}: {basis.replies:,} replies, SD {basis.sd:.1f} points; "
-        f"people and judge correlate {basis.correlation:.2f} ({basis.source})"
+        f"plan:      {headline.name} of {results.file}: {assumptions.replies:,} replies, "
+        f"SD {assumptions.sd:.1f} points; "
+        f"people and judge correlate {assumptions.correlation:.2f} ({assumptions.source})"
     )
     for scope, words, floor in _scopes(results, headline):
         needed = needed_labels(
-            half_width, spread=basis.sd, agreement=basis.correlation, replies=basis.replies, floor=floor
+            half_width,
+            spread=assumptions.sd,
+            agreement=assumptions.correlation,
+            replies=assumptions.replies,
+            floor=floor,
         )
-        estimate = f"about {needed:,} labels" if needed else _unreachable(words, floor)
+        estimate = f"about {needed:,} labels" if needed else _unreachable_message(words, floor)
         yield f"           {words} (@{scope}): ±{half_width:g} pp: {estimate}"
-    gates = ", ".join(_gate_labels(basis))
+    gates = ", ".join(_gate_labels(assumptions))
     yield f"           gates @these@people, 80 % power if nothing changed: {gates} on each side"
 
 
-def _unreachable(words: str, floor: float) -> str:
+def _unreachable_message(words: str, floor: float) -> str:
     at_least = f"; with labels of all it is about ±{1.96 * floor:.1f} pp" if floor else ""
     return f"no number of labels gives that {words}{at_least}"
 
@@ -78,11 +83,11 @@ def _scopes(results: LoadedResults, metric: Metric) -> Sequence[tuple[Scope, str
     ]
 
 
-def _gate_labels(basis: Assumptions) -> Iterator[str]:
+def _gate_labels(assumptions: Assumptions) -> Iterator[str]:
     """The number of labels for a gate of each margin."""
     for margin in _GATE_MARGINS:
         needed = needed_for_margin(
-            margin, spread=basis.sd, agreement=basis.correlation, replies=basis.replies
+            margin, spread=assumptions.sd, agreement=assumptions.correlation, replies=assumptions.replies
         )
         yield f"-{margin:g}pp about {needed:,}"
 

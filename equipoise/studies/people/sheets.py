@@ -47,7 +47,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
     refuse_existing(path)
     empty = [""] * len([*fields, "note"])
     rows = [
-        (row.reply.id, row.reply.language, row.reply.question, row.reply.text, *empty, row.draw)
+        (row.reply.id, row.reply.language, row.reply.question, row.reply.text, *empty, row.draw_text)
         for row in drawn
     ]
     columns = ("id", "language", "question", "reply", *fields, "note", "draw")
@@ -143,7 +143,7 @@ def _fill(
     """Add the numbered rows to a sheet, and set its draw."""
     draws: set[Draw | None] = set()
     for number, row in rows:
-        where, draw = f"{sheet.file}: row {number}", parse_draw(row.draw, row.id)
+        where, draw = f"{sheet.file}: row {number}", parse_draw(row.draw_text, row.id)
         if draw and draw.is_paired and draw.digests.content != digests.content:
             sheet.skipped += 1
             continue
@@ -179,7 +179,7 @@ def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
             }
             texts = {name: cells[name] for name in form.NAMES if cells.get(name)}
             if cells.get("id") or texts:
-                yield number, FilledRow(id=cells.get("id", ""), draw=cells.get("draw", ""), texts=texts)
+                yield number, FilledRow(id=cells.get("id", ""), draw_text=cells.get("draw", ""), texts=texts)
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 
