@@ -22,7 +22,7 @@ from equipoise.comparison.side import results_from_json
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
-from equipoise.core.spreadsheet import unguarded
+from equipoise.core.spreadsheet import remove_guards
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
 from equipoise.report.results import load
@@ -110,7 +110,7 @@ def _export(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     _refuse_formulas(folder / "runs.csv", harm)
     with (folder / "runs.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))
-    given = [unguarded(row["reply"]) for row in found[: len(texts)]]
+    given = [remove_guards(row["reply"]) for row in found[: len(texts)]]
     harm.expect(given == [*texts], "other replies are read")
     harm.expect(all(float(row[name]) >= 0 for row in found for name in NUMBERS), "a number is none")
 

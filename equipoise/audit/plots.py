@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import opened, read_bytes
+from equipoise.core.files import open_regular, read_bytes
 from equipoise.core.types import JSON
 from equipoise.results.schema import DAMAGE, describe
 from equipoise.suites.plots import Plot
@@ -30,7 +30,7 @@ def read(paths: Sequence[Path]) -> list[KeptAudit]:
 
 def _is_audit(path: Path) -> bool:
     """Whether a file begins as an audit does. Only 200 bytes are read: results may be long."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         start = file.read(200)
     return b'"evaluator"' in start and b'"metadata"' not in start
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from equipoise.core.errors import UserError
-from equipoise.core.spreadsheet import guarded, unguarded
+from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.core.types import JSON
 
 
@@ -37,7 +37,7 @@ def shown(path: Path) -> str:
 # Reading.
 
 
-def opened(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BinaryIO:
     """A regular file, open for reading. Raises OSError, also for pipes and devices, which may never end."""
     # Without O_NONBLOCK, opening a pipe waits for its other end.
     file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")  # noqa: SIM115 - the caller closes it
@@ -59,7 +59,7 @@ def _require_regular(status: os.stat_result, path: Path) -> None:
 
 def read_bytes(path: Path) -> bytes:
     """The content of a regular file. Raises OSError, also for pipes and devices."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         return file.read()
 
 
@@ -139,7 +139,7 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
             where = f"{path}:{reader.line_num}"
             if None in values or None in values.values():
                 raise UserError(f"{where}: needs exactly {len(columns)} values")
-            yield Row(where=where, values={name: unguarded(text) for name, text in values.items()})
+            yield Row(where=where, values={name: remove_guards(text) for name, text in values.items()})
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num + 1}: cannot be read: {error}") from None
 
@@ -154,7 +154,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     Until then it has a temporary name. The folder is created, and the permissions of a replaced file are
     kept. If `path` is a symbolic link, its target is replaced. Raises OSError, also for pipes and devices.
     """
-    target = resolved(path)
+    target = link_target(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name}.{os.getpid()}"
     try:
@@ -171,7 +171,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def resolved(path: Path) -> Path:
+def link_target(path: Path) -> Path:
     """The target of a symbolic link, whether it exists or not; any other path unchanged."""
     # Not Path.is_symlink, which raises an error for a name that no file can have.
     return Path(os.path.realpath(path)) if os.path.islink(path) else path
@@ -199,7 +199,7 @@ def table_text(lines: Iterable[Sequence[str]]) -> str:
     plain = csv.writer(text, lineterminator="\n")
     quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     for line in lines:
-        cells = [*map(guarded, line)]
+        cells = [*map(add_guards, line)]
         # Other readers split at these characters, for which Python's writer would not quote a cell.
         (quoted if any(set(cell) & {"\r", ";", "\t"} for cell in cells) else plain).writerow(cells)
     return text.getvalue()

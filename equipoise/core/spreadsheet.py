@@ -24,14 +24,14 @@ _GUARD = re.compile(rf"(?<![^{_SEPARATORS}])'")
 """An apostrophe at the beginning of a text or after a separator, which may be a guard."""
 
 
-def guarded(text: str) -> str:
+def add_guards(text: str) -> str:
     """The text with a guard wherever a spreadsheet could see the beginning of a formula."""
     inner = _CELL_END.sub(lambda end: f"{end[0]}'" if _is_formula(text, end.end()) else end[0], text)
     return f"'{inner}" if _is_formula(text, 0, is_first=True) else inner
 
 
-def unguarded(text: str) -> str:
-    """The text without guards, the inverse of `guarded`."""
+def remove_guards(text: str) -> str:
+    """The text without guards, the inverse of `add_guards`."""
     return _GUARD.sub(
         lambda guard: "" if _is_formula(text, guard.end(), is_first=not guard.start()) else "'", text
     )

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from equipoise.core.errors import UserError
-from equipoise.core.files import opened, replacing, shown, write_text
+from equipoise.core.files import open_regular, replacing, shown, write_text
 from equipoise.suites.resources import LICENCE, ORIGINAL, PINS, Original, file_hash, originals
 
 SITE = "https://github.com"
@@ -122,7 +122,7 @@ def _open_url(url: str) -> IO[bytes]:
     """
     parts = urlsplit(url)
     if parts.scheme == "file" and parts.netloc in ("", "localhost"):
-        return opened(Path(url2pathname(parts.path)))
+        return open_regular(Path(url2pathname(parts.path)))
     response: IO[bytes] = urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS)  # noqa: S310 - the user names the site
     return response
 

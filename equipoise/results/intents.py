@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from equipoise.core.errors import CannotKeep, UserError
-from equipoise.core.files import opened, shown
+from equipoise.core.files import open_regular, shown
 from equipoise.core.types import JSON, Role
 
 PBKDF2_ROUNDS = 100_000
@@ -235,7 +235,7 @@ def load(path: Path) -> Intents:
 
 def _read(path: Path) -> Iterator[BatchLine]:
     """The valid lines of a file. A line cut by a crash can be ignored: what it announces was not done."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         for number, data in enumerate(file, start=1):
             if not data.strip():
                 continue
@@ -261,7 +261,7 @@ def _is_object(data: bytes) -> bool:
 
 def _lacks_line_break(path: Path) -> bool:
     """Whether the last line lacks its line break, as after a crash."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         file.seek(0, os.SEEK_END)
         if file.tell() == 0:
             return False

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 from equipoise.core import json_io
 from equipoise.core.errors import CannotKeep
-from equipoise.core.files import opened, shown
+from equipoise.core.files import open_regular, shown
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Exchange, Reply
 from equipoise.models.redact import NO_SECRETS, Secrets
@@ -314,7 +314,7 @@ def scan(path: Path, position: int = 0, *, is_checked: bool = False) -> Iterator
     A line is damaged if it is not valid, or lacks the checksum that it should have. An incomplete last line,
     which may still be being written, has `end` equal to `start`.
     """
-    with opened(path) as file:
+    with open_regular(path) as file:
         previous = checksum(_read_tail(file.fileno(), position)).encode()
         is_checked |= bool(previous)
         file.seek(position)
@@ -347,7 +347,7 @@ def line_content(line: bytes) -> dict[str, JSON]:
 
 def other_format(path: Path) -> str | None:
     """The format of a journal if it is not one of READABLE, otherwise None."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         first = file.readline()
     with suppress(ValueError):
         match json_io.loads(first):
@@ -359,7 +359,7 @@ def other_format(path: Path) -> str | None:
 def line_numbers(path: Path, starts: Sequence[int]) -> list[int]:
     """The numbers, from 1, of the lines that begin at these offsets."""
     numbers, position = [], 0
-    with opened(path) as file:
+    with open_regular(path) as file:
         number = 1
         for start in sorted(starts):
             while position < start and (piece := file.read(min(_COPY_BYTES, start - position))):

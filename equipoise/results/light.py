@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 
 from equipoise.core import json_io
-from equipoise.core.files import opened, read_bytes
+from equipoise.core.files import open_regular, read_bytes
 from equipoise.core.types import JSON
 
 _TRANSCRIPT_START = re.compile(rb'( *)"(?:subject_transcripts?|evaluator_transcripts)": ([\[{])\n')
@@ -26,7 +26,7 @@ _PIECE_DEPTH = 3
 def load(path: Path) -> tuple[JSON, str]:
     """The JSON in a file with empty transcripts, and the SHA-256 of the file. Raises OSError, ValueError."""
     digest, content = hashlib.sha256(), BytesIO()
-    with opened(path) as file:
+    with open_regular(path) as file:
         content.writelines(_without_transcripts(file, digest.update))
     try:
         return json_io.loads(content.getvalue()), digest.hexdigest()
@@ -53,7 +53,7 @@ def _without_transcripts(lines: Iterable[bytes], update: Callable[[bytes], None]
 
 def has_same_results(path: Path, results: JSON) -> bool:
     """Whether the section `results` of a file is exactly how these results are written. Raises OSError."""
-    with opened(path) as file:
+    with open_regular(path) as file:
         position = 0
         for line in file:
             if line.startswith(_RESULTS_KEY):

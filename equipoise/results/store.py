@@ -13,7 +13,7 @@ from pathlib import Path
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
-from equipoise.core.files import replacing, resolved, shown
+from equipoise.core.files import link_target, replacing, shown
 from equipoise.core.types import JSON, Shard
 
 ARCHIVE = "archive"
@@ -158,8 +158,8 @@ def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shar
     """
     name = f"{file_name(model)}.{suite}"
     stem = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
-    results = resolved(output or folder / f"{stem}.json")
-    return Files(results=results, journal=resolved(_journal_beside(results)))
+    results = link_target(output or folder / f"{stem}.json")
+    return Files(results=results, journal=link_target(_journal_beside(results)))
 
 
 def _journal_beside(results: Path) -> Path:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed, UserError, printable
-from equipoise.core.files import opened, replacing, shown
+from equipoise.core.files import open_regular, replacing, shown
 from equipoise.core.settings import Settings
 from equipoise.core.types import Reply
 from equipoise.models.batches import ResultLine, read_result_line, request_line
@@ -44,7 +44,7 @@ class Answers:
     def _index(self, path: Path) -> None:
         """Store the offset of each answer in a file. Raises UserError if there is none."""
         start = answers = 0
-        with opened(path) as file:
+        with open_regular(path) as file:
             for data in file:
                 line = read_result_line(data)
                 if line is not None:
@@ -63,7 +63,7 @@ class Answers:
             return None
         self._used.add(custom_id)
         path, start = self._offsets[custom_id]
-        with opened(path) as file:
+        with open_regular(path) as file:
             file.seek(start)
             return read_result_line(file.readline())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT
 from equipoise.core.files import table_text
-from equipoise.core.spreadsheet import guarded, unguarded
+from equipoise.core.spreadsheet import add_guards, remove_guards
 
 QUOTE = '"'
 TEXTS = st.text(st.sampled_from([*SIGNS, *chain.from_iterable(BEFORE), ";", ",", "a"])) | st.text()
@@ -38,14 +38,14 @@ def test_every_writer_of_csv_has_guards() -> None:
 @pytest.mark.parametrize("text", PLAIN)
 def test_other_texts_stay_as_they_are(text: str) -> None:
     """Apostrophes, too, and lists of negative numbers."""
-    assert guarded(text) == unguarded(text) == text
+    assert add_guards(text) == remove_guards(text) == text
 
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS)
 def test_the_exact_text_comes_back(text: str) -> None:
     """Also one that has an apostrophe in a guard's place."""
-    assert unguarded(guarded(text)) == text
+    assert remove_guards(add_guards(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -61,5 +61,5 @@ def test_the_exact_text_comes_back(text: str) -> None:
 )
 def test_a_guard_stands_where_a_cell_could_begin(text: str, expected: str) -> None:
     """Before all that cannot be seen, and once more where there is an apostrophe already."""
-    assert guarded(text) == expected
-    assert unguarded(expected) == text
+    assert add_guards(text) == expected
+    assert remove_guards(expected) == text

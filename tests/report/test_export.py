@@ -21,7 +21,7 @@ import equipoise
 from conftest import ROOT
 from equipoise.cli import main
 from equipoise.core.errors import CallFailed
-from equipoise.core.spreadsheet import guarded, unguarded
+from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.core.types import Call, Reply, Usage
 from equipoise.report.export import every_eval_ever, table
 from equipoise.report.results import load
@@ -117,7 +117,7 @@ def test_a_spreadsheet_calculates_nothing(project: Project) -> None:
     assert calculated(content) == []
     rows = list(csv.DictReader(io.StringIO(content, newline="")))
     assert {row["reply"] for row in rows} == {"'=1+1;'=2\n'- a"}
-    assert {unguarded(row["reply"]) for row in rows} == {formula}
+    assert {remove_guards(row["reply"]) for row in rows} == {formula}
     assert {(row["case.less"], row["case.x;'=y"]) for row in rows} == {("-1.5", "'-")}
     export(path, "--to", "jsonl")
     assert set(polars.read_ndjson("runs.jsonl")["reply"]) == {formula}
@@ -299,7 +299,7 @@ def test_tables_are_written_as_polars_writes_them(results: Path, to: str) -> Non
     assert export(results, "--to", to).exit_code == 0
     frame = table.to_polars([load(results)])
     if to == "csv":
-        guards = polars.col(polars.String).map_elements(guarded, polars.String)
-        frame = frame.with_columns(guards).rename(guarded)
+        guards = polars.col(polars.String).map_elements(add_guards, polars.String)
+        frame = frame.with_columns(guards).rename(add_guards)
     written = frame.write_csv() if to == "csv" else frame.write_ndjson()
     assert Path(f"runs.{to}").read_bytes() == written.encode()

@@ -14,7 +14,7 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
-from equipoise.core.spreadsheet import guarded
+from equipoise.core.spreadsheet import add_guards
 from equipoise.core.types import JSON
 from equipoise.results.rows import total_usage
 
@@ -302,7 +302,7 @@ def _csv_cell(value: JSON) -> str:
     """A cell that no spreadsheet takes for a formula. Empty text is a pair of quotes, null is nothing."""
     if not isinstance(value, str):
         return "" if value is None else json_io.dumps(value).decode().rstrip("\n")
-    text = guarded(value)
+    text = add_guards(value)
     if text and not _QUOTED.search(text):
         return text
     return '"' + text.replace('"', '""') + '"'

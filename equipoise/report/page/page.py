@@ -22,7 +22,7 @@ from equipoise.comparison.load import ONLY_COMPARE_READS, load
 from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
-from equipoise.core.files import opened, replacing
+from equipoise.core.files import open_regular, replacing
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, comparison
 from equipoise.report.layout import format_estimate
@@ -119,7 +119,7 @@ def find(paths: Sequence[Path]) -> tuple[list[Path], list[str]]:
 def _first_bytes(path: Path) -> bytes:
     """The first 200 bytes of a file; empty if it cannot be read."""
     try:
-        with opened(path) as file:
+        with open_regular(path) as file:
             return file.read(200)
     except OSError:
         return b""

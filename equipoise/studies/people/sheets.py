@@ -15,7 +15,7 @@ from pathlib import Path
 from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, without_surrogates, write_text
-from equipoise.core.spreadsheet import guarded, unguarded
+from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
 from equipoise.studies.people import form, labelling
@@ -57,7 +57,7 @@ def write(path: Path, drawn: Sequence[DrawnReply], fields: Sequence[FieldName] =
 
 def _cell(text: str) -> str:
     """A text, cut so that it fits into a cell together with the guards against formulas."""
-    guards = len(guarded(text[:_MAX_CELL_LENGTH])) - len(text[:_MAX_CELL_LENGTH])
+    guards = len(add_guards(text[:_MAX_CELL_LENGTH])) - len(text[:_MAX_CELL_LENGTH])
     return text if len(text) + guards <= _MAX_CELL_LENGTH else text[: _MAX_CELL_LENGTH - guards] + _CUT_NOTICE
 
 
@@ -175,7 +175,7 @@ def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
         indices = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
         for number, row in enumerate(reader, start=2):
             cells = {
-                name: unguarded(row[index].strip()) for name, index in indices.items() if index < len(row)
+                name: remove_guards(row[index].strip()) for name, index in indices.items() if index < len(row)
             }
             texts = {name: cells[name] for name in form.NAMES if cells.get(name)}
             if cells.get("id") or texts:
