@@ -440,7 +440,7 @@ def _cells(text: str) -> None:
 
     files.table_text([[text, text]])
     files.without_surrogates(text)
-    spreadsheet.unguarded(spreadsheet.guarded(text))
+    spreadsheet.remove_guards(spreadsheet.add_guards(text))
 
 
 def _journal(text: str) -> None:
