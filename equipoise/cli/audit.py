@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from equipoise.cli.model_options import call_options, call_settings, usage_line
+from equipoise.cli.model_options import call_options, call_settings, usage_line, warn_of_keys
 from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError
@@ -74,6 +74,7 @@ def audit(
         if name not in auditable:
             raise UserError(f"{name}: no suite with anchors; there are {', '.join(auditable)}")
     plans = [_plan_audit(suites.load(name), extent, limit) for name in names or auditable]
+    warn_of_keys(settings)
     by_evaluator: dict[str, dict[str, EvaluatorAudit]] = {}
     for audit_plan in filter(None, plans):
         for outcome in _run_audit(audit_plan, settings, folder, is_fresh=fresh):

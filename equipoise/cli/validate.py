@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from equipoise.cli.output import print_line
+from equipoise.core.quantities import counted
 
 if TYPE_CHECKING:
     from equipoise.core.types import JSON
@@ -37,8 +38,8 @@ def validate(ctx: click.Context, paths: tuple[Path, ...]) -> None:
         file_count += data_file_count
     for line in lines:
         print_line(line)
-    counts = (_counted(len(lines), "finding"), _counted(file_count, "file"))
-    print_line(" in ".join(counts), err=bool(lines))
+    count = counted(len(lines), "finding") if lines else "no findings"
+    print_line(f"{count} in {counted(file_count, 'file')}", err=bool(lines))
     ctx.exit(1 if lines else 0)
 
 
@@ -72,7 +73,3 @@ def schema() -> None:
     from equipoise.results import schema
 
     click.echo(json_io.dumps(schema.results_schema(), indent=True), nl=False)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

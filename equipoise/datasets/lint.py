@@ -99,8 +99,8 @@ def _dataset_of_file(path: Path) -> Dataset:
 
 def _recognise(path: Path) -> tuple[str | None, Recognised]:
     """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
-    # `part` first: the file may also be valid alone in the format of another suite.
     answers = {name: suites.load(name).recognises(path) for name in suites.names()}
+    # `part` first: the file may also be valid alone in the format of another suite.
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
     matches = ((name, answer) for answer in order for name in answers if answers[name] == answer)
     return next(matches, (None, "no"))
@@ -158,7 +158,7 @@ def _dataset_findings(suite: str, dataset: Path) -> Iterator[Finding]:
 
 
 def _asker_findings(name: str, dataset: Path) -> Iterator[Finding]:
-    """Findings on asker cues, if the dataset has some."""
+    """Findings on the sentences about who asks, if the dataset has some."""
     path, selection = dataset / ASKERS, Selection(topics=dataset)
     if not path.is_file() or (suite := _suite_with_protocol(name, dataset)).asked is None:
         return

@@ -53,7 +53,7 @@ def sound(kinds: Mapping[str, Anchor], body: dict[str, Any]) -> int:
 def run(server: Loopback, *arguments: str, evaluator: str = "judge") -> Result:
     """What comes of the quick audit."""
     given = ("--evaluator-model", evaluator, "--api-base-url", server.url, "--api-key", "sk-nobody-may-see")
-    return CliRunner(env={"COLUMNS": "80"}).invoke(main, ["audit", *arguments, *given, "--extent", "quick"])
+    return CliRunner(env={"COLUMNS": "80"}).invoke(main, ["audit", *given, "--extent", "quick", *arguments])
 
 
 def test_a_sound_evaluator_and_one_that_leans(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
@@ -96,6 +96,13 @@ def test_the_evaluators_limit_of_tokens_is_that_of_sessions(
     monkeypatch.setenv("EQUIPOISE_SUBJECT_MAX_TOKENS", "77")
     assert run(loopback, "neutrality", "--limit", "1").exit_code == 0
     assert {body["max_tokens"] for body in loopback.requests} == {321}
+
+
+def test_a_short_key_is_warned_of(loopback: Loopback, kinds: dict[str, Anchor]) -> None:
+    """Once, as in sessions: such a key is not masked everywhere."""
+    loopback.script = lambda body, number: verdict(sound(kinds, body), lean(kinds[shown(body)]))
+    result = run(loopback, "neutrality", "--limit", "1", "--api-key", "short")
+    assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
 
 
 def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
