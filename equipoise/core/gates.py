@@ -13,6 +13,7 @@ advisory = ["zh-CN:-5%"]
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -33,7 +34,9 @@ class GateFile:
 
 def parse_gate(text: str) -> Rule | GateFile:
     """Parse a rule, or a file of rules if the value ends in `.toml`. Raises ValueError."""
-    return read_gate(Path(text.strip())) if text.strip().endswith(".toml") else parse_rule(text)
+    if not text.strip().endswith(".toml"):
+        return parse_rule(text)
+    return read_gate(Path(os.path.expanduser(text.strip())))
 
 
 def read_gate(path: Path) -> GateFile:

@@ -5,10 +5,10 @@ That is their order of precedence, the highest first.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -150,7 +150,9 @@ def _parse_raw(option: Option, raw: Any, source: str) -> Any:
 
 def _split_values(text: str) -> list[str]:
     """The values in one text, which is not split if it names a file, as the name may contain spaces."""
-    return [text] if Path(text).is_file() else _ONE_VALUE.findall(text) or [text]
+    # Not Path.is_file, which raises an error for a text that is longer than any path.
+    is_file = os.path.isfile(os.path.expanduser(text))
+    return [text] if is_file else _ONE_VALUE.findall(text) or [text]
 
 
 def _parse_switch(raw: Any, source: str) -> bool:

@@ -36,8 +36,8 @@ def weights(model: str) -> Path:
     """The GGUF file of `local` or `local:FILE`. Raises UserError that says what to install or to name."""
     if model == LOCAL:
         return _built_in_weights()
-    path = Path(model.partition(":")[2]).expanduser()
-    if not path.is_file():
+    path = Path(os.path.expanduser(model.partition(":")[2]))
+    if not os.path.isfile(path):
         raise UserError(f"local model {model!r}: no such file {str(path)!r}; give the path of a GGUF file")
     _package_folder("xllamacpp")
     return path.resolve()

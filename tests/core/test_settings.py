@@ -327,6 +327,17 @@ def test_a_path_may_begin_at_the_users_home(tmp_path: Path, monkeypatch: pytest.
     assert settle({"output": "~/x.json"}).output == tmp_path / "x.json"
     assert settle({"subject_system_prompt": "@~/prompt.txt"}).subject.system_prompt == "Be brief."
     assert settle({"output": "~no.such.user.json"}).output == Path("~no.such.user.json").absolute()
+    (tmp_path / "my rules").mkdir()
+    for name in ("g.toml", "my rules/g.toml"):
+        (tmp_path / name).write_text('[all]\nrequired = ["verified"]\n')
+        (rule,) = settle(environment={"EQUIPOISE_GATE": f"~/{name}"}).gate
+        assert (rule.name, rule.file) == ("verified", str(tmp_path / name))
+
+
+def test_a_list_in_one_text_may_be_longer_than_any_path() -> None:
+    """It is not a file only because the system cannot say so."""
+    names = [f"judge-{number}" for number in range(1000)]
+    assert settle({"evaluator_model": [",".join(names)]}).evaluator_models == tuple(names)
 
 
 def test_blanks_and_final_slashes_make_no_difference() -> None:

@@ -35,6 +35,8 @@ def test_a_file_that_is_no_model_or_not_there_is_named(tmp_path: Path) -> None:
     """In one line, which says what to give."""
     with pytest.raises(UserError, match=r"no such file '.*gone\.gguf'; give the path of a GGUF file"):
         weights(f"local:{tmp_path / 'gone.gguf'}")
+    for name in ("~no.such.user/m.gguf", "m" * 5000):
+        assert "no such file" in refusal(weights, f"local:{name}")
     bad = tmp_path / "bad.gguf"
     bad.write_bytes(b"not a model")
     assert weights(f"local:{bad}") == bad.resolve()
