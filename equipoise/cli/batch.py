@@ -12,7 +12,7 @@ from equipoise.core.errors import UserError
 from equipoise.runner import exit_status
 
 _PATH = click.Path(path_type=Path)
-_DEFAULT = Path("results")
+_RESULTS = Path("results")
 
 
 @click.group()
@@ -35,7 +35,7 @@ def status(ctx: click.Context, paths: Sequence[Path]) -> None:
     """
     from equipoise.runner import ask_batches
 
-    folders = paths or ([_DEFAULT] if _DEFAULT.is_dir() else [])
+    folders = paths or ([_RESULTS] if _RESULTS.is_dir() else [])
     statuses = ask_batches.request(ask_batches.load_intents(folders), "get")
     print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
     ctx.exit(0 if all(item.is_over for item in statuses) else exit_status.BATCHES_WAITING)

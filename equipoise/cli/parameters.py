@@ -14,7 +14,7 @@ from equipoise.core.options import parse_name
 _T = TypeVar("_T")
 
 
-class Parsed(click.ParamType[_T]):
+class ParsedType(click.ParamType[_T]):
     """A click parameter type with a parser, which raises ValueError that says what the value should be."""
 
     def __init__(self, name: str, parse: Callable[[str], _T]) -> None:
@@ -30,5 +30,5 @@ class Parsed(click.ParamType[_T]):
             raise UserError(f"{flag}: {value!r} {error}") from None
 
 
-NAME = Parsed("name", parse_name)
-RULE = Parsed("rule", parse_gate)
+NAME = ParsedType("name", parse_name)
+RULE = ParsedType("rule", parse_gate)

@@ -62,8 +62,8 @@ def _problem_lines(file: Path, data: JSON) -> list[str]:
     from equipoise.results import schema
 
     lines = [f"{file}: {problem}" for problem in schema.problems(data)]
-    more = len(lines) - schema.MOST_SHOWN
-    return [*lines[: schema.MOST_SHOWN], *([f"{file}: and {more:,} more"] if more > 0 else [])]
+    left_out = len(lines) - schema.MOST_SHOWN
+    return [*lines[: schema.MOST_SHOWN], *([f"{file}: and {left_out:,} more"] if left_out > 0 else [])]
 
 
 @click.command()

@@ -95,7 +95,7 @@ def _licence_page(original: Original) -> str:
 
 
 def _ensure(original: Original, name: str, target: Path, site: str) -> str:
-    """Fetch a file unless an intact copy exists, and return in words which of the two. Raises UserError."""
+    """Fetch a file unless an intact copy exists, and return its state in words. Raises UserError."""
     digest = original.files[name]
     if file_hash(target) == digest:
         return "is here already"

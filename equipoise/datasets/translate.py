@@ -114,7 +114,7 @@ def source_texts(path: Path, source_language: str) -> list[SourceText]:
     return texts
 
 
-# One text.
+# Translating one text.
 
 
 def _job(
@@ -183,7 +183,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-# A file.
+# Translating a file.
 
 
 def translate(

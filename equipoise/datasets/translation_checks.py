@@ -29,6 +29,7 @@ _GROUPED = re.compile(
 )
 """A number with digits grouped by three, or as in India by two before the last three, and a fraction."""
 _SPACED_THOUSANDS = r"(?<!\d)(?<!\d[.,])\d{1,3}(?:%s\d{3})+(?!\d)"
+"""A number with thousands separated by spaces; `%s` stands for the space."""
 _THOUSANDS_WITH_SPACES = re.compile(_SPACED_THOUSANDS % " ")
 _THOUSANDS_WITH_NARROW_SPACES = re.compile(_SPACED_THOUSANDS % r"[\u00a0\u2009\u202f]")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
@@ -52,7 +53,7 @@ def line_flags(source: str, text: str, source_language: str, language: str) -> l
         flags.append(f"most of its letters are not in the script of {language}")
     if not any(numbers in _numbers(text) for numbers in _numbers(source)):
         flags.append("its numbers are not those of the source")
-    if _quotes(source) != _quotes(text):
+    if _quote_pairs(source) != _quote_pairs(text):
         flags.append("it has another number of quotation marks than the source")
     if Counter(_PLACEHOLDER.findall(source)) != Counter(_PLACEHOLDER.findall(text)):
         flags.append("its placeholders are not those of the source")
@@ -143,6 +144,6 @@ def _normalised(number: str) -> str:
     return re.sub(_SEPARATOR, ".", integer + fraction)
 
 
-def _quotes(text: str) -> int:
+def _quote_pairs(text: str) -> int:
     """The number of pairs of quotation marks, without those of Chinese titles and Hebrew abbreviations."""
     return sum(character in _QUOTES for character in _HEBREW_ABBREVIATION.sub("", text)) // 2

@@ -162,7 +162,7 @@ def _sampled_texts(
     ]
 
 
-# One text.
+# Translating and judging one text.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
