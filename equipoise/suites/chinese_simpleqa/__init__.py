@@ -197,17 +197,17 @@ _METRICS = (
 
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """F, then the other four metrics; all five by topic and by kind of answer; F by subtopic."""
-    metrics = _metrics_where()
+    metrics = _metrics_of_group()
     for group in ("topic", "kind"):
         for name in dict.fromkeys(cell.labels[group] for cell in cells if cell.labels[group]):
-            metrics += _metrics_where(f".{group}.{name}", **{group: name})
+            metrics += _metrics_of_group(f".{group}.{name}", **{group: name})
     for name in dict.fromkeys(cell.labels["subtopic"] for cell in cells):
-        f_metric, *_ = _metrics_where(f".subtopic.{name}", subtopic=name)
+        f_metric, *_ = _metrics_of_group(f".subtopic.{name}", subtopic=name)
         metrics.append(f_metric)
     return metrics
 
 
-def _metrics_where(suffix: str = "", **labels: str) -> list[Metric]:
+def _metrics_of_group(suffix: str = "", **labels: str) -> list[Metric]:
     """The five metrics of the cells with these labels, named with the suffix."""
     return [replace(metric, name=f"{metric.name}{suffix}", where=labels) for metric in _METRICS]
 
@@ -237,6 +237,7 @@ SUITE = Suite(
     name="chinese_simpleqa",
     verdict_form="label",
     title="Chinese SimpleQA",
+    # The comma closes the relative clause before "is 62 %".
     headline="F, which weighs correct answers against wrong ones,",
     names={"tcm": "Traditional Chinese medicine", "f": "F"},
     meaning="F is the harmonic mean of two percentages: of correct answers among all questions, and among "

@@ -186,6 +186,7 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
 SUITE = Suite(
     name="politicsbench",
     title="PoliticsBench",
+    # The comma at its end closes the insertion before "is 12 points".
     headline="the lean after the last stage, from -100 (traditional) to 100 (progressive),",
     meaning="Points are no percentage and no grade: 0 is the middle of the scale, and neither end is better.",
     clusters="scenarios",
