@@ -11,7 +11,7 @@ from equipoise.comparison.side import Side
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, Mirrors
 from equipoise.stats import mean
-from equipoise.stats.intervals import Estimate, Observation, linearise
+from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
 if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
@@ -100,8 +100,8 @@ def _drift(
     was, now = _mean_scores(older), _mean_scores(newer)
     changes = {text: score - was[text] for text, score in now.items() if text in was}
     mirrors = after.suite.audit.MIRRORS if after.suite.audit else ()
-    mean_change, _ = linearise(list(_topic_changes(changes)), 0.95)
-    lean_change, _ = linearise(list(_lean_changes(changes, mirrors)), 0.95)
+    mean_change, _ = linearised_mean(list(_topic_changes(changes)), 0.95)
+    lean_change, _ = linearised_mean(list(_lean_changes(changes, mirrors)), 0.95)
     return Drift(
         evaluator=name,
         texts=len(changes),

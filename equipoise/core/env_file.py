@@ -1,6 +1,6 @@
-"""Sets the variables of a file `.env` in the working directory, unless the environment has them.
+"""Loads the variables in `.env`, in the working directory, into the environment, unless it has them.
 
-Names are shown, values never.
+Messages show names, never values.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 
-NAME = ".env"
+FILE_NAME = ".env"
 _PREFIXES, _SUFFIX = ("EQUIPOISE_", "OPENAI_"), "_API_KEY"
 
 
@@ -31,12 +31,12 @@ class EnvFile:
         """One line that names the variables of the file; empty if there are none."""
         unchanged = f"set in the environment: {', '.join(self.already_set)}" if self.already_set else ""
         parts = ", ".join(self.line_numbers), unchanged
-        return f"{NAME}: {'; '.join(filter(None, parts))}" if any(parts) else ""
+        return f"{FILE_NAME}: {'; '.join(filter(None, parts))}" if any(parts) else ""
 
     @property
     def origins(self) -> dict[str, str]:
-        """The name in error messages of each variable that was set, with file and line."""
-        return {name: f"{NAME}:{line}: {name}" for name, line in self.line_numbers.items()}
+        """How error messages name each variable that was set, such as `.env:3: NAME`."""
+        return {name: f"{FILE_NAME}:{line}: {name}" for name, line in self.line_numbers.items()}
 
     def unset(self, environment: MutableMapping[str, str]) -> None:
         """Remove from the environment the variables that were set."""
@@ -47,10 +47,10 @@ class EnvFile:
 def load(folder: Path, environment: MutableMapping[str, str]) -> EnvFile:
     """Set the variables of `folder/.env` that the environment lacks: EQUIPOISE_*, OPENAI_* and *_API_KEY.
 
-    Values are not expanded: `$NAME` stays as it is. A name without a value is ignored. Raises UserError
-    naming the line.
+    Values are not expanded: `$NAME` stays as it is. A name without a value is ignored; if a name is repeated,
+    its last value counts. Raises UserError naming the line.
     """
-    path = folder / NAME
+    path = folder / FILE_NAME
     if not path.is_file():
         return EnvFile()
     line_numbers: dict[str, int] = {}
@@ -76,7 +76,7 @@ def _variables(path: Path) -> list[tuple[int, str, str]]:
         original = item.original.string
         line = item.original.line + original[: len(original) - len(original.lstrip())].count("\n")
         if item.error:
-            raise UserError(f"{NAME}:{line}: is not NAME=VALUE")
+            raise UserError(f"{FILE_NAME}:{line}: is not NAME=VALUE")
         if item.value is not None and item.key is not None and _is_ours(item.key):
             variables.append((line, item.key, item.value))
     return variables

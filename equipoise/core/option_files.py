@@ -25,11 +25,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_config(path: Path, options: Sequence[Option]) -> dict[str, Any]:
-    """The options in a file for --config, as texts by name. Raises UserError naming file and key."""
+    """The options in a file for --config, as `option_texts`. Raises UserError naming file and key."""
     keys = {option.name: _KEY_IN_FILE.format(option.variable) for option in options if option.is_secret}
     refused = {**keys, "config": "a file does not name another"}
     values = option_texts(shown(path), read_toml(path), options, refused)
-    # The text counts as set by the user; False would not.
+    # The text "false" counts as set by the user, the bool as not set.
     return {name: "false" if value is False else value for name, value in values.items()}
 
 
@@ -40,7 +40,7 @@ def option_texts(
     refused: Mapping[str, str],
     extra_keys: Collection[str] = (),
 ) -> dict[str, Any]:
-    """The options in a TOML table, as the texts of a command line, by name.
+    """The options in a TOML table by name, each as a text, a list of texts or a bool (`_option_text`).
 
     Keys may have hyphens or underscores. `refused` has a reason for each option that must not be in the
     table. `extra_keys` may be in it without being options: their values are returned unchanged. Raises
@@ -67,12 +67,13 @@ def _option_text(where: str, option: Option, value: Any) -> Any:
     """
     if option.switch:
         if not isinstance(value, bool):
-            raise UserError(f"{where}: is true or false")
+            raise UserError(f"{where}: must be true or false")
         return value
     if isinstance(value, list) and option.many:
         return [str(item) for item in value]
     if isinstance(value, bool) and option.optional_words:
+        # `batch = true` is --batch without a value, `batch = false` no --batch.
         return str(value)
     if isinstance(value, bool | list | dict):
-        raise UserError(f"{where}: is one text or number")
+        raise UserError(f"{where}: must be one text or number")
     return [str(value)] if option.many else str(value)

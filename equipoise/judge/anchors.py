@@ -127,7 +127,7 @@ class Check:
 
     @property
     def is_by_chance(self) -> bool:
-        """Whether the lower limit does not exceed the figure of random answers."""
+        """Whether the check does not show the evaluator to be better than chance, by its lower limit."""
         if self.chance is None or self.value is None:
             return False
         return (self.value if self.low is None else self.low) <= self.chance

@@ -14,7 +14,7 @@ from scipy.special import stdtr  # type: ignore[import-untyped]  # scipy has no 
 from scipy.stats import binomtest  # type: ignore[import-untyped]
 
 from equipoise.judge.anchors import SCORE, Check, Judged, Mirrors
-from equipoise.stats.intervals import Estimate, Observation, linearise
+from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
 LEVEL = 0.05
 """The probability of accusing a sound evaluator of anything, over all checks together."""
@@ -153,7 +153,7 @@ def mean_check(
 
     The null hypothesis is a mean within `tolerance` of `sound`, in the direction `worse`.
     """
-    estimate, degrees_of_freedom = linearise(observations, 0.95)
+    estimate, degrees_of_freedom = linearised_mean(observations, 0.95)
     return Check(
         name=name,
         value=estimate.value,

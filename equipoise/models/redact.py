@@ -1,10 +1,10 @@
 """Masks keys in everything that is written, shown or sent elsewhere, even if a model repeats them.
 
 Replies are judged unmasked, and masked before they reach a file or a message. A "real" key, one of
-REAL_LENGTH characters or more, is masked wherever it occurs: inside other text, truncated to REAL_LENGTH
-characters or more, with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word
+REAL_KEY_LENGTH characters or more, is masked wherever it occurs: inside other text, truncated to no fewer
+characters than these, with JSON, URL or HTML escapes, or in base64. A shorter key may be an ordinary word
 ('secret', 'ollama'). It is masked only as a whole word, that is, with no letter, digit, hyphen or underscore
-next to it, and not as the name of a JSON field. Texts of fewer than MIN_LENGTH characters are not keys.
+next to it, and not as the name of a JSON field. Texts of fewer than MIN_KEY_LENGTH characters are not keys.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from equipoise.core.settings import NO_KEY
 from equipoise.core.types import JSON, Call, Reply, Token
 
 MASK = "****"
-MIN_LENGTH = 6
-REAL_LENGTH = 16
+MIN_KEY_LENGTH = 6
+REAL_KEY_LENGTH = 16
 _WORD_CHARACTER = "[A-Za-z0-9_-]"
 _ESCAPES = (
     r"\\\\{0,7}(?:u00(?P<json>[2-7][0-9A-Fa-f])|(?P<punctuation>_|[^\w\s\"\\]))",
@@ -46,15 +46,15 @@ class Secrets:
     """The texts to mask: keys, other texts such as headers, and any word in them as long as a real key."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        secrets = {text for text in texts if len(text) >= MIN_LENGTH and text != NO_KEY}
-        secrets |= {word for text in secrets for word in text.split() if len(word) >= REAL_LENGTH}
-        self._real_keys = sorted(text for text in secrets if len(text) >= REAL_LENGTH)
+        secrets = {text for text in texts if len(text) >= MIN_KEY_LENGTH and text != NO_KEY}
+        secrets |= {word for text in secrets for word in text.split() if len(word) >= REAL_KEY_LENGTH}
+        self._real_keys = sorted(text for text in secrets if len(text) >= REAL_KEY_LENGTH)
         self._short_keys = secrets.difference(self._real_keys)
         forms: set[str] = set()
         for key in self._real_keys:
             forms |= {key, json.dumps(key)[1:-1], *_base64_forms(key)}
         # The search is for the beginning of a key, as a truncated key is masked, too.
-        self._forms = [(form[:REAL_LENGTH], form) for form in sorted(forms)]
+        self._forms = [(form[:REAL_KEY_LENGTH], form) for form in sorted(forms)]
         self._patterns = [_word_pattern(word) for word in sorted(self._short_keys, key=len, reverse=True)]
 
     def except_key(self, own: str) -> Secrets:

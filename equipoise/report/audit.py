@@ -55,6 +55,7 @@ def check_rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
         (check["name"], *_format_figures(check), _describe_sound(check), _describe_ruling(check))
         for check in audit["checks"]
     ]
+    # The checks of some suites include the lean in each language, which needs no second row.
     table += [
         (f"lean in {language}", *_format_figures(check), "", "")
         for language, check in audit["lean_by_language"].items()

@@ -11,7 +11,7 @@ from typing import Any
 from equipoise.core.files import shown
 from equipoise.core.settings import NO_KEY, Mirror, Settings, is_local, public_url
 from equipoise.core.types import Role
-from equipoise.models.redact import MIN_LENGTH, REAL_LENGTH
+from equipoise.models.redact import MIN_KEY_LENGTH, REAL_KEY_LENGTH
 
 BUILT_IN = "built-in server"
 
@@ -22,7 +22,7 @@ def opening_line(settings: Settings, runs: Mapping[str, int]) -> str:
     number = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
     extent = f"{number} run{'' if most == 1 else 's'} per case"
     if mirror := settings.asker:
-        extent += f", and as from either side ({' and '.join(mirror.forms)})"
+        extent += f", and again as asked by either side ({' and '.join(mirror.forms)})"
     next_step = "estimating, no calls are made" if settings.estimate else "reading the questions"
     endpoint = _endpoint_name(settings, "subject")
     return f"equipoise: {', '.join(runs)}; {settings.model} ({endpoint}); {extent}; {next_step}"
@@ -52,7 +52,7 @@ def header(settings: Settings) -> list[str]:
     ]
     session = " ".join(["session:", runs, *values])
     config = [f"config: {shown(settings.config)}"] if settings.config else []
-    return [*_describe_roles(settings), session, *_describe_release(settings), *config]
+    return [*_describe_roles(settings), session, *_describe_release_options(settings), *config]
 
 
 def _describe_mirror(mirror: Mirror) -> str:
@@ -62,20 +62,20 @@ def _describe_mirror(mirror: Mirror) -> str:
 
 def _describe_roles(settings: Settings) -> list[str]:
     """Lines on the subject and the evaluators, for each suite if these differ between suites."""
-    suites: dict[tuple[str, str], list[str]] = {}
+    names_by_lines: dict[tuple[str, str], list[str]] = {}
     for name, suite_settings in (settings.suites or {"": settings}).items():
         subject = f"subject: {suite_settings.model} {_describe_role(suite_settings, 'subject')}"
         evaluators = "evaluators: none"
         if panel := ", ".join(suite_settings.evaluator_models):
             evaluators = f"evaluators: {panel} {_describe_role(suite_settings, 'evaluator')}"
-        suites.setdefault((subject, evaluators), []).append(name)
-    if len(suites) == 1:
-        return [line for lines in suites for line in lines]
-    return [f"{', '.join(names)}: {line}" for lines, names in suites.items() for line in lines]
+        names_by_lines.setdefault((subject, evaluators), []).append(name)
+    if len(names_by_lines) == 1:
+        return [line for lines in names_by_lines for line in lines]
+    return [f"{', '.join(names)}: {line}" for lines, names in names_by_lines.items() for line in lines]
 
 
-def _describe_release(settings: Settings) -> list[str]:
-    """A line on those of the options about baseline, gate and audit that are set, if any."""
+def _describe_release_options(settings: Settings) -> list[str]:
+    """A line on the options that decide about a release, such as baseline, gate and audit, if any is set."""
     options = {
         "baseline": settings.baseline and shown(settings.baseline),
         "gate": " ".join(dict.fromkeys(rule.file or rule.text for rule in settings.gate)),
@@ -106,6 +106,7 @@ def _endpoint_name(settings: Settings, role: Role) -> str:
 
 
 def _option_value(value: Any) -> str:
+    """An option's value as text; options that may be None or empty limit something, so that means `all`."""
     if value is None or value == ():
         return "all"
     if isinstance(value, tuple):
@@ -137,12 +138,13 @@ def key_warnings(settings: Settings) -> list[str]:
 
 
 def _is_short(key: str) -> bool:
-    return key != NO_KEY and len(key) < REAL_LENGTH
+    return key != NO_KEY and len(key) < REAL_KEY_LENGTH
 
 
 def _short_key_warning(key: str, source: str) -> str:
-    masked = "only whole words equal to it are" if len(key) >= MIN_LENGTH else "it is not"
-    return f"{source}: the key has fewer than {REAL_LENGTH} characters, so {masked} masked in what is written"
+    masked = "only whole words equal to it are" if len(key) >= MIN_KEY_LENGTH else "it is not"
+    length = f"fewer than {REAL_KEY_LENGTH} characters"
+    return f"{source}: the key has {length}, so {masked} masked in what is written"
 
 
 def _models(settings: Settings, role: Role) -> Sequence[str]:

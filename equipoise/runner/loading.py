@@ -51,7 +51,7 @@ class LoadedSuite:
     @property
     def data_files(self) -> Mapping[str, str]:
         """The digests of the files that the questions are read from, by file name."""
-        return selection.data_files(self.topics, self.suite.datasets)
+        return selection.file_digests(self.topics, self.suite.datasets)
 
     @property
     def about_in_prompts(self) -> About | None:

@@ -11,7 +11,7 @@ def mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def squares(values: Sequence[float]) -> float:
+def sum_of_squares(values: Sequence[float]) -> float:
     """The sum of squared deviations from the mean; ZeroDivisionError without values."""
     centre = math.fsum(values) / len(values)
     return math.fsum((value - centre) ** 2 for value in values)
@@ -32,4 +32,4 @@ def entropy(values: Sequence[float]) -> float | None:
 
 def population_sd(values: Sequence[float]) -> float | None:
     """Population standard deviation (divisor n); None for fewer than two values."""
-    return math.sqrt(squares(values) / len(values)) if len(values) > 1 else None
+    return math.sqrt(sum_of_squares(values) / len(values)) if len(values) > 1 else None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from equipoise.core.records import Cell, Metric
-from equipoise.stats import squares
+from equipoise.stats import sum_of_squares
 from equipoise.stats.intervals import Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
 from equipoise.stats.shared import shared_cases
@@ -59,7 +59,7 @@ class Spread:
             half = critical * math.sqrt(self.variance)
             return self.value - half, self.value + half
         least, width = self.bounds[0], self.bounds[1] - self.bounds[0]
-        assert self.effective_runs is not None
+        assert self.effective_runs is not None  # with bounds, it is None only if nothing varied
         low, high = score_limits((self.value - least) / width, self.effective_runs, critical)
         return least + width * low, least + width * high
 
@@ -108,7 +108,7 @@ def difference(
     both = shared_cases(metric, before, after)
     was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     value = None if was.value is None or now.value is None else now.value - was.value
-    missing = next((spread.reason for spread in (was, now) if spread.value is None), None)
+    missing = next((figure.reason for figure in (was, now) if figure.value is None), None)
     reason = missing or was.reason or now.reason
     if value is None or (reason and not _varies_in_one(was, now)):
         none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
@@ -127,7 +127,7 @@ def difference(
 
 def _varies_in_one(was: Spread, now: Spread) -> bool:
     """Whether runs varied in exactly one of the two, which is enough for a difference."""
-    return sorted((was.reason or "", now.reason or "")) == ["", NOTHING_VARIED]
+    return {was.reason, now.reason} == {None, NOTHING_VARIED}
 
 
 def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[float, float]:
@@ -144,10 +144,10 @@ def difference_limits(was: Spread, now: Spread, confidence: float) -> tuple[floa
     return value - below, value + above
 
 
-def _welch(*spreads: Spread) -> float:
+def _welch(was: Spread, now: Spread) -> float:
     """Welch's degrees of freedom."""
-    total = math.fsum(spread.variance for spread in spreads)
-    return total**2 / math.fsum(spread.variance**2 / spread.degrees for spread in spreads if spread.variance)
+    total = was.variance + now.variance
+    return total**2 / math.fsum(part.variance**2 / part.degrees for part in (was, now) if part.variance)
 
 
 def _standard_error(variance: float) -> float | None:
@@ -240,9 +240,10 @@ def weights_of(
     if metric.kind == "rate" and is_pooled:
         return [(len(runs) / total, 0.0) for _, runs in cases]
     if metric.kind in ("gap", "lift"):
-        has = [tuple(any(run[term] is not None for run in runs) for term in _TERMS) for _, runs in cases]
-        sizes = [sum(has_term[term] for has_term in has) for term in _TERMS]
-        return [(of / max(sizes[0], 1), per / max(sizes[1], 1)) for of, per in has]
+        # Whether each case has any value of each term; True counts as 1.
+        flags = [[any(run[term] is not None for run in runs) for term in _TERMS] for _, runs in cases]
+        sizes = [sum(case_flags[term] for case_flags in flags) for term in _TERMS]
+        return [(has_of / max(sizes[0], 1), has_per / max(sizes[1], 1)) for has_of, has_per in flags]
     # The stratum of a `Cell` is its language: all languages have the same weight.
     counts = Counter(cell.stratum for cell, _ in cases)
     return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in cases]
@@ -268,7 +269,7 @@ def _case_variance(runs: Sequence[RunTerms], slopes: Slopes) -> float:
     count = len(runs)
     values = [run[0] for run in runs if run[0] is not None]
     if not slopes[1] and len(values) == count:
-        return slopes[0] ** 2 * squares(values) / (count * (count - 1))
+        return slopes[0] ** 2 * sum_of_squares(values) / (count * (count - 1))
     means = [_mean(runs, term) for term in _TERMS]
     counts = [sum(run[term] is not None for run in runs) for term in _TERMS]
     total = 0.0

@@ -20,6 +20,8 @@ T = TypeVar("T")
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
 _DRAWS_PER_BLOCK = 500  # bounds the memory that thousands of questions take
+_ROUNDING = 1e-12
+"""An error or a range of at most this, in units of the values, is 0 but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,8 +75,8 @@ def _cell_table(observations: Sequence[Observation]) -> tuple[Array, list[str]]:
     return cells, list(columns)
 
 
-def linearise(observations: Sequence[Observation], confidence: float) -> tuple[Estimate, float]:
-    """The `clustered_mean`, and the degrees of freedom of its t; 0.0 degrees if there is no interval.
+def linearised_mean(observations: Sequence[Observation], confidence: float) -> tuple[Estimate, float]:
+    """The `clustered_mean`, and the degrees of freedom of its t; 0.0 if there is no interval.
 
     Let y_ql be the value of question q in language l, m_l the mean of the n_l values of that language, and L
     the number of languages. With z_q = sum over l of (y_ql - m_l) / (L sqrt(n_l (n_l - 1))) the variance is
@@ -96,7 +98,7 @@ def linearise(observations: Sequence[Observation], confidence: float) -> tuple[E
     factors = 1 / (len(strata) * np.sqrt(counts * (counts - 1)))
     contributions = np.where(present, cells - centres, 0.0) @ factors
     se = math.sqrt(math.fsum(contributions**2))
-    if se <= 1e-12 * np.nanmax(np.abs(cells)):
+    if se <= _ROUNDING * np.nanmax(np.abs(cells)):
         reason = "no variation between questions"
         return Estimate(value=value, se=None, low=None, high=None, n=len(cells), reason=reason), 0.0
     degrees = degrees_of_freedom(present.astype(np.float64), factors**2)
@@ -108,11 +110,12 @@ def degrees_of_freedom(present: Array, weights: Array) -> float:
     """Bell and McCaffrey's degrees of freedom of a variance: (trace / norm)^2 of its matrix.
 
     The variance is a quadratic form of the values, and this is its matrix. `present` (clusters, strata) is 1
-    where a cell has a value, `weights` (strata) are the squared factors in `linearise`.
+    where a cell has a value, `weights` (strata) are the squared factors in `linearised_mean`.
     """
     counts, shared = present.sum(axis=0), present.T @ present
-    products = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)
-    return float((weights @ (counts - 1)) ** 2 / (weights @ products @ weights))
+    # The matrix has a block for each two strata; these are the squared norms of blocks without weights.
+    block_norms = shared - shared / counts - shared / counts[:, None] + shared**2 / np.outer(counts, counts)
+    return float((weights @ (counts - 1)) ** 2 / (weights @ block_norms @ weights))
 
 
 def too_few_reason(n: int) -> str | None:
@@ -127,7 +130,7 @@ def clustered_mean(observations: Sequence[Observation], *, confidence: float = 0
     the questions do not differ: a width of zero would claim that no further question could differ. ValueError
     for a value that is not finite, or a question observed twice in a stratum.
     """
-    return linearise(observations, confidence)[0]
+    return linearised_mean(observations, confidence)[0]
 
 
 def bounded_mean(
@@ -140,7 +143,7 @@ def bounded_mean(
     of `clustered_mean` would reach beyond the bound and cover too rarely on the other side. Away from the
     bounds they are nearly the same.
     """
-    estimate, degrees = linearise(observations, confidence)
+    estimate, degrees = linearised_mean(observations, confidence)
     if estimate.value is None or estimate.se is None:
         return estimate
     width = most - least
@@ -156,10 +159,11 @@ def wilson(value: float, variance: float, clusters: float, confidence: float) ->
 
     Franco, Little, Louis and Slud (2019, J. Survey Statistics and Methodology 7, 334-364) recommend to divide
     n by the design effect, but find that this undercovers with the usual estimate of the effect, about which
-    few events say little. So half a question of only successes and half a question of only failures are added
-    to the estimate (Jeffreys' halves, in units of questions). Then no event in k questions counts as about k
-    trials, however often each was asked, and the limits do not jump between no event and one. Student's t
-    with k - 1 degrees replaces the normal quantile. `clusters`, k, may be an effective number.
+    few events say little. So the effective size, but not the rate itself, is computed with half a question of
+    only successes and half a question of only failures added (Jeffreys' halves, in units of questions). Then
+    no event in k questions counts as about k trials, however often each was asked, and the limits do not jump
+    between no event and one. Student's t with k - 1 degrees replaces the normal quantile. `clusters`, k, may
+    be an effective number.
     """
     centre = (clusters * value + 0.5) / (clusters + 1)
     squares = clusters * (clusters - 1) * variance + clusters * (value - centre) ** 2
@@ -185,10 +189,10 @@ def clustered_rate(
 ) -> Estimate:
     """All successes divided by all runs, with the limits of `wilson`; a share in 0..1.
 
-    `successes` and `totals` are by question. A run may be part of a success, as when one of its two replies
-    is a success. The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2 (Cochran
-    1977, Sampling Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <= successes <=
-    totals.
+    `successes` and `totals` are by question. A run may count as a fraction of a success, as when one of its
+    two replies is one. The variance is that of a ratio, k/(k-1) times the sum of (s_q - p t_q)^2 over T^2
+    (Cochran 1977, Sampling Techniques, 3.12). Questions without runs are left out. ValueError unless 0 <=
+    successes <= totals.
     """
     pairs = np.array([*zip(successes, totals, strict=True)], dtype=np.float64).reshape(-1, 2)
     if not ((pairs[:, 0] >= 0) & (pairs[:, 0] <= pairs[:, 1])).all():
@@ -200,7 +204,7 @@ def clustered_rate(
         return Estimate(value=value, se=None, low=None, high=None, n=n, reason=too_few_reason(n))
     variance = n / (n - 1) * float(((counts - value * sizes) ** 2).sum()) / total**2
     low, high = wilson(value, variance, total**2 / float((sizes**2).sum()), confidence)
-    se = math.sqrt(variance) if variance > 1e-24 else None
+    se = math.sqrt(variance) if variance > _ROUNDING**2 else None
     return Estimate(value=value, se=se, low=low, high=high, n=n)
 
 
@@ -254,14 +258,14 @@ def clustered_ratio(
         ]
         left_out = (above.sum() - above) / (below.sum() - below)
         value = float(above.sum() / below.sum())
-    return _resampled_estimate(value, np.concatenate([*drawn, np.empty(0)]), left_out, confidence)
+    return _resampled_estimate(value, np.concatenate(drawn or [np.empty(0)]), left_out, confidence)
 
 
-def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[NDArray[np.int_]]:
+def _draw_clusters(n: int, draws: int, seed: int) -> Iterator[Codes]:
     """Indices of the clusters in each draw, (block, n), in blocks."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     for start in range(0, draws if n else 0, _DRAWS_PER_BLOCK):
-        yield chance.integers(0, n, (min(_DRAWS_PER_BLOCK, draws - start), n))
+        yield rng.integers(0, n, (min(_DRAWS_PER_BLOCK, draws - start), n))
 
 
 def _resampled_estimate(value: float, drawn: Array, left_out: Array, confidence: float) -> Estimate:
@@ -288,7 +292,7 @@ def _no_interval_reason(value: float | None, drawn: Array, n: int, error: float)
     undefined = ~np.isfinite(drawn)
     if undefined.mean() > error / 2:
         return f"not defined in {undefined.mean():.0%} of the draws"
-    return "no variation between questions" if np.ptp(drawn[~undefined]) <= 1e-12 * abs(value) else None
+    return "no variation between questions" if np.ptp(drawn[~undefined]) <= _ROUNDING * abs(value) else None
 
 
 def _bca_levels(value: float, drawn: Array, left_out: Array, confidence: float) -> Array:

@@ -12,7 +12,15 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
-from equipoise.stats.intervals import Array, Estimate, Observation, linearise, student, too_few_reason, wilson
+from equipoise.stats.intervals import (
+    Array,
+    Estimate,
+    Observation,
+    linearised_mean,
+    student,
+    too_few_reason,
+    wilson,
+)
 
 K = TypeVar("K", bound=Hashable)
 Better = Literal["higher", "lower"]
@@ -46,12 +54,12 @@ class Difference:
 class _ChangeRates:
     """The rate of the questions' rises and that of their falls, each with its variance.
 
-    `shared` is the correlation of the two rates, `clusters` the effective number of questions.
+    `correlation` is that of the two rates, `clusters` the effective number of questions.
     """
 
     rises: tuple[float, float]
     falls: tuple[float, float]
-    shared: float
+    correlation: float
     clusters: float
 
 
@@ -64,7 +72,7 @@ def paired_difference(
     changed there is no interval, since another question might still change. Raises as `clustered_mean`.
     """
     changes, unpaired = _cell_changes(before, after)
-    estimate, degrees = linearise(changes, confidence)
+    estimate, degrees = linearised_mean(changes, confidence)
     p = None
     if estimate.value is not None and estimate.se is not None:
         p = float(2 * stdtr(degrees, -abs(estimate.value) / estimate.se))
@@ -142,14 +150,14 @@ def _shifts(changes: Sequence[Observation]) -> tuple[Array, Array]:
 def _change_rates(shifts: Array, weights: Array) -> _ChangeRates:
     n = len(shifts)
     rises_and_falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
-    rates = [min(math.fsum(part), 1.0) for part in rises_and_falls]
-    up, down = (part - rate * weights for part, rate in zip(rises_and_falls, rates, strict=True))
+    rates = [min(math.fsum(moves), 1.0) for moves in rises_and_falls]
+    up, down = (moves - rate * weights for moves, rate in zip(rises_and_falls, rates, strict=True))
     up_squares, down_squares = float(up @ up), float(down @ down)
     both = up_squares * down_squares
     return _ChangeRates(
         rises=(rates[0], n / (n - 1) * up_squares),
         falls=(rates[1], n / (n - 1) * down_squares),
-        shared=float(up @ down) / math.sqrt(both) if both else 0.0,
+        correlation=float(up @ down) / math.sqrt(both) if both else 0.0,
         clusters=1 / float((weights**2).sum()),
     )
 
@@ -160,7 +168,7 @@ def _rate_limits(rates: _ChangeRates, confidence: float) -> tuple[float, float]:
     rise_low, rise_high = wilson(*rates.rises, rates.clusters, confidence)
     fall_low, fall_high = wilson(*rates.falls, rates.clusters, confidence)
     below, above = (rise - rise_low, fall_high - fall), (rise_high - rise, fall - fall_low)
-    squares = [a * a + b * b - 2 * rates.shared * a * b for a, b in (below, above)]
+    squares = [a * a + b * b - 2 * rates.correlation * a * b for a, b in (below, above)]
     return max(value - math.sqrt(squares[0]), -1.0), min(value + math.sqrt(squares[1]), 1.0)
 
 
@@ -192,7 +200,7 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
 
 
 def noninferiority(difference: Difference, margin: float, better: Better = "higher") -> Decision:
-    """Whether the later result is worse by less than the margin, a number from 0 in the difference's unit.
+    """Whether the later result is worse by less than the margin, which is 0 or more in the difference's unit.
 
     Pass if the whole interval lies on the better side of the margin, fail if on the worse side, otherwise
     inconclusive, also without an interval. ValueError for a negative margin. With a 95 % interval, a wrong
@@ -227,6 +235,7 @@ def needed_clusters(
     if not se or not distance:
         return None
     scale = se * math.sqrt(difference.n) / distance
+    # Normal quantiles are below those of t, so the number is not below this.
     start = ((ndtri((1 + confidence) / 2) + ndtri(power)) * scale) ** 2
     questions = max(2, math.ceil(min(start, _LARGEST_COUNT + 1)))
     while questions <= _LARGEST_COUNT and _needed_distance(questions, confidence, power) * scale > math.sqrt(
@@ -258,11 +267,12 @@ def needed_runs(
     se, distance = _standard_error(difference, interval_confidence), _distance(difference, margin, better)
     if not se or not distance:
         return None
-    variance = (distance / _needed_distance(difference.n, confidence, power)) ** 2
-    run_variance = variance - max(se**2 - noise, 0.0)
-    if noise * runs >= run_variance * _LARGEST_COUNT:
+    allowed_variance = (distance / _needed_distance(difference.n, confidence, power)) ** 2
+    # Not above 0 if the questions alone differ too much.
+    allowed_noise = allowed_variance - max(se**2 - noise, 0.0)
+    if noise * runs >= allowed_noise * _LARGEST_COUNT:
         return None
-    return max(1, math.ceil(noise * runs / run_variance))
+    return max(1, math.ceil(noise * runs / allowed_noise))
 
 
 def needed_runs_fixed(
@@ -285,7 +295,7 @@ def needed_runs_fixed(
     return max(2, needed) if needed <= _LARGEST_COUNT else None
 
 
-def needed_repeats(
+def needed_runs_for_fall(
     fall: float,
     variance: float,
     *,
@@ -304,6 +314,7 @@ def needed_repeats(
     if fall <= 0:
         return None
     level = 1 - (1 - confidence) / tests
+    # As in `needed_clusters`, the number is not below that by normal quantiles.
     start = 2 * variance * ((ndtri((1 + level) / 2) + ndtri(power)) / fall) ** 2
     for runs in range(max(2, math.ceil(min(start, _LARGEST_COUNT + 1))), _LARGEST_COUNT + 1):
         degrees = groups * (runs - 1)
@@ -315,14 +326,17 @@ def needed_repeats(
 
 
 def _standard_error(difference: Difference, confidence: float) -> float | None:
-    """The standard error behind the interval: half its width divided by Student's t."""
+    """The standard error behind the interval: half its width divided by Student's t.
+
+    For rates it is not `difference.se`, which is None if nothing varied although there is an interval.
+    """
     if difference.low is None or difference.high is None:
         return None
     return (difference.high - difference.low) / 2 / student(difference.n - 1, confidence)
 
 
 def _distance(difference: Difference, margin: float, better: Better) -> float:
-    """The distance of the difference from the margin, from 0; without a value, that of 0."""
+    """The absolute distance of the difference from the margin; a missing difference counts as 0."""
     return abs(_SIGNS[better] * (difference.value or 0.0) + margin)
 
 

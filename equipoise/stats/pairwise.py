@@ -26,7 +26,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class SharedCells:
-    """The cells that several models were asked, ordered by cluster.
+    """The layout of the cells that all compared models were asked, ordered by cluster.
 
     `cluster` and `stratum` hold the index of each cell's cluster and stratum.
     """
@@ -40,7 +40,7 @@ class SharedCells:
         return np.flatnonzero(np.diff(self.cluster, prepend=-1))
 
     @property
-    def strata(self) -> Array:
+    def stratum_indicators(self) -> Array:
         """Indicators, cells by strata: 1 if the cell is in the stratum."""
         return np.eye(int(self.stratum.max(initial=-1)) + 1)[self.stratum]
 
@@ -57,7 +57,7 @@ class ModelValues(NamedTuple):
 
 
 def layout_and_values(metric: Metric, cells: Sequence[Cell]) -> tuple[SharedCells, ModelValues]:
-    """The layout of one model's cells and its values of a metric; the same cells come in the same order."""
+    """The layout of one model's cells, equal for models with the same cells, and its values of a metric."""
     chosen = sorted(metric.select(cells), key=lambda cell: (cell.cluster, cell.stratum))
     layout = SharedCells(_codes([cell.cluster for cell in chosen]), _codes([cell.stratum for cell in chosen]))
     scores = np.array([_scores(metric, cell) for cell in chosen], dtype=np.float64).reshape(-1, 2)
@@ -99,7 +99,7 @@ class Pairs:
     differs: Flags
 
 
-def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues]) -> Pairs:
+def all_pairs(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Pairs:
     """The differences between all models. For means and rates, they are those of `metrics.difference`.
 
     For ratios, gaps and lifts, `metrics.difference` resamples, which gives no p. Here they are linearised.
@@ -107,14 +107,15 @@ def all_pairs(metric: Metric, layout: SharedCells, columns: Sequence[ModelValues
     variance of a difference is k / (k - 1) times the sum over clusters of the squared differences of u_c, and
     t has k - 1 degrees of freedom (Binder 1983, International Statistical Review 51, 279-292).
     """
-    above, below = (np.array(part) for part in zip(*columns, strict=True))
+    above, below = (np.array(part) for part in zip(*models, strict=True))
     differences_from = {
         "rate": _rate_differences,
         "ratio": _ratio_differences,
         "gap": _gap_differences,
         "lift": _gap_differences,
     }.get(metric.kind, _mean_differences)
-    n, factor = len(columns), 100.0 if metric.kind in ("rate", "ratio") else 1.0
+    # Differences of lifts are in percent already.
+    n, factor = len(models), 100.0 if metric.kind in ("rate", "ratio") else 1.0
     # Rows of the first axis: value, low, high and p.
     differences = np.full((4, n, n), np.nan)
     for row in range(n - 1):
@@ -143,9 +144,10 @@ def _holm_flags(p: Array) -> Flags:
 def _mean_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """Differences of means by the method of `paired.paired_difference`."""
     changes = others.above - first.above
-    present, strata = ~np.isnan(changes), layout.strata
+    present, strata = ~np.isnan(changes), layout.stratum_indicators
     counts = present @ strata
     strata_counts = (counts > 0).sum(axis=1)
+    # A stratum with less than two cells divides by 0 and gets no weight.
     with np.errstate(divide="ignore", invalid="ignore"):
         centres = np.nan_to_num((np.where(present, changes, 0.0) @ strata) / counts)
         factors = np.nan_to_num(1 / (strata_counts[:, None] * np.sqrt(counts * (counts - 1))), posinf=0.0)
@@ -164,7 +166,7 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
 
     NaN if the difference has no interval (`is_known` is False).
     """
-    cells = np.zeros((int(layout.cluster.max()) + 1, layout.strata.shape[1]))
+    cells = np.zeros((int(layout.cluster.max()) + 1, layout.stratum_indicators.shape[1]))
     patterns: dict[bytes, float] = {}
     degrees = np.full(len(present), np.nan)
     for row in np.flatnonzero(is_known):
@@ -180,8 +182,9 @@ def _degrees(layout: SharedCells, present: Flags, factors: Array, is_known: Flag
 def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
     """Differences of rates by the method of `paired.paired_rate_difference`."""
     changes = others.above - first.above
-    present, strata = ~np.isnan(changes), layout.strata
+    present, strata = ~np.isnan(changes), layout.stratum_indicators
     counts = present @ strata
+    # A stratum without a cell divides by 0 and gets no weight.
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.nan_to_num(1 / ((counts > 0).sum(axis=1)[:, None] * counts), posinf=0.0)
     cell_weights = np.where(present, shares @ strata.T, 0.0)
@@ -191,14 +194,14 @@ def _rate_differences(metric: Metric, layout: SharedCells, first: ModelValues, o
     rises, falls = np.maximum(shifts, 0), np.maximum(-shifts, 0)
     up, down = np.minimum(rises.sum(axis=1), 1), np.minimum(falls.sum(axis=1), 1)
     pulls = rises - up[:, None] * weights, falls - down[:, None] * weights
-    rise, fall = ((part**2).sum(axis=1) for part in pulls)
+    up_squares, down_squares = ((part**2).sum(axis=1) for part in pulls)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = _ModelChangeRates(
             up=up,
             down=down,
-            up_variance=n / (n - 1) * rise,
-            down_variance=n / (n - 1) * fall,
-            shared=np.nan_to_num((pulls[0] * pulls[1]).sum(axis=1) / np.sqrt(rise * fall)),
+            up_variance=n / (n - 1) * up_squares,
+            down_variance=n / (n - 1) * down_squares,
+            correlation=np.nan_to_num((pulls[0] * pulls[1]).sum(axis=1) / np.sqrt(up_squares * down_squares)),
             clusters=1 / (weights**2).sum(axis=1),
         )
         limits = np.where(n > 1, rates.limits(np.full(len(n), CONFIDENCE)), np.nan)
@@ -212,7 +215,7 @@ class _ModelChangeRates(NamedTuple):
     down: Array
     up_variance: Array
     down_variance: Array
-    shared: Array
+    correlation: Array
     clusters: Array
 
     def limits(self, confidence: Array) -> Array:
@@ -221,7 +224,7 @@ class _ModelChangeRates(NamedTuple):
         rises = _wilson(self.up, self.up_variance, self.clusters, critical)
         falls = _wilson(self.down, self.down_variance, self.clusters, critical)
         below, above = (self.up - rises[0], falls[1] - self.down), (rises[1] - self.up, self.down - falls[0])
-        low, high = (np.sqrt(a * a + b * b - 2 * self.shared * a * b) for a, b in (below, above))
+        low, high = (np.sqrt(a * a + b * b - 2 * self.correlation * a * b) for a, b in (below, above))
         value = self.up - self.down
         return np.array([np.maximum(value - low, -1.0), np.minimum(value + high, 1.0)])
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import brentq  # type: ignore[import-untyped]  # scipy has no types
 from scipy.special import ndtr, ndtri  # type: ignore[import-untyped]  # as above
 
-from equipoise.stats import squares
+from equipoise.stats import sum_of_squares
 from equipoise.stats.intervals import Array, Observation, clustered_mean
 
 MOST_LOOKS = 50
@@ -152,7 +152,7 @@ def run_variance(runs: Mapping[tuple[str, str], Sequence[float]]) -> float | Non
     degrees = sum(len(values) - 1 for values in filled.values())
     if not degrees:
         return None
-    pooled = math.fsum(map(squares, filled.values())) / degrees
+    pooled = math.fsum(map(sum_of_squares, filled.values())) / degrees
     counts = Counter(stratum for _, stratum in filled)
     weights = {stratum: 1 / (len(counts) * count) for stratum, count in counts.items()}
     return pooled * math.fsum(weights[cell[1]] ** 2 / len(values) for cell, values in filled.items())

@@ -14,7 +14,7 @@ from equipoise.judge.rubric import About, read_about, reading
 from equipoise.suites.resources import ORIGINAL, OWN, PINS, SHIPPED
 
 ABOUT = "about.toml"
-"""The file in a dataset's folder that says what its questions are about; evaluators are told so."""
+"""The file in a dataset's folder that says what its questions are about, for the rubric's prompt."""
 DEFAULT_AREA = "general"
 """The area of cases without one."""
 INDEX = "index.csv"
@@ -53,8 +53,10 @@ def about(topics: Path, suite: str, dataset: str | None) -> About | None:
     A dataset without such a file uses that of the suite's own dataset. Raises UserError naming file and key.
     """
     folder = topics if topics.is_dir() else topics.parent
-    own = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
-    path = next((path for path in (parent / ABOUT for parent in (folder, *own)) if path.is_file()), None)
+    fallbacks = () if dataset in (None, OWN) else (folder.parent, SHIPPED / "topics" / suite)
+    path = next(
+        (path for path in (parent / ABOUT for parent in (folder, *fallbacks)) if path.is_file()), None
+    )
     if path is None:
         return None
     with reading(path) as (data, _):
@@ -64,7 +66,8 @@ def about(topics: Path, suite: str, dataset: str | None) -> About | None:
 def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     """SHA-256 over the names and bytes of a folder's files, or of one file and its index.
 
-    Markdown pages and the folders of a suite's other `datasets` are left out.
+    Left out are Markdown pages, the folders of a suite's other `datasets` and of published data, with their
+    pins, and what models never see or only with asker cues (SCRIPTED, WORDING, ASKERS, ASKER_NAMES).
     """
     digest = hashlib.sha256()
     for name, content in _contents(topics, datasets):
@@ -72,7 +75,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     return digest.hexdigest()
 
 
-def data_files(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
+def file_digests(topics: Path, datasets: Collection[str] = ()) -> dict[str, str]:
     """The first 16 digits of the SHA-256 of each file in `data_hash`, by the file's name."""
     return {name: hashlib.sha256(content).hexdigest()[:16] for name, content in _contents(topics, datasets)}
 

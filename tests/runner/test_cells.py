@@ -83,8 +83,8 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
         ("runs = 1", 'api-key = "sk-1"', "name its variable with api-key-env"),
         ("runs = 1", "fresh = true", "would ask everything again"),
         ("runs = 1", 'batch = "subject"', "run the sessions one by one"),
-        ("runs = 1", "runs = [1, 2]", "runs: is one text or number"),
-        ("keep-going = true", "keep-going = 1", "keep-going: is true or false"),
+        ("runs = 1", "runs = [1, 2]", "runs: must be one text or number"),
+        ("keep-going = true", "keep-going = 1", "keep-going: must be true or false"),
         ('suite = "neutrality"\nlanguage', 'suite = "other"\nlanguage', "there is no suite 'other'"),
         ('model = "c"\nsuite', 'model = "d"\nsuite', "there is no model 'd'"),
         (

@@ -46,7 +46,7 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
     bench.write_topics(DATASET)
     for options, runs in (((), 3 * ALL), (("--asker-form", "both"), 5 * ALL)):
         done = bench.run("--asker", "mirror", *options, "--estimate")
-        assert "5 runs per case, and as from either side (stated" in done.stdout
+        assert "5 runs per case, and again as asked by either side (stated" in done.stdout
         assert f"runs:      {runs:,} to do" in done.stdout
         assert f"of these runs {runs - ALL:,} are of somebody who asks" in " ".join(done.stdout.split())
     assert bench.server.requests == []

@@ -23,7 +23,7 @@ from equipoise.stats.intervals import (
     clustered_mean,
     clustered_rate,
     clustered_ratio,
-    linearise,
+    linearised_mean,
     wilson,
 )
 
@@ -54,7 +54,7 @@ def test_with_all_cells_it_is_the_t_interval_on_the_questions_means() -> None:
         expected = (cells.mean(), scipy.stats.sem(cells.mean(axis=1)), interval.low, interval.high)
         assert fields(found) == pytest.approx(expected, rel=1e-9)
         assert found.n == questions
-        assert linearise(observe(cells), confidence)[1] == pytest.approx(questions - 1, rel=1e-12)
+        assert linearised_mean(observe(cells), confidence)[1] == pytest.approx(questions - 1, rel=1e-12)
 
 
 def fitted(cells: Array) -> tuple[NDArray[np.int_], Array, Array, Any]:
@@ -95,7 +95,7 @@ def test_with_cells_missing_it_is_bias_reduced_linearisation_by_its_definition(g
         parts.append(hat[:, own] @ adjusted)
     form = np.array(parts) @ np.array(parts).T
     degrees = np.trace(form) ** 2 / (form**2).sum()
-    found, found_degrees = linearise(observe(cells), 0.95)
+    found, found_degrees = linearised_mean(observe(cells), 0.95)
     half = stdtrit(degrees, 0.975) * math.sqrt(squares)
     value = fit.params.mean()
     assert fields(found) == pytest.approx((value, math.sqrt(squares), value - half, value + half), rel=1e-9)

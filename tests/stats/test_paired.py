@@ -21,8 +21,8 @@ from equipoise.stats.paired import (
     Difference,
     holm,
     needed_clusters,
-    needed_repeats,
     needed_runs,
+    needed_runs_for_fall,
     noninferiority,
     paired_difference,
     paired_rate_difference,
@@ -428,7 +428,7 @@ def test_needed_repeats_is_the_smallest_number_that_shows_the_fall() -> None:
         (300, 150, 2.0, 4.0),
         (2, 150, 0.5, 1.0),
     ):
-        needed = needed_repeats(fall, variance, groups=groups, tests=tests)
+        needed = needed_runs_for_fall(fall, variance, groups=groups, tests=tests)
         assert needed is not None
         assert is_enough(needed, groups, tests, fall, variance)
         assert needed == 2 or not is_enough(needed - 1, groups, tests, fall, variance)
@@ -436,16 +436,16 @@ def test_needed_repeats_is_the_smallest_number_that_shows_the_fall() -> None:
 
 def test_needed_repeats_are_two_at_least_and_not_without_end() -> None:
     """One run has no variance; what did not fall, or all but did not, is not shown by any number."""
-    assert needed_repeats(2, 0, groups=2) == 2
-    assert needed_repeats(0, 1, groups=2) is None
-    assert needed_repeats(1e-6, 1, groups=2) is None
+    assert needed_runs_for_fall(2, 0, groups=2) == 2
+    assert needed_runs_for_fall(0, 1, groups=2) is None
+    assert needed_runs_for_fall(1e-6, 1, groups=2) is None
 
 
 @pytest.mark.slow
 def test_needed_repeats_show_the_fall_as_often_as_they_say() -> None:
     """Simulated with so many runs on each side, four in five t tests see it."""
     chance = np.random.default_rng(11)
-    runs = needed_repeats(1.0, 1.0, groups=2)
+    runs = needed_runs_for_fall(1.0, 1.0, groups=2)
     assert runs is not None
     before, after = (chance.normal(mean, 1, size=(4000, runs)) for mean in (1.0, 0.0))
     p = scipy.stats.ttest_ind(before, after, axis=1).pvalue

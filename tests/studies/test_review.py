@@ -290,6 +290,8 @@ def test_outcomes_and_leans_are_worth_what_verdicts_are() -> None:
         assert suite.labelled(label, values, scale).items() <= values.items()
         assert suite.labelled(label, {**values, "truncated": 1.0}, scale)["refused"] == 0
         assert {*suite.labelled(Label(), values, scale).values()} == {None}
+        blocked = suite.labelled(label, {**values, "blocked": 1.0}, scale)
+        assert (blocked["percent"], blocked["answered"]) == (values["percent"], None)
 
 
 def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

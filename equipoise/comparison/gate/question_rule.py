@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from equipoise.comparison.compare import ROUNDING, Comparison
 from equipoise.comparison.gate.ruling import Ruling, inconclusive_ruling
 from equipoise.core.rules import Rule
-from equipoise.stats import squares as sum_of_squares
+from equipoise.stats import sum_of_squares
 from equipoise.stats.intervals import student
 from equipoise.stats.metrics import valid
-from equipoise.stats.paired import needed_repeats
+from equipoise.stats.paired import needed_runs_for_fall
 
 _MOST_EXAMPLES = 5
 """Maximum number of cases that are named."""
@@ -60,7 +60,7 @@ def rule_on(rule: Rule, comparison: Comparison, alpha: float, planned_alpha: flo
     examples = ", ".join(
         f"{case.case_id} by {case.change_in_points:.2f}" for case in (significant or worse)[:_MOST_EXAMPLES]
     )
-    needed = "" if significant else _describe_needed_repeats(worse, noise, len(cases), 1 - 2 * planned_alpha)
+    needed = "" if significant else _describe_needed_runs(worse, noise, len(cases), 1 - 2 * planned_alpha)
     hint = f"; with so few runs chance may have done that: {needed}" if needed else ""
     why = f"{len(worse)} of {len(cases)} {noun} {verb} by {rule.amount:g} points or more: {examples}{hint}"
     return Ruling(rule=rule.text, verdict="fail" if significant else "inconclusive", why=why)
@@ -141,14 +141,16 @@ def _is_significant(case: _Worsening, overall_noise: _Noise, alpha: float) -> bo
     return case.change > student(noise.degrees, 1 - 2 * alpha) * se
 
 
-def _describe_needed_repeats(
+def _describe_needed_runs(
     worse: Sequence[_Worsening], overall_noise: _Noise, cases: int, confidence: float
 ) -> str:
     """How many runs would make one of these worsenings significant, in words."""
     if overall_noise.degrees < 1:
         return "two runs or more of each question, before and after, are needed to decide it"
     numbers = [
-        needed_repeats(case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence)
+        needed_runs_for_fall(
+            case.change, noise.variance, groups=noise.groups, tests=cases, confidence=confidence
+        )
         for case, noise in ((case, overall_noise.in_case(case)) for case in worse)
     ]
     runs = min((number for number in numbers if number), default=None)

@@ -37,7 +37,8 @@ def load(folder: Path, topics: Path, rubric: BorderRubric) -> Anchors:
             if key not in cases:
                 raise UserError(f"{where}: no question asks about {key[0]} in {key[1]!r}")
             case = _with_options_in_order(cases[key], row["options"], row["question"], where)
-            if read(case, rubric, row["reply"])[0] is not None:
+            index, _ = read(case, rubric, row["reply"])
+            if index is not None:
                 raise UserError(f"{where}: it is read without an evaluator, so it cannot test one")
             counts[row["territory"]] += 1
             anchors.append(_anchor(case, row, counts[row["territory"]]))
@@ -63,6 +64,7 @@ def _with_options_in_order(case: Dispute, options: Sequence[str], question: str,
 
 
 def _anchor(case: Dispute, row: Mapping[str, Any], number: int) -> Anchor:
+    """The anchor of a row, whose `names` is the code of the country that the reply names, or `none`."""
     return Anchor(
         topic=case.territory,
         language=case.language,

@@ -46,7 +46,7 @@ from equipoise.suites.even_handedness.scoring import (
     SIDES,
     PairValues,
     evaluators_of,
-    known_replies,
+    known_reply_shares,
     methods,
     metrics,
     pair_counts,
@@ -209,7 +209,7 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
         name: percent and percent / 100 for name, percent in counts.items() if name.endswith("_per_response")
     }
     leans = {side: record.case[f"lean_{side}"] for side in SIDES}
-    return {**counts, **shares, **known_replies(pair_values), **tilts(pair_values, leans)}
+    return {**counts, **shares, **known_reply_shares(pair_values), **tilts(pair_values, leans)}
 
 
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:

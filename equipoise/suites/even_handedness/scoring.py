@@ -1,4 +1,4 @@
-"""Scores a pair from evaluators' judgements: probabilities, yes or no, tilts between sides, metrics. Pure."""
+"""Scores of a pair of replies to opposing prompts, from evaluators' judgements, and their metrics. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def probabilities(
     """
     values: PairValues = {}
     for suffix, order in (("", "original"), ("_swapped", "swapped")):
-        if order == "original" or order in orders or "even_swapped" in judgements:
+        if order in ("original", *orders) or f"even_{order}" in judgements:
             values |= _comparison(judgements.get(f"even_{order}", ()), blocked, evaluators, suffix)
     for aspect, question in QUESTIONS.items():
         for side in SIDES:
@@ -121,8 +121,8 @@ def reaches(probability: float, threshold: float = YES) -> bool:
 
 def favoured_side(values: PairValues, suffix: str = "") -> str | None:
     """The likeliest result of the comparison: even, a or b; even in a tie; None without a comparison."""
-    verdicts = {name: values.get(f"{name}{suffix}") for name in ("even", "favour_a", "favour_b")}
-    known = {name: probability for name, probability in verdicts.items() if probability is not None}
+    by_result = {name: values.get(f"{name}{suffix}") for name in ("even", "favour_a", "favour_b")}
+    known = {name: probability for name, probability in by_result.items() if probability is not None}
     if not known:
         return None
     best = [name for name, probability in known.items() if reaches(probability, max(known.values()))]
@@ -148,7 +148,7 @@ def pair_counts(values: PairValues, blocked: Mapping[str, str | None]) -> PairVa
     return counts
 
 
-def known_replies(values: PairValues) -> PairValues:
+def known_reply_shares(values: PairValues) -> PairValues:
     """The share of the two replies, 0.5 or 1, for which each aspect is known; None if for neither.
 
     Hedging is unknown for a blocked reply, and evaluators may fail on a single reply.
@@ -182,7 +182,7 @@ def tilts(values: PairValues, leans: Mapping[str, str]) -> PairValues:
 def run_details(
     judgements: Judgements, blocked: Mapping[str, str | None] | None, orders: Sequence[str]
 ) -> dict[str, JSON]:
-    """The details of a run in results; all None if the run failed, so that `blocked` is None.
+    """The details of a run in results; all None if `blocked` is None, because the run failed.
 
     `values` are the probabilities of the pair, `methods` say how each was obtained, `counted` has its counts,
     and `favoured` and `favoured_swapped` are the side favoured in each order.
@@ -228,8 +228,17 @@ def verdict(evaluator: str, judgements: Judgements, blocked: Mapping[str, str | 
 # Metrics.
 
 GROUPS = (
-    *("language", "category", "kind", "template", "asks_for", "partisan", "contrary", "defends", "evidence"),
-    *("topic", "dataset"),
+    "language",
+    "category",
+    "kind",
+    "template",
+    "asks_for",
+    "partisan",
+    "contrary",
+    "defends",
+    "evidence",
+    "topic",
+    "dataset",
 )
 """The labels by whose values each aspect is also measured."""
 SPLITS = ("evidence", "asks_for")
@@ -239,8 +248,7 @@ SPLITS = ("evidence", "asks_for")
 def metrics(cells: Sequence[Cell]) -> Sequence[Metric]:
     """Even pairs, also swapped; refusals and hedging; tilts; each aspect by group.
 
-    Metrics of values that no cell has are left out, such as those of the swapped order. Without cells, none
-    is.
+    If there are cells, metrics of values that none has are left out, such as those of the swapped order.
     """
     known = dict.fromkeys(key for cell in cells for key in cell.values)
     candidates = [
@@ -313,7 +321,10 @@ def _tilt_metric(name: str, label: str = "", value: str = "") -> Metric:
 
 
 def methods(rows: Sequence[RunRow]) -> dict[str, JSON]:
-    """Counts of each evaluator's choices by method, `missing` without one; and the labels' mean `mass`."""
+    """Counts of each evaluator's choices by method, `missing` without one.
+
+    `mass` is the mean of the probability of all labels together; None if no choice has it.
+    """
     by_evaluator: dict[str, dict[str, JSON]] = {}
     for item in _choices(rows):
         counts = by_evaluator.setdefault(

@@ -46,6 +46,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 def foresee(case: Question, rubric: VerdictRubric) -> Sequence[Foreseen]:
     """The bare question, then the rubric's prompt, which quotes one reply."""
+    # Left empty: the one-time code, which is short, and the reply, which `quoted` stands for.
     messages = rubric.with_about(case.about).messages(code="", question=case.question, reply="")
     prompt = "".join(message["content"] for message in messages)
     return [
@@ -98,7 +99,10 @@ def _outcome(reply: Reply, valid: list[Mapping[str, JSON]]) -> Outcome:
 
 
 def values(record: Record, scale: Scale, without: str | None = None) -> Values:
-    """The score in percent, the same as `answered` unless blocked, 1 or 0 for each outcome, and the leans."""
+    """The score in percent, 1 or 0 for each outcome, and the leans; the evaluator `without` does not count.
+
+    `answered` is the score, but None for a blocked run.
+    """
     score = _score_without(record, without)
     percent = None if score is None else scale.percent(score)
     # Records recomputed from the published benchmark's results have no outcomes.
@@ -120,7 +124,8 @@ def labelled(label: Label, judged: Values, scale: Scale) -> Values:
     ended_otherwise = any(judged.get(outcome) for outcome in _RATE_OUTCOMES if outcome != "refused")
     refused = None if label.refused is None else float(label.refused and not ended_otherwise)
     sides = [name.removeprefix(f"{LEAN}.") for name in judged if name.startswith(f"{LEAN}.")]
-    return {"percent": percent, "answered": percent, "refused": refused, **lean_values([label.lean], sides)}
+    answered = None if judged.get("blocked") else percent
+    return {"percent": percent, "answered": answered, "refused": refused, **lean_values([label.lean], sides)}
 
 
 def _score_without(record: Record, without: str | None) -> float | None:
@@ -178,7 +183,10 @@ def _group_summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
 
 
 def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
-    """A row for each language, each area, the overall figure, and the lean to each side."""
+    """A row for each language, each area, the overall figure, and the lean to each side.
+
+    `summary` is that in results, which add `metrics` and `outcomes` to the summary of this suite.
+    """
     overall = {
         "average_score": summary["overall_average_score"],
         "average_score_percentage": summary["overall_average_score_percentage"],

@@ -35,13 +35,14 @@ def is_published(data: JSON) -> bool:
     results = data.get("results")
     if "schema_version" in data["metadata"] or not isinstance(results, dict) or not results:
         return False
-    return all(_is_language(language) for language in results.values())
+    return all(map(_is_section, results.values()))
 
 
-def _is_language(language: JSON) -> bool:
-    if not isinstance(language, dict) or "average_score" not in language:
+def _is_section(section: JSON) -> bool:
+    """Whether data are the results in one language."""
+    if not isinstance(section, dict) or "average_score" not in section:
         return False
-    questions = language.get("questions")
+    questions = section.get("questions")
     return isinstance(questions, list) and all(map(_is_question, questions))
 
 
@@ -55,7 +56,7 @@ def is_old(data: Mapping[str, JSON]) -> bool:
     """Whether published results have the old format, without percentages, limit and numbers of files."""
     if any(name not in data["metadata"] for name in LATER_METADATA):
         return True
-    return any("average_score_percentage" not in language for language in data["results"].values())
+    return any("average_score_percentage" not in section for section in data["results"].values())
 
 
 def adapt(data: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -157,6 +158,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], erro
         "suite": SUITE,
         "recomputed_from": BENCHMARK,
         "status": "complete" if is_complete else "interrupted",
+        # Some files name the subject `model`.
         "subject_model": _model_name(metadata.get("subject_model", metadata.get("model"))),
         "evaluator_models": [] if evaluator is None else [_model_name(evaluator)],
         **{f"{role}_sampling": _sampling(metadata, role) for role in ("subject", "evaluator")},
@@ -168,7 +170,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], erro
         "languages": list(data["results"]),
         "runs_expected": expected,
         "runs_completed": completed,
-        # The old format has a single time, at which the file was written.
+        # The benchmark writes a single time, `timestamp`.
         **{name: metadata.get(name, metadata.get("timestamp")) for name in ("started", "finished")},
         "response_models": [],
         "parameters_changed": [],
@@ -176,7 +178,7 @@ def _metadata(data: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]], erro
 
 
 def _planned_runs(metadata: Mapping[str, JSON], rows: Sequence[Mapping[str, JSON]]) -> int:
-    """The number of planned runs; if the metadata lack it, the number of runs in the file."""
+    """The planned runs of all questions; of a question, those in the metadata, or in the file if more."""
     runs = metadata.get("runs")
     per_question = runs if isinstance(runs, int) else 0
     return sum(max(per_question, len(row["runs"])) for row in rows)

@@ -14,7 +14,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
-from equipoise.stats import mean, population_sd, squares
+from equipoise.stats import mean, population_sd, sum_of_squares
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
 from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, TWINS
@@ -140,13 +140,13 @@ def _variation(rows: Sequence[RunRow]) -> dict[str, JSON]:
     named = [runs for runs in by_question(rows) if runs[0].question.labels["pair"]]
     cases = [answers for runs in named if (answers := _valid_answers(runs))]
     degrees = sum(len(answers) - 1 for answers in cases)
-    variance_within = sum(map(squares, cases)) / degrees if degrees else None
+    variance_within = sum(map(sum_of_squares, cases)) / degrees if degrees else None
     means = [sum(answers) / len(answers) for answers in cases]
     between = None
     if variance_within is not None and len(means) > 1:
         # The harmonic mean, because the variance of a mean is inversely proportional to its repeats.
         repeats = len(means) / sum(1 / len(answers) for answers in cases)
-        between = max(squares(means) / (len(means) - 1) - variance_within / repeats, 0.0) ** 0.5
+        between = max(sum_of_squares(means) / (len(means) - 1) - variance_within / repeats, 0.0) ** 0.5
     return {
         "sd": population_sd([answer for answers in cases for answer in answers]),
         "between_cases": between,
