@@ -50,10 +50,8 @@ def targets_of(settings: Settings) -> list[Target]:
     has_both_roles = subject in panel and has_one_endpoint
     roles: tuple[Role, ...] = ("subject", "evaluator") if has_both_roles else ("subject",)
     evaluators = [name for name in panel if not (has_both_roles and name == subject)]
-    return [
-        Target(model=subject, roles=roles),
-        *(Target(model=name, roles=("evaluator",)) for name in evaluators),
-    ]
+    targets = [Target(model=name, roles=("evaluator",)) for name in evaluators]
+    return [Target(model=subject, roles=roles), *targets]
 
 
 def announcement(settings: Settings, targets: Sequence[Target]) -> str:

@@ -78,10 +78,10 @@ class LoadedSuite:
 def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
     """Load a suite with its cases and rubric. `settings` are those that apply to it. Raises UserError."""
     registered = suites.load(name)
-    default = (
-        registered.dataset_at(settings.topics) if settings.topics else next(iter(registered.datasets), None)
-    )
-    dataset = settings.option(DATASET) or default
+    default_dataset = next(iter(registered.datasets), None)
+    if settings.topics:
+        default_dataset = registered.dataset_at(settings.topics)
+    dataset = settings.option(DATASET) or default_dataset
     topics = settings.topics or _dataset_path(registered, dataset, root)
     # A dataset may have a suite of its own.
     suite = registered.of(dataset)

@@ -111,10 +111,7 @@ def _refuse_unused(plan: Plan, name: str) -> None:
 
 
 def _refuse_other_defaults(plan: Plan, name: str) -> None:
-    """Raise UserError if a suite has its own default for an option that all suites of a session share.
-
-    The option must be set then.
-    """
+    """Raise UserError if the suite has its own default for an unset option that all suites share."""
     for option in OPTIONS:
         is_set = option.name in plan.settings.options_set
         if option.name in suites.load(name).defaults and not is_set and not option.by_suite:
@@ -148,11 +145,10 @@ def _refuse_without_askers(plan: Plan, name: str) -> None:
     if not rules:
         return
     loaded, cues = plan.load(name), plan.cues(name)
-    asker_settings = metadata.asker(loaded)
-    cases = [case for case in loaded.cases if case.id in cues]
-    expected = (
-        askers.expected_cells(loaded.suite, cases, asker_settings) if asker_settings else askers.NO_ASKERS
-    )
+    expected = askers.NO_ASKERS
+    if asker_settings := metadata.asker(loaded):
+        cases = [case for case in loaded.cases if case.id in cues]
+        expected = askers.expected_cells(loaded.suite, cases, asker_settings)
     for rule in rules:
         refusals.refuse_unfit_asker(rule, expected, loaded.repeats, "this session")
 

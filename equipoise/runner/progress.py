@@ -116,7 +116,7 @@ class Progress:
     def live(self, width: int) -> str:
         """The state of the session in one line of `width` columns; the least important parts are omitted."""
         totals, elapsed = self.session.counters.totals(), time.monotonic() - self.started
-        # Each with its rank: 0 is the most important.
+        # The parts with the highest ranks are omitted first.
         parts = [
             (0, f"{self.done}/{self.total} done"),
             (4, f"{self.failed} failed"),

@@ -97,9 +97,11 @@ class Overview:
         return notices
 
     def line(self, width: int) -> str:
-        """The numbers of ended and failed cells, and the progress of running ones, in `width` columns."""
+        """The numbers of ended and failed cells, and the progress of running ones, in `width` columns.
+
+        The parts with the highest ranks are omitted first.
+        """
         failed = sum(end.status != 0 for end in self.ends.values())
-        # Each with its rank: 0 is the most important.
         parts = [(0, f"{len(self.ends):,}/{len(self.cells):,} cells done"), (1, f"{failed:,} failed")]
         running = [cell for cell in self.cells if cell.name not in self.ends and self._has_begun(cell)]
         for rank, cell in enumerate(running[:_MOST_SHOWN], 2):
