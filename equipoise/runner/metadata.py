@@ -40,9 +40,7 @@ def resume_settings(plan: Plan, name: str) -> dict[str, JSON]:
         "rubric_hash": loaded.rubric.hash,
         **({"about": asdict(about)} if (about := loaded.about_in_prompts) else {}),
         "endpoints": {role: _endpoint_name(settings, role) for role in _roles(loaded.suite)},
-        **{
-            option.name: _json_value(option, settings) for option in loaded.suite.options if option != DATASET
-        },
+        **{option.name: _to_json(option, settings) for option in loaded.suite.options if option != DATASET},
         **({"dataset": loaded.dataset} if loaded.dataset else {}),
         **({"until": _recorded_until(plan, name, settings.until)} if settings.until else {}),
         **({"rejudged": rejudge.reference(settings.rejudge)} if settings.rejudge else {}),
@@ -99,7 +97,7 @@ def _recorded_until(plan: Plan, name: str, until: Until) -> str:
     return f"{until.text}: {rules} against {baseline.file} ({(baseline.digest or '')[:8]})"
 
 
-def _json_value(option: Option, settings: Settings) -> JSON:
+def _to_json(option: Option, settings: Settings) -> JSON:
     """The value of a suite's option as recorded in results."""
     value = settings.option(option)
     return option.shown(value) if option.shown and value is not None else value
