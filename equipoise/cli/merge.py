@@ -103,7 +103,7 @@ def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
         print_wrapped(f"warning:   {warning}" for warning in item.warnings)
         if "comparison" in item.data:
             print_wrapped(["", *comparison.lines(item.data["comparison"], width())])
-    publish(sections)
+    publish({f"{model}: {suite}" if model else suite: item for suite, item in sections.items()})
 
 
 def _exit_status(merged: Sequence[Recovered], inconclusive: str | None) -> int:

@@ -29,13 +29,7 @@ def review() -> None:
 @review.command()
 @click.argument("path", metavar="RESULTS", type=_PATH)
 @click.option(
-    "-n",
-    "--sample",
-    "size",
-    type=click.IntRange(min=1),
-    default=60,
-    show_default=True,
-    help="How many replies.",
+    "-n", "--sample", "n", type=click.IntRange(min=1), default=60, show_default=True, help="How many replies."
 )
 @click.option(
     "-o",
@@ -68,7 +62,7 @@ def review() -> None:
 )
 def sample(
     path: Path,
-    size: int,
+    n: int,
     output: Path,
     seed: int,
     people: tuple[str, ...],
@@ -89,7 +83,7 @@ def sample(
     if baseline and baseline.suite.name != results.suite.name:
         raise UserError(f"--pairs: {baseline_path}: is of {baseline.suite.name}, not of {results.suite.name}")
     with reading(path, *([baseline_path] if baseline_path else [])):
-        drawn = draws.sample(results, size, seed, baseline)
+        drawn = draws.sample(results, n, seed, baseline)
         names = form.field_names(ask, [results, *([baseline] if baseline else [])])
         fields = [form.fields(results, _level_meanings(results))[name] for name in names]
     all_rows = [row for rows in drawn for row in rows]

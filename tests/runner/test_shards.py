@@ -211,6 +211,19 @@ def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
     assert merge(base, "--gate", "overall:-2pp").exit_code == 7
 
 
+def test_a_job_summary_names_each_merged_model(
+    six: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `equipoise gate` does: two models are two releases, and have headings of their own."""
+    for model in ("one", "other"):
+        dealt(six, of=2, model=model)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    done = CliRunner().invoke(main, ["merge", "results/shards", "--gate", "unscored:1%"])
+    assert done.exit_code == 0, done.output
+    headings = [line for line in (tmp_path / "summary.md").read_text().splitlines() if line.startswith("#")]
+    assert headings == [f"## Equipoise: {model}: {SUITE}" for model in ("one", "other")]
+
+
 def test_the_first_shard_has_the_audit(project: Project, figures: Any) -> None:
     """Anchors are judged in one shard, and merged results have the audit that one session had."""
     project.write_topics()

@@ -52,10 +52,9 @@ def agree(results: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON
         reason = f"; {invalid[0]}" if invalid else f": all are {'of other results' if skipped else 'blank'}"
         raise UserError(f"no score of a reply in {results.file} can be used{reason}")
     section = _section(results, all_sheets, replies)
-    unused = [
-        f"{sheet.file}: {sheet.why_unused}: it corrects no figure" for sheet in all_sheets if sheet.why_unused
-    ]
-    return section, [*invalid, *(unused if "corrected" in section else ())]
+    reasons = [f"{sheet.file}: {sheet.why_unused}" for sheet in all_sheets if sheet.why_unused]
+    unused = [f"{reason}: it corrects no figure" for reason in reasons] if "corrected" in section else []
+    return section, [*invalid, *unused]
 
 
 def _section(
@@ -123,10 +122,8 @@ def _labels_of(reply_id: str, used_sheets: Sequence[Sheet]) -> dict[str, JSON]:
 
 def _why_not_corrected(all_sheets: Sequence[Sheet], used_sheets: Sequence[Sheet]) -> str | None:
     if not used_sheets:
-        return next(
-            (f"{sheet.file}: {sheet.why_unused}" for sheet in all_sheets if sheet.why_unused),
-            "no label is left",
-        )
+        reasons = (f"{sheet.file}: {sheet.why_unused}" for sheet in all_sheets if sheet.why_unused)
+        return next(reasons, "no label is left")
     if len({sheet.draw for sheet in used_sheets}) > 1:
         return f"{' and '.join(sheet.file for sheet in used_sheets)} are of different draws"
     return None
