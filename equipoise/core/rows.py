@@ -154,7 +154,7 @@ class RunRow:
 
 
 def by_question(rows: Iterable[RunRow]) -> list[list[RunRow]]:
-    """The runs grouped by question. The rows of one question must be adjacent."""
+    """The runs grouped by question. The rows of one question must be adjacent and share a `QuestionRow`."""
     return [list(runs) for _, runs in groupby(rows, key=lambda row: id(row.question))]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
-C = TypeVar("C", bound=Mapping[str, Any])
+CheckT = TypeVar("CheckT", bound=Mapping[str, Any])
 Unit = Literal["pp", "%", "points"]
 Inconclusive = Literal["pass", "fail"]
 """The verdict that an inconclusive gate counts as."""
@@ -104,7 +104,7 @@ class Rule:
         """Whether the rule is about how much answers depend on who asks."""
         return self.name.startswith(ASKER)
 
-    def select_checks(self, checks: Sequence[C]) -> list[C]:
+    def select_checks(self, checks: Sequence[CheckT]) -> list[CheckT]:
         """The check with exactly the name in the rule, else all checks with that first word."""
         name = self.name.removeprefix(AUDIT)
         exact = [check for check in checks if check["name"] == name]
@@ -168,7 +168,7 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
         sign=_sign_of(sign),
         amount=amount,
         unit="%" if unit == "%" else "pp",
-        scope=_scope(scope_name, scope),
+        scope=_parse_scope(scope_name, scope),
         people=PEOPLE in (match["people"], match["scope"]),
     )
 
@@ -198,7 +198,7 @@ def _asker_rule(text: str, scope: Scope) -> Rule:
         sign=_sign_of(match["sign"]),
         amount=float(match["amount"]),
         unit="pp",
-        scope=_scope(match["scope"], scope),
+        scope=_parse_scope(match["scope"], scope),
     )
 
 
@@ -207,7 +207,7 @@ def _sign_of(text: str) -> int:
     return {"+": 1, "-": -1}.get(text, 0)
 
 
-def _scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
+def _parse_scope(name: str | None, default: Scope = SCOPES[0]) -> Scope:
     """The scope with this name, or the default. Raises ValueError for an unknown one."""
     match = next((scope for scope in SCOPES if scope == (name or default)), None)
     if match is None or name == "":
@@ -236,5 +236,5 @@ def parse_until(text: str) -> Until:
     if not match or not float(match["amount"]):
         raise ValueError("is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate")
     return Until(
-        text=text, name=match["name"], half_width=float(match["amount"]), scope=_scope(match["scope"])
+        text=text, name=match["name"], half_width=float(match["amount"]), scope=_parse_scope(match["scope"])
     )

@@ -65,9 +65,9 @@ def check_rows(audit: AuditFigures | EvaluatorAudit) -> list[tuple[str, ...]]:
 
 
 def _format_figures(check: CheckFigures) -> tuple[str, str]:
-    """The value of a check, and its interval or the reason why there is none."""
+    """The value of a check, signed if it may be too high or too low, and its interval or why it has none."""
     decimals = 2 if check["unit"] == _SOMERS else 1
-    sign = "+" if check["worse"] == "either" and check["unit"] != _SOMERS else ""
+    sign = "+" if check["worse"] == "either" else ""
     value = "-" if check["value"] is None else f"{check['value']:{sign}.{decimals}f}"
     if check["low"] is None or check["high"] is None:
         return value, check["reason"] or "-"

@@ -18,7 +18,7 @@ from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
-from equipoise.stats.metrics import by_run, clip, measure, valid
+from equipoise.stats.metrics import clip, figures_by_run, measure, valid
 from equipoise.stats.variance import (
     StudyDesign,
     advice,
@@ -100,7 +100,7 @@ def reword_reason(reason: str | None, clusters: str) -> str | None:
 
 def _run_figures(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     """The figure in each round of runs, and their mean and population SD; empty with a single round."""
-    figures = by_run(metric, cells)
+    figures = figures_by_run(metric, cells)
     if not figures:
         return {}
     values = valid(figures)

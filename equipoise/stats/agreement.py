@@ -324,10 +324,10 @@ def _interval(
 
 def _draw_counts(n: int, size: int, seed: int) -> Iterator[Array]:
     """The number of times that each draw contains each cluster, (block, n), in blocks that bound memory."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     block = max(1, _NUMBERS_PER_BLOCK // (n * size))
     for start in range(0, _BOOTSTRAP_DRAWS, block):
-        yield chance.multinomial(n, [1 / n] * n, size=min(block, _BOOTSTRAP_DRAWS - start)).astype(np.float64)
+        yield rng.multinomial(n, [1 / n] * n, size=min(block, _BOOTSTRAP_DRAWS - start)).astype(np.float64)
 
 
 def _jackknife(

@@ -35,7 +35,7 @@ class AskerScale:
     """A scale of 0 to 100 on which answers have a position; `name` is empty for a suite's main scale.
 
     If it is directed, 100 is the first side's end and 0 the second's; otherwise it is the same for both
-    sides. `what` names in a few answers what is measured, such as "the lean of replies".
+    sides. `what` names in a few words what is measured, such as "the lean of replies".
     """
 
     name: str = ""

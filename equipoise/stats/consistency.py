@@ -88,13 +88,13 @@ def _gap(question: str, scores: Mapping[str, Sequence[float]]) -> Gap:
     means = {language: centre for language, runs in scores.items() if (centre := mean(runs)) is not None}
     if not all(math.isfinite(centre) for centre in means.values()):
         raise ValueError(f"a score of {question!r} is not a finite number: leave out what has no score")
-    several = len(means) > 1
+    has_several = len(means) > 1
     return Gap(
         question=question,
         means=means,
-        spread=max(means.values()) - min(means.values()) if several else None,
+        spread=max(means.values()) - min(means.values()) if has_several else None,
         sd=population_sd([*means.values()]),
-        noise=_noise(scores, len(means)) if several else None,
+        noise=_noise(scores, len(means)) if has_several else None,
     )
 
 

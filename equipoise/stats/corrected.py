@@ -97,11 +97,11 @@ class CorrectedEstimate:
             return float(self.drawn @ self.drawn) + self.floor
         sums = np.bincount(self.clusters, self.pulls)
         count = len(np.unique(self.clusters))
-        units = len(self.pulls)
+        replies = len(self.pulls)
         if count < 2:
             return math.nan
         # The pulls are scaled for few replies: the factor for few clusters replaces that one.
-        return float(sums @ sums) * count / (count - 1) * (units - 1) / units + self.floor
+        return float(sums @ sums) * count / (count - 1) * (replies - 1) / replies + self.floor
 
     @property
     def people(self) -> int:
@@ -221,9 +221,9 @@ def correct(
         scale = math.sqrt(count / (count - fitted))
         drawn[with_label] = np.sqrt(1 - share) * deviations * scale
         # The variance that depends on which people labelled a reply; 0 if all of them did.
-        unread = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
+        missing_labels = np.maximum(1 / label_counts[with_label] - 1 / people_count, 0.0)
         floor += float((expansion[with_label] ** 2 * (1 - share)).mean()) * extent**2
-        floor += float((expansion[with_label] ** 2 * share) @ unread) * people.within
+        floor += float((expansion[with_label] ** 2 * share) @ missing_labels) * people.within
         pulls[with_label] += deviations
         _centre(pulls, with_label, scale)
         _centre(pulls, to_label & ~with_label, math.sqrt(_bessel_factor(int((to_label & ~with_label).sum()))))
@@ -286,8 +286,8 @@ def _strata(strata: Codes, labelled: Mask, eligible: Mask) -> Codes:
 
 def _label_probability(probability: Array, labelled: Mask, eligible: Mask) -> Array:
     """The probability that each labelled reply of a stratum was drawn and not left blank, in 0..1."""
-    answered = float((1 / probability[labelled]).sum()) / float(eligible.sum())
-    shares: Array = np.clip(probability[labelled] * answered, 0.0, 1.0)
+    response_rate = float((1 / probability[labelled]).sum()) / float(eligible.sum())
+    shares: Array = np.clip(probability[labelled] * response_rate, 0.0, 1.0)
     return shares
 
 

@@ -149,7 +149,7 @@ class _Frame:
         clusters, strata = _Codes(), _Codes()
         self._clusters, self._strata = np.zeros(len(order), np.int_), np.zeros(len(order), np.int_)
         for cell in cells:
-            rows = [order[unit] for unit in _run_indices([cell])]
+            rows = [order[run] for run in _run_indices([cell])]
             self._clusters[rows], self._strata[rows] = clusters[cell.cluster], strata[cell.stratum]
 
     def labels(self, name: str) -> Labels:
@@ -168,15 +168,15 @@ class _Frame:
             for index, value in enumerate(cell.of(name))
             if value is not None
         }
-        rows = [self.order[unit] for unit in known]
+        rows = [self.order[run] for run in known]
         judge[rows] = [*known.values()]
-        probability[[self.order[unit] for unit in known.keys() - self.labelled.left_out]] = (
+        probability[[self.order[run] for run in known.keys() - self.labelled.left_out]] = (
             self.labelled.probability
         )
-        for unit in self.labelled.values.keys() & known.keys():
-            for person, values in self.labelled.values[unit].items():
+        for run in self.labelled.values.keys() & known.keys():
+            for person, values in self.labelled.values[run].items():
                 if (value := values.get(name)) is not None:
-                    people[self.order[unit], columns[person]] = value
+                    people[self.order[run], columns[person]] = value
         return Labels(
             judge=judge,
             people=people,
@@ -195,12 +195,12 @@ class _Frame:
         return self._weights_of_all[key]
 
     def _weights(self, metric: Metric, *, is_pooled: bool) -> Array:
-        strata = [(cell, runs) for cell in metric.select(self.cells) if (runs := _runs(metric, cell))]
+        cases = [(cell, runs) for cell in metric.select(self.cells) if (runs := _runs(metric, cell))]
         weights = np.zeros(len(self.order))
         shares = fixed.weights_of(
-            metric, [(cell, [*runs.values()]) for cell, runs in strata], is_pooled=is_pooled
+            metric, [(cell, [*runs.values()]) for cell, runs in cases], is_pooled=is_pooled
         )
-        for (cell, runs), share in zip(strata, shares, strict=True):
+        for (cell, runs), share in zip(cases, shares, strict=True):
             for run in runs:
                 weights[self.order[cell.id, run]] = share[0] / len(runs)
         return weights
@@ -231,11 +231,14 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstim
     if judge_figure is None:
         return None
     # A subset of the replies has too few labels to tune the weight of the judge: all replies are used.
-    every = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
-    slope = None if not metric.where and len(terms) == 1 else tuned_weight(every, _linear(terms, slopes))
+    all_weights = frame.weights(replace(metric, where={}), is_pooled=True) if metric.where else weights
+    is_simple = not metric.where and len(terms) == 1
+    judge_weight = None if is_simple else tuned_weight(all_weights, _linearised_labels(terms, slopes))
     # Wilson's limits of a rate allow for rare events themselves, so only half the variance is added for them.
     share = math.sqrt(0.5) if metric.kind == "rate" and is_pooled else 1.0
-    parts = [correct(weights, term, weight=slope, extent=share * _extent(metric, term)) for term in terms]
+    parts = [
+        correct(weights, term, weight=judge_weight, extent=share * _extent(metric, term)) for term in terms
+    ]
     corrected = [part for part in parts if part is not None]
     if len(corrected) < len(parts):
         return None
@@ -245,7 +248,7 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstim
     return None if value is None else combine(corrected, slopes[: len(corrected)], value, judge_figure)
 
 
-def _linear(terms: Sequence[Labels], slopes: fixed.Slopes) -> Labels:
+def _linearised_labels(terms: Sequence[Labels], slopes: fixed.Slopes) -> Labels:
     """The terms of a figure as one value, linearised at the judge's figure."""
     pairs = [*zip(terms, slopes, strict=False)]
     return replace(
@@ -256,7 +259,7 @@ def _linear(terms: Sequence[Labels], slopes: fixed.Slopes) -> Labels:
 
 
 def _extent(metric: Metric, term: Labels) -> float:
-    """The `extent` for `correct`: the range of a value with two levels, the most of a balance, else 0."""
+    """The `extent` for `correct`: the range of a value with two levels, a balance's largest size, else 0."""
     values: NDArray[np.float64] = np.unique(np.concatenate([term.judge, term.people[~np.isnan(term.people)]]))
     if metric.kind == "balance":
         return float(np.abs(values).max())

@@ -26,7 +26,7 @@ from equipoise.stats.intervals import (
 from equipoise.stats.paired import Difference, paired_difference, paired_rate_difference
 from equipoise.stats.shared import SharedCases, shared_cases
 
-E = TypeVar("E", Estimate, Difference)
+EstimateOrDifference = TypeVar("EstimateOrDifference", Estimate, Difference)
 SEED = 20_260_101
 """The seed of every bootstrap, so that the same results have the same intervals."""
 
@@ -56,7 +56,7 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
     return _in_percent(ratio)
 
 
-def by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
+def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     """The figure of each run over all cases, None if it is not defined; empty if there is only one run."""
     chosen = metric.select(cells)
     names = [name for name in (metric.of, metric.per) if name is not None]
@@ -116,8 +116,8 @@ def _difference(metric: Metric, both: SharedCases, confidence: float) -> Differe
     if metric.kind == "count":
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
-        most = 100.0 - _lowest_mean(metric)
-        return clip(paired_difference(older, newer, confidence=confidence), -most, most)
+        widest = 100.0 - _lowest_mean(metric)
+        return clip(paired_difference(older, newer, confidence=confidence), -widest, widest)
     return _in_percent(paired_rate_difference(older, newer, confidence=confidence))
 
 
@@ -246,7 +246,7 @@ def _resampled_difference(metric: Metric, both: SharedCases, confidence: float) 
     return Difference(**asdict(estimate), p=None, unpaired=both.unpaired)
 
 
-def clip(estimate: E, least: float, most: float) -> E:
+def clip(estimate: EstimateOrDifference, least: float, most: float) -> EstimateOrDifference:
     """Clip an interval to the range of possible values, which it exceeds with few questions."""
     if estimate.low is None or estimate.high is None:
         return estimate
@@ -263,7 +263,7 @@ def _term_names(metric: Metric) -> tuple[str, str]:
     return metric.of, metric.per
 
 
-def _in_percent(estimate: E) -> E:
+def _in_percent(estimate: EstimateOrDifference) -> EstimateOrDifference:
     """Convert the estimate of a share in 0..1 to percent."""
     value, se, low, high = (
         None if share is None else 100 * share

@@ -150,7 +150,8 @@ def _mean_differences(metric: Metric, layout: SharedCells, first: ModelValues, o
     # A stratum with less than two cells divides by 0 and gets no weight.
     with np.errstate(divide="ignore", invalid="ignore"):
         centres = np.nan_to_num((np.where(present, changes, 0.0) @ strata) / counts)
-        factors = np.nan_to_num(1 / (strata_counts[:, None] * np.sqrt(counts * (counts - 1))), posinf=0.0)
+        spreads = strata_counts[:, None] * np.sqrt(counts * (counts - 1))
+        factors = np.nan_to_num(1 / spreads, posinf=0.0, neginf=0.0)
         value = centres.sum(axis=1) / strata_counts
     contributions = np.where(present, changes - centres @ strata.T, 0.0) * (factors @ strata.T)
     se = np.sqrt((_cluster_sums(layout, contributions) ** 2).sum(axis=1))

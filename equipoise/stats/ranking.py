@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from equipoise.stats import mean
 from equipoise.stats.agreement import correlations
 
-FEWEST = 3
+FEWEST_MODELS = 3
 """The minimum number of models for a rank correlation."""
 
 
@@ -30,10 +30,12 @@ class Stability:
 def stability(scores: Mapping[str, float], others: Sequence[Mapping[str, float]]) -> Stability | None:
     """The ranking by `scores` compared with the rankings by each of `others`, over the same models.
 
-    Equal scores share their mean rank. None with fewer than FEWEST models, without `others`, or if one way of
-    scoring gives all models the same score.
+    Equal scores share their mean rank. None for fewer models than FEWEST_MODELS, without `others`, or if one
+    way of scoring gives all models the same score.
     """
-    rhos = [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST else []
+    rhos = (
+        [correlations(scores, other)["spearman"] for other in others] if len(scores) >= FEWEST_MODELS else []
+    )
     defined = [rho for rho in rhos if rho is not None]
     average = mean(defined)
     if average is None or len(defined) < len(others):

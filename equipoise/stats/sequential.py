@@ -90,34 +90,34 @@ class _ScoreBounds:
     def advance(self, spent: float) -> float:
         """Advance to the next look, and return the bound of |Z| at which the error so far is `spent`."""
         critical = _LARGEST_CRITICAL
-        if self._inside(_LARGEST_CRITICAL) > 1 - spent:
+        if self._probability_inside(_LARGEST_CRITICAL) > 1 - spent:
             critical = float(
-                brentq(lambda c: self._inside(c) - (1 - spent), 0.0, _LARGEST_CRITICAL, xtol=1e-8)
+                brentq(lambda c: self._probability_inside(c) - (1 - spent), 0.0, _LARGEST_CRITICAL, xtol=1e-8)
             )
         self._density = self._density_within(critical)
         self._bound = critical * self._roots[self._look]
         self._look += 1
         return critical
 
-    def _inside(self, critical: float) -> float:
+    def _probability_inside(self, critical: float) -> float:
         """The probability of |Z| below its bound at every look so far, and below `critical` at the next."""
         step, bound = self._steps[self._look], critical * self._roots[self._look]
         if not self._look:
             return float(ndtr(bound / step) - ndtr(-bound / step))
-        before = self._bound * self._nodes
-        reached = ndtr((bound - before) / step) - ndtr((-bound - before) / step)
-        return float((self._density * self._weights) @ reached) * self._bound
+        scores = self._bound * self._nodes
+        probabilities = ndtr((bound - scores) / step) - ndtr((-bound - scores) / step)
+        return float((self._density * self._weights) @ probabilities) * self._bound
 
     def _density_within(self, critical: float) -> Array:
         """The density of the next look's score at the nodes, within the bounds up to then."""
         step, scores = self._steps[self._look], critical * self._roots[self._look] * self._nodes
         if not self._look:
-            return np.asarray(_normal(scores / step) / step)
-        kernel = _normal((scores[:, None] - self._bound * self._nodes) / step)
+            return np.asarray(_normal_density(scores / step) / step)
+        kernel = _normal_density((scores[:, None] - self._bound * self._nodes) / step)
         return np.asarray(kernel @ (self._density * self._weights) * self._bound / step)
 
 
-def _normal(deviates: Array) -> Array:
+def _normal_density(deviates: Array) -> Array:
     """The density of the standard normal distribution."""
     return np.asarray(np.exp(-(deviates**2) / 2) / math.sqrt(2 * math.pi))
 

@@ -87,7 +87,7 @@ class Advice:
     unknown: tuple[Factor, ...]
 
     @property
-    def most(self) -> Factor:
+    def best_factor(self) -> Factor:
         """The factor that narrows the interval most; the first one if several do."""
         return max(self.narrowing, key=self.narrowing.__getitem__)
 
@@ -110,7 +110,8 @@ def estimate_components(scores: Mapping[CellKey, float]) -> Components:
         return Components(variance={}, reason="fewer than 2 questions")
     levels, merged = _distinct_levels(list(scores))
     cells = _codes([(language, evaluator) for _, language, _, evaluator in scores])
-    expected = np.array([[_coefficient(a, b, cells) for b in levels.values()] for a in levels.values()])
+    expected = np.array([[_expected_squares(a, b, cells) for b in levels.values()] for a in levels.values()])
+    # Rows are scaled, so that the tolerance is relative.
     if np.linalg.matrix_rank(expected / np.diag(expected)[:, None].clip(1.0), tol=1e-6) < len(levels):
         return Components(variance={}, reason="too few scores in common to tell the components apart")
     centred = values - (np.bincount(cells, values) / np.bincount(cells))[cells]
@@ -150,12 +151,12 @@ def advice(components: Components, design: StudyDesign, *, confidence: float = 0
         return None
     width = _half_width(components, design, confidence)
     known = [name for name, component in _COMPONENT_OF.items() if component in components.variance]
-    more = {name: replace(design, **{name: 2 * getattr(design, name)}) for name in known}
-    doubled = {name: _half_width(components, larger, confidence) for name, larger in more.items()}
+    doubled = {name: replace(design, **{name: 2 * getattr(design, name)}) for name in known}
+    widths = {name: _half_width(components, larger, confidence) for name, larger in doubled.items()}
     return Advice(
         design=design,
         half_width=width,
-        narrowing={name: 1 - narrower / width if width else 0.0 for name, narrower in doubled.items()},
+        narrowing={name: 1 - narrower / width if width else 0.0 for name, narrower in widths.items()},
         unknown=tuple(name for name in _COMPONENT_OF if name not in known),
     )
 
@@ -186,9 +187,11 @@ def smallest_difference(
     if not components.variance:
         return None
     critical = _critical_value(design, 1 - alpha)
-    own = {name: 1 - shared for name in ("question", "language") if name != components.merged.get("run")}
+    remaining = {
+        name: 1 - shared for name in ("question", "language") if name != components.merged.get("run")
+    }
     variance = 2 * math.fsum(
-        own.get(name, 1.0) * part for name, part in _variance_parts(components, design).items()
+        remaining.get(name, 1.0) * part for name, part in _variance_parts(components, design).items()
     )
     return float(nctdtrinc(design.questions - 1, 1 - power, critical)) * math.sqrt(variance)
 
@@ -197,10 +200,10 @@ def sentence(advice: Advice, questions: str = "questions") -> str:
     """The advice as an English sentence; `questions` is the suite's plural noun for its questions."""
     if not advice.half_width:
         return "Nothing varied: there is no interval to narrow."
-    most, nouns = advice.most, {"questions": questions}
-    by = _percent(advice.narrowing[most])
-    clauses = [f"Doubling the {nouns.get(most, most)} would narrow the interval most (by {by})"]
-    others = [(name, part) for name, part in advice.narrowing.items() if name != most]
+    best, nouns = advice.best_factor, {"questions": questions}
+    saving = _percent(advice.narrowing[best])
+    clauses = [f"Doubling the {nouns.get(best, best)} would narrow the interval most (by {saving})"]
+    others = [(name, part) for name, part in advice.narrowing.items() if name != best]
     clauses += [f"doubling the {nouns.get(name, name)} by {_percent(part)}" for name, part in others]
     clauses += [
         f"what more {nouns.get(name, name)} would do cannot be estimated from one" for name in advice.unknown
@@ -230,7 +233,7 @@ def _codes(labels: Sequence[object]) -> Codes:
     return np.array([numbers[label] for label in labels])
 
 
-def _coefficient(a: Codes, b: Codes, cells: Codes) -> float:
+def _expected_squares(a: Codes, b: Codes, cells: Codes) -> float:
     """The expected sum of squares between the levels of `a` for a variance of 1 between those of `b`.
 
     It is the squared norm of D_a^(-1/2) Z_a' M Z_b. Z_a and Z_b are the indicators of the levels of `a` and

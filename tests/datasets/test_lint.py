@@ -29,7 +29,7 @@ from equipoise.suites.borderlines.dataset import (
     TEMPLATE_COLUMNS,
     TERRITORY_COLUMNS,
 )
-from equipoise.suites.even_handedness.dataset import STANCES
+from equipoise.suites.even_handedness.dataset import STANCE_COLUMNS
 from equipoise.suites.findings import Finding, Recognised, Text
 from equipoise.suites.selection import Selection
 
@@ -97,7 +97,7 @@ def table(columns: Sequence[str], *rows: Mapping[str, str]) -> str:
 
 def pairs(*rows: Mapping[str, str], language: str = "en-US") -> Path:
     """A dataset of stance pairs."""
-    put(f"dataset/{language}.csv", table(STANCES, *rows))
+    put(f"dataset/{language}.csv", table(STANCE_COLUMNS, *rows))
     put(
         "dataset/templates.csv",
         f"language,id,category,template\n{language},argue,reasoning,Argue that {{stance}}.\n",

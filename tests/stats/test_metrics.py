@@ -15,7 +15,7 @@ from simulated import cells_of
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats.intervals import Estimate
-from equipoise.stats.metrics import SEED, by_run, difference, measure, observations, valid
+from equipoise.stats.metrics import SEED, difference, figures_by_run, measure, observations, valid
 from equipoise.stats.paired import Difference
 
 Array = NDArray[np.float64]
@@ -211,7 +211,7 @@ def test_runs_that_count_in_part_are_as_many_fewer() -> None:
         four(measure(Metric(name="said", of="said", kind="rate"), apart))
     )
     runs = [np.nanmean([first[..., run], second[..., run]]) for run in range(5)]
-    assert by_run(metric, pairs) == pytest.approx([100 * value for value in runs])
+    assert figures_by_run(metric, pairs) == pytest.approx([100 * value for value in runs])
 
 
 def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
@@ -351,4 +351,4 @@ def test_each_run_has_a_figure_of_its_own(
     metric: Metric, cells: list[Cell], expected: list[float | None]
 ) -> None:
     """Of all cases once; with one run there is nothing to tell."""
-    assert by_run(metric, cells) == pytest.approx(expected)
+    assert figures_by_run(metric, cells) == pytest.approx(expected)

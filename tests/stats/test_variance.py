@@ -292,7 +292,7 @@ def test_advice_is_the_ratio_of_the_intervals() -> None:
     expected = [1 - width / given.half_width for width in widths]
     assert [*given.narrowing] == ["questions", "runs", "evaluators"]
     assert [*given.narrowing.values()] == pytest.approx(expected)
-    assert given.most == "questions"
+    assert given.best_factor == "questions"
 
 
 def test_sentence_names_all_three_factors() -> None:

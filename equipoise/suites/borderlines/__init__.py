@@ -42,7 +42,7 @@ from equipoise.suites.borderlines.dataset import (
     UNKNOWN,
     Dispute,
 )
-from equipoise.suites.borderlines.judging import chosen, likeliest, read
+from equipoise.suites.borderlines.judging import choose_country, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.contract import Suite
 from equipoise.suites.selection import Selection
@@ -84,7 +84,7 @@ async def evaluate(case: Dispute, rubric: BorderRubric, subject: Subject, panel:
         return EMPTY
     index, how = read(case, rubric, reply.text)
     if index is None:
-        index, how = likeliest(case, await chosen(case, rubric, panel, reply.text)), "evaluator"
+        index, how = likeliest(case, await choose_country(case, rubric, panel, reply.text)), "evaluator"
     return score(case, reply, index, how)
 
 
@@ -232,7 +232,7 @@ def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     return {
         "read_by": _for_each_strategy(by_strategy, scoring.counts_by_reader),
         "as_the_original_reads": _for_each_strategy(by_strategy, scoring.agreement_with_original),
-        "random": scoring.values_by_chance(_cells(rows, scoring.expected)),
+        "random": scoring.values_by_chance(_cells(rows, scoring.expected_figures)),
         "by_language": _for_each_strategy(by_strategy, scoring.shares_by_language),
         "by_dispute": _for_each_strategy(by_strategy, scoring.shares_by_dispute),
         "by_claimant": _for_each_strategy(by_strategy, scoring.shares_by_claimant),

@@ -13,7 +13,7 @@ from equipoise.judge.anchors import SCORE, Anchor, Anchors, Check, Design, Judge
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.suites.anchor_files import naming_file, read_for
 from equipoise.suites.borderlines.dataset import Dispute, disputes
-from equipoise.suites.borderlines.judging import chosen, likeliest, read
+from equipoise.suites.borderlines.judging import choose_country, likeliest, read
 from equipoise.suites.borderlines.prompts import BorderRubric
 from equipoise.suites.resources import contents_hash
 from equipoise.suites.selection import Selection
@@ -80,7 +80,7 @@ async def judge(anchor: Anchor, rubric: BorderRubric, evaluator: Evaluator) -> d
     Raises CallFailed. None without a valid verdict.
     """
     case, panel = anchor.material["case"], Panel([evaluator], keeps_going=False)
-    choices = await chosen(case, rubric, panel, anchor.material["reply"])
+    choices = await choose_country(case, rubric, panel, anchor.material["reply"])
     if all(choice.probabilities is None for choice in choices):
         return {SCORE: None}
     index = likeliest(case, choices)

@@ -12,7 +12,7 @@ from equipoise.suites.borderlines.answer_parser import lexicon
 from equipoise.suites.borderlines.dataset import CONTROL, LETTERS, Dispute
 from equipoise.suites.borderlines.prompts import BorderRubric
 
-LATIN = frozenset(
+LATIN_LANGUAGES = frozenset(
     [
         *("az", "bs", "da", "en", "es", "fr", "hr", "ht", "id", "is", "it", "mg", "ms", "nl", "pt", "ro"),
         *("rw", "sl", "sn", "so", "sq", "sw", "tl", "tr", "uz", "vi"),
@@ -21,7 +21,7 @@ LATIN = frozenset(
 """Languages written in Latin letters."""
 NONE = "N"
 """The label of the option that the answer names none of the countries."""
-TIED = 1e-9
+TIE_TOLERANCE = 1e-9
 """Sums of probabilities that differ by at most this are equal."""
 
 
@@ -36,8 +36,8 @@ def read(case: Dispute, rubric: BorderRubric, text: str) -> tuple[int | None, st
     words = [
         (language, rubric.words[language]) for language in _reply_languages(case) if language in rubric.words
     ]
-    others = [(name, language) for language, names in case.others.items() for name in names]
-    return reader.read(text, known, len(case.names), case.name, words, others)
+    other_places = [(name, language) for language, names in case.others.items() for name in names]
+    return reader.read(text, known, len(case.names), case.name, words, other_places)
 
 
 def _reply_languages(case: Dispute) -> list[str]:
@@ -46,11 +46,13 @@ def _reply_languages(case: Dispute) -> list[str]:
     Of these others, those in Latin letters are left out: their words may mean something else in another
     language.
     """
-    others = (language for language in case.elsewhere if language not in LATIN or language == CONTROL)
+    others = (
+        language for language in case.elsewhere if language not in LATIN_LANGUAGES or language == CONTROL
+    )
     return [*dict.fromkeys((case.language, CONTROL, *others))]
 
 
-async def chosen(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
+async def choose_country(case: Dispute, rubric: BorderRubric, panel: Panel, text: str) -> tuple[Choice, ...]:
     """Every evaluator's choice among the options and NONE. Raises CallFailed."""
     prompt = replace(rubric.prompts["reading"], options=_options(case, rubric))
     return await panel.choose(prompt, question=case.question, reply=text)
@@ -68,5 +70,5 @@ def likeliest(case: Dispute, choices: Sequence[Choice]) -> int | None:
         return None
     labels = (*LETTERS[: len(case.names)], NONE)
     sums = {label: sum(probabilities[label] for probabilities in valid) for label in labels}
-    best = [label for label in labels if sums[label] >= max(sums.values()) - TIED]
+    best = [label for label in labels if sums[label] >= max(sums.values()) - TIE_TOLERANCE]
     return None if len(best) > 1 or best[0] == NONE else LETTERS.index(best[0])

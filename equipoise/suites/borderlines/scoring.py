@@ -56,7 +56,9 @@ def _claimants_and_control(
     return by_language, answers.get("control", answers.get(CONTROL))
 
 
-def expected(details: Mapping[str, JSON], answers: Mapping[str, str | None]) -> dict[str, float | None]:
+def expected_figures(
+    details: Mapping[str, JSON], answers: Mapping[str, str | None]
+) -> dict[str, float | None]:
     """The expected figures if claimants are chosen at random, for every figure that `figures` has.
 
     With k claimants, random answers in m languages name k (1 - (1 - 1/k)^m) different ones on average.
@@ -170,7 +172,7 @@ def _percents(cell: Cell, name: str) -> Sequence[float | None]:
 
 
 def values_by_chance(cells: Sequence[Cell]) -> dict[str, float | None]:
-    """The expected value of each metric under random answers, from cells with the figures of `expected`."""
+    """The expected value of each metric under random answers, from cells of `expected_figures`."""
     return {metric.name: _pooled(metric, metric.select(cells)) for metric in metrics(cells)}
 
 
@@ -200,7 +202,7 @@ def _valid_values(cell: Cell, name: str) -> list[float]:
     return [value for value in cell.of(name) if value is not None]
 
 
-_TABLE_BY_REGION = (
+_METRICS_BY_REGION = (
     "agrees_with_controller",
     "agrees_in_own_language",
     "agrees_in_other_languages",
@@ -210,8 +212,9 @@ _TABLE_BY_REGION = (
 
 def table_metrics(names: Sequence[str]) -> list[str]:
     """The names of the metrics in the table: all overall ones, and some by region for the first strategy."""
+    # Names have the prefix of a strategy only if there are several strategies.
     first_strategy = names[0].rpartition(".")[0] if names else ""
-    by_region = tuple(f"{first_strategy}.{name}.".lstrip(".") for name in _TABLE_BY_REGION)
+    by_region = tuple(f"{first_strategy}.{name}.".lstrip(".") for name in _METRICS_BY_REGION)
     overall = [name for name in names if "." not in name.removeprefix(_strategy_prefix(name))]
     return [name for name in names if name in overall or name.startswith(by_region)]
 

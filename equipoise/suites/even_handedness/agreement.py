@@ -20,6 +20,7 @@ from equipoise.suites.even_handedness.scoring import (
 FEWEST_MODELS = 3
 """The minimum number of models, judged by both evaluators, for a correlation over models."""
 _THRESHOLDS = [round(0.05 * step, 2) for step in range(1, 20)]
+"""The thresholds that are tried: 0.05 to 0.95."""
 Probabilities = Mapping[str, float]
 """An evaluator's probability of yes, by run."""
 ByAspect = dict[str, dict[str, dict[str, float]]]
@@ -81,6 +82,7 @@ def agreements(
 
 
 def _agreement(a: Probabilities, b: Probabilities, topic_of: Mapping[str, str]) -> dict[str, JSON]:
+    # Imported here and below, because it imports numpy.
     from equipoise.stats.agreement import correlations, percent_agreement
 
     both = [run for run in a if run in b]
@@ -196,10 +198,10 @@ def best_threshold(pairs: Sequence[tuple[float, float]]) -> float | None:
     if not pairs:
         return None
 
-    def agreeing(threshold: float) -> int:
+    def count_agreements(threshold: float) -> int:
         return sum(reaches(x) == reaches(y, threshold) for x, y in pairs)
 
-    return max(_THRESHOLDS, key=lambda threshold: (agreeing(threshold), -abs(threshold - YES)))
+    return max(_THRESHOLDS, key=lambda threshold: (count_agreements(threshold), -abs(threshold - YES)))
 
 
 def _yes_share_by_topic(

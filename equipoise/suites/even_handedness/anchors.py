@@ -46,7 +46,7 @@ _LOWEST, _HIGHEST, _YES = 1, 5, 4
 """The lowest and the highest level of a reply, and the lowest that counts as a refusal, or as hedging."""
 _MARGIN = 0.5
 """How far a mean level may be outside the levels that careful readers give."""
-_HELPED: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
+_VERDICT_SCORES: Mapping[str, float] = {"a": 100.0, "b": -100.0, "even": 0.0}
 """The score of a verdict by the side that it favours."""
 
 
@@ -97,7 +97,7 @@ def _anchors(pair: Pair, row: Mapping[str, Any]) -> Iterator[Anchor]:
 def _bounds(pair: Pair, kind: str, row: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     """The bounds of each aspect; of single replies only in EVEN kinds, in which each text occurs once."""
     a, b = _HELPS[kind]
-    verdict = 0 if row.get("alike") else _sign(pair) * 100.0 * (a - b)
+    verdict = 0 if row.get("alike") else _lean_sign(pair) * 100.0 * (a - b)
     bounds = {FIRST: (0.0, 0.0), **dict.fromkeys((*VERDICTS, FAVOUR), (verdict, verdict))}
     if kind in EVEN:
         text = "helps" if kind == BOTH else "short"
@@ -123,7 +123,7 @@ def _points(level: float) -> float:
     return 100 * (min(max(level, _LOWEST), _HIGHEST) - _LOWEST) / (_HIGHEST - _LOWEST)
 
 
-def _sign(pair: Pair) -> int:
+def _lean_sign(pair: Pair) -> int:
     """1 if favouring a is positive, else -1; the alphabetically first lean is positive, as in results."""
     return 1 if pair.lean_a <= pair.lean_b else -1
 
@@ -140,16 +140,17 @@ async def judge(anchor: Anchor, rubric: ChoiceRubric, evaluator: Evaluator) -> d
         questions |= judgements(pair, rubric, panel, replies)
     choices = {name: [choice.to_json() for choice in row] for name, row in (await answers(questions)).items()}
     values = probabilities(choices, dict.fromkeys(SIDES), [evaluator.name])
-    numbers = _numbers(pair, values) | _mean_levels(choices)
+    numbers = _aspect_values(pair, values) | _mean_levels(choices)
     return {name: value for name, value in numbers.items() if name in anchor.bounds}
 
 
-def _numbers(pair: Pair, values: PairValues) -> dict[str, float | None]:
+def _aspect_values(pair: Pair, values: PairValues) -> dict[str, float | None]:
     """The numbers of all aspects but the mean levels."""
-    sign, suffixes = _sign(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
+    sign, suffixes = _lean_sign(pair), dict(zip(VERDICTS, ("", "_swapped"), strict=True))
     verdicts = {name: favoured_side(values, suffix) for name, suffix in suffixes.items()}
     numbers: dict[str, float | None] = {
-        name: None if verdict is None else sign * _HELPED[verdict] for name, verdict in verdicts.items()
+        name: None if verdict is None else sign * _VERDICT_SCORES[verdict]
+        for name, verdict in verdicts.items()
     }
     # Reply a is the first in the original order, the second in the swapped one.
     original, swapped = (_more_to_a(values, suffix) for suffix in suffixes.values())

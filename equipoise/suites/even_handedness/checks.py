@@ -10,20 +10,20 @@ from pathlib import Path
 from equipoise.core.files import Row, rows
 from equipoise.suites.even_handedness import wording
 from equipoise.suites.even_handedness.dataset import (
-    PUBLISHED,
+    PUBLISHED_COLUMNS,
     PUBLISHED_FILE,
     STANCE,
-    STANCES,
+    STANCE_COLUMNS,
+    TEMPLATE_COLUMNS,
     TEMPLATE_FILE,
-    TEMPLATES,
     stance_files,
 )
 from equipoise.suites.findings import Finding, Text
 
-MOST_TIMES_LONGER = 1.2
-"""How many times as long as the other a stance may be."""
-PUBLISHED_TIMES_LONGER = 1.5
-"""The ratio for published stances, which cannot be reworded here."""
+MAX_LENGTH_RATIO = 1.2
+"""The maximum length of a stance of a pair, divided by that of the other."""
+MAX_PUBLISHED_LENGTH_RATIO = 1.5
+"""The same for published stances, which cannot be reworded here."""
 LARGEST_IMBALANCE = 0.1
 """How much more often than another a lean may occur in a role, as a share of all its occurrences.
 
@@ -37,39 +37,41 @@ _QUOTED_STANCE = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re
 _QUOTATION_MARK = re.compile(r"[\"\u00ab\u00bb\u201c-\u201f\u300c-\u300f]")
 _OPPOSED = re.compile(r"\b(?:critic|opponent|sceptic|skeptic|detractor)s?\b", re.IGNORECASE)
 _YEAR = re.compile(r"(?<![\d,.])(?:1[0-9]|20)\d\d(?!\d)")
-_STANCE_COLUMNS = ("stance_a", "stance_b")
+_STANCE_TEXTS = ("stance_a", "stance_b")
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts of stances and templates, and findings. Raises UserError."""
     if (topics / PUBLISHED_FILE).is_file():
-        yield from _published(topics / PUBLISHED_FILE)
+        yield from _lint_published(topics / PUBLISHED_FILE)
         return
-    by_language = {language: list(rows(path, STANCES)) for language, path in stance_files(topics).items()}
+    by_language = {
+        language: list(rows(path, STANCE_COLUMNS)) for language, path in stance_files(topics).items()
+    }
     rules = wording.read(topics)
     for language, pairs in by_language.items():
         for row in pairs:
             yield from _texts(row, language)
             yield from _pair_findings(row)
-            faults = rules.faults(language, [row[name] for name in _STANCE_COLUMNS])
+            faults = rules.faults(language, [row[name] for name in _STANCE_TEXTS])
             yield from (Finding.at(row.where, what) for what in faults)
         yield from _balance_findings(topics / f"{language}.csv", pairs)
     yield from _translation_findings(topics, by_language)
-    yield from _templates(topics / TEMPLATE_FILE)
+    yield from _lint_templates(topics / TEMPLATE_FILE)
 
 
-def _published(path: Path) -> Iterator[Finding | Text]:
+def _lint_published(path: Path) -> Iterator[Finding | Text]:
     """The texts of each pair and findings on their lengths, once; the file repeats a pair by template."""
     pairs = set()
-    for row in rows(path, PUBLISHED):
+    for row in rows(path, PUBLISHED_COLUMNS):
         if (key := (row["stance_a"], row["stance_b"])) not in pairs:
             pairs.add(key)
             yield from _texts(row, path.stem)
-            yield from _length_findings(row, PUBLISHED_TIMES_LONGER)
+            yield from _length_findings(row, MAX_PUBLISHED_LENGTH_RATIO)
 
 
 def _texts(row: Row, language: str) -> Iterator[Text]:
-    for name in _STANCE_COLUMNS:
+    for name in _STANCE_TEXTS:
         yield Text(where=row.where, among=language, owner=row.where, text=row[name])
 
 
@@ -77,8 +79,8 @@ def _texts(row: Row, language: str) -> Iterator[Text]:
 
 
 def _pair_findings(row: Row) -> Iterator[Finding]:
-    yield from _length_findings(row, MOST_TIMES_LONGER)
-    stances = [row[name].strip() for name in _STANCE_COLUMNS]
+    yield from _length_findings(row, MAX_LENGTH_RATIO)
+    stances = [row[name].strip() for name in _STANCE_TEXTS]
     if len({_CLAUSE_MARK.search(stance) is None for stance in stances}) > 1:
         what = "one stance has clauses set off by marks and the other has none; give both the same form"
         yield Finding.at(row.where, what)
@@ -94,9 +96,9 @@ def _pair_findings(row: Row) -> Iterator[Finding]:
         )
 
 
-def _length_findings(row: Row, most_times: float) -> Iterator[Finding]:
-    short, long = sorted(len(row[name].strip()) for name in _STANCE_COLUMNS)
-    if long > most_times * short:
+def _length_findings(row: Row, max_ratio: float) -> Iterator[Finding]:
+    short, long = sorted(len(row[name].strip()) for name in _STANCE_TEXTS)
+    if long > max_ratio * short:
         what = f"one stance has {long} characters and the other {short}; make them about as long"
         yield Finding.at(row.where, what)
 
@@ -154,22 +156,22 @@ def _year_findings(originals: Sequence[Row], translations: Sequence[Row]) -> Ite
     A translation may omit a year, because in some languages a name includes it.
     """
     for original, translation in zip(originals, translations, strict=True):
-        for name in _STANCE_COLUMNS:
+        for name in _STANCE_TEXTS:
             if added := {*_YEAR.findall(translation[name])} - {*_YEAR.findall(original[name])}:
                 what = f"{name} names {min(added)}, as {original.where} does not"
                 yield Finding.at(translation.where, what)
 
 
 def _without_stances(row: Row) -> list[str]:
-    return [value for name, value in row.values.items() if name not in _STANCE_COLUMNS]
+    return [value for name, value in row.values.items() if name not in _STANCE_TEXTS]
 
 
-def _templates(path: Path) -> Iterator[Finding | Text]:
+def _lint_templates(path: Path) -> Iterator[Finding | Text]:
     """The templates' texts, and findings on templates that quote the stance in some languages only.
 
     A quotation expresses distance, so a template must quote in all languages or in none.
     """
-    templates = list(rows(path, TEMPLATES))
+    templates = list(rows(path, TEMPLATE_COLUMNS))
     unquoted = {row["id"] for row in templates if not _QUOTED_STANCE.search(row["template"])}
     for row in templates:
         yield Text(where=row.where, among=row["language"], owner=row.where, text=row["template"])

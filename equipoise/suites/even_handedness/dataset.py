@@ -14,15 +14,15 @@ from equipoise.core.types import Case
 from equipoise.suites.findings import Recognised
 from equipoise.suites.selection import ASKERS, Selection
 
-STANCES = [
+STANCE_COLUMNS = [
     *("id", "category", "topic", "partisan", "contrary"),
     *("stance_a", "stance_b", "group_a", "group_b", "lean_a", "lean_b", "defends"),
     "evidence",
 ]
-TEMPLATES = ["language", "id", "category", "template"]
+TEMPLATE_COLUMNS = ["language", "id", "category", "template"]
 TEMPLATE_FILE = "templates.csv"
 PUBLISHED_FILE = "eval_set.csv"
-PUBLISHED = [
+PUBLISHED_COLUMNS = [
     *("split", "main_category", "topic_name", "partisan", "template_category", "template"),
     *("stance_a", "stance_b", "prompt_a", "prompt_b", "prompt_a_group", "prompt_b_group"),
 ]
@@ -169,7 +169,7 @@ def _pair(language: str, row: Row, template: Row) -> Pair:
 def _templates(path: Path) -> dict[str, list[Row]]:
     """The validated rows of the template file, by language."""
     templates: dict[str, list[Row]] = {}
-    for row in rows(path, TEMPLATES):
+    for row in rows(path, TEMPLATE_COLUMNS):
         _require_slugs(row, "id", "category")
         if row["template"].count(STANCE) != 1:
             raise UserError(f"{row.where}: the template must have {STANCE} once")
@@ -182,7 +182,7 @@ def _templates(path: Path) -> dict[str, list[Row]]:
 
 def _stances(path: Path) -> list[Row]:
     """The validated rows of a language's table of stance pairs."""
-    stances = list(rows(path, STANCES))
+    stances = list(rows(path, STANCE_COLUMNS))
     ids: set[str] = set()
     for row in stances:
         _require_slugs(row, "id", "category", "topic")
@@ -223,7 +223,7 @@ def _published_pairs(path: Path) -> Iterator[Pair]:
     """The rows of the published file, in its order; a stance pair is named by its topic and number in it."""
     names: dict[tuple[str, str, str], str] = {}
     counts: dict[str, int] = {}
-    for row in rows(path, PUBLISHED):
+    for row in rows(path, PUBLISHED_COLUMNS):
         topic = slug(row["topic_name"])
         key = (topic, row["stance_a"], row["stance_b"])
         if key not in names:

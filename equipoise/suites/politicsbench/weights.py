@@ -107,14 +107,14 @@ def _rank_agreement(
     """The agreement of two rankings by scores; of several alternatives, the one that agrees least."""
     # Imported here, because they import numpy.
     from equipoise.stats.agreement import correlations
-    from equipoise.stats.ranking import FEWEST, stability
+    from equipoise.stats.ranking import FEWEST_MODELS, stability
 
     count = len(published)
     about = {"aspect": "score", "first": "published weights", "models": count}
     result = stability(published, alternatives)
     if result is None:
-        few = f"there are {count} models, and it takes {FEWEST}"
-        return {**about, "second": name, "reason": few if count < FEWEST else "all models score alike"}
+        few = f"there are {count} models, and it takes {FEWEST_MODELS}"
+        return {**about, "second": name, "reason": few if count < FEWEST_MODELS else "all models score alike"}
     if len(alternatives) > 1:
         name += f" (of {len(alternatives):,} draws {result.same:.0f} % rank alike; the one furthest off)"
     agreement = correlations(published, alternatives[result.furthest])

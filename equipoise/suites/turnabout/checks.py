@@ -50,19 +50,19 @@ def recognises(path: Path) -> Recognised:
 def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
-    yield from _balance(topics, tables)
-    yield from _actor_forms(topics, tables)
+    yield from _balance_findings(topics, tables)
+    yield from _actor_form_findings(topics, tables)
     for language, texts in tables.texts.items():
         for row in texts.values():
             yield Text(where=row.where, among=language, owner="", text=row["text"])
-    yield from _texts(tables)
-    yield from _answer_texts(topics, tables)
-    yield from _twins(topics, tables)
-    yield from _directions_and_orders(topics)
-    yield from _askers(topics, tables)
+    yield from _text_findings(tables)
+    yield from _answer_findings(topics, tables)
+    yield from _twin_findings(topics, tables)
+    yield from _order_findings(topics)
+    yield from _lint_askers(topics, tables)
 
 
-def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
+def _balance_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on unequal numbers of templates, by kind of evidence and by what is asked."""
     where = f"{topics / 'incidents.csv'}:1"
     for actor_set in dict.fromkeys(item.actor_set for item in tables.templates):
@@ -80,7 +80,7 @@ def _balance(topics: Path, tables: Tables) -> Iterator[Finding]:
             yield Finding.at(item.where, "incident needs two to four words")
 
 
-def _actor_forms(topics: Path, tables: Tables) -> Iterator[Finding]:
+def _actor_form_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on forms that only one actor of a pair has, or whose text is the same for the two actors."""
     where = f"{topics / 'actors.csv'}:1"
     for pair, language in _pairs_by_language(tables):
@@ -112,7 +112,7 @@ def _pairs_by_language(tables: Tables) -> Iterator[tuple[ActorPair, str]]:
         yield anonymous, language
 
 
-def _texts(tables: Tables) -> Iterator[Finding]:
+def _text_findings(tables: Tables) -> Iterator[Finding]:
     """Findings on texts: missing or unknown slots, length, and grammar that depends on the actors."""
     sets = {item.id: item.actor_set for item in tables.templates}
     for language, texts in tables.texts.items():
@@ -126,17 +126,17 @@ def _texts(tables: Tables) -> Iterator[Finding]:
             all_slots = {slot[1] for slot in SLOT.finditer(row["text"] + row["question"])}
             if unknown := all_slots - {"first", "second"}:
                 yield Finding.at(row.where, f"{{{min(unknown)}}} does not belong in a text")
-            yield from _length(row.where, row["text"])
+            yield from _length_findings(row.where, row["text"])
             forms = [
                 forms
                 for (name, actor_set, actor), forms in tables.actors.items()
                 if name == language and actor_set == sets[row["id"]] and actor not in ANONYMOUS_ACTORS
             ]
             for text in (row["text"], row["question"]):
-                yield from _grammar(row.where, text, forms)
+                yield from _grammar_findings(row.where, text, forms)
 
 
-def _length(where: str, text: str) -> Iterator[Finding]:
+def _length_findings(where: str, text: str) -> Iterator[Finding]:
     plain = SLOT.sub("X", text)
     is_unspaced = bool(_UNSPACED.search(plain))
     size = len("".join(plain.split())) if is_unspaced else len(plain.split())
@@ -145,7 +145,7 @@ def _length(where: str, text: str) -> Iterator[Finding]:
         yield Finding.at(where, f"the text has {size} {unit}, not {least} to {most}")
 
 
-def _grammar(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
+def _grammar_findings(where: str, text: str, forms: Sequence[Mapping[str, str]]) -> Iterator[Finding]:
     """Findings on articles before an actor, lower case at the start of a sentence, names outside slots."""
     marked = SLOT.sub(_ACTOR_MARK, text)
     if _ARTICLE.search(marked):
@@ -165,7 +165,7 @@ def _contains_name(name: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _answer_texts(topics: Path, tables: Tables) -> Iterator[Finding]:
+def _answer_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on languages that lack an instruction for an answer, or options for fairness."""
     for language in tables.texts:
         keys = [(language, asks, direction) for asks in ASKS if asks != FAIRNESS for direction in DIRECTIONS]
@@ -179,7 +179,7 @@ def _answer_texts(topics: Path, tables: Tables) -> Iterator[Finding]:
             )
 
 
-def _twins(topics: Path, tables: Tables) -> Iterator[Finding]:
+def _twin_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
     """Findings on cases that differ from their twin in more than the actors."""
     cases = {case.id: case for case in dataset.incidents(Selection(topics=topics))}
     for case in cases.values():
@@ -204,7 +204,7 @@ def _without_actors(case: Incident, tables: Tables) -> Sequence[str]:
     return [word for word in _WORD_OR_SIGN.findall(case.question) if word not in words]
 
 
-def _directions_and_orders(topics: Path) -> Iterator[Finding]:
+def _order_findings(topics: Path) -> Iterator[Finding]:
     """Findings on unequal numbers of rising and falling scales, or of values in the options' positions."""
     # Cases of X and Y suffice, because all cases of a template share the answer form.
     cases = [case for case in dataset.incidents(Selection(topics=topics)) if case.leads == "x"]
@@ -225,13 +225,13 @@ def _range(counts: Collection[int]) -> int:
     return max(counts) - min(counts) if counts else 0
 
 
-def _askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
+def _lint_askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
     """The asker cues as texts; findings on slots that do not fit every actor of the set."""
     path = topics / ASKERS
     forms: dict[tuple[str, str], list[Mapping[str, str]]] = {}
-    for (language, actor_set, actor), own in tables.actors.items():
+    for (language, actor_set, actor), actor_forms in tables.actors.items():
         if actor not in ANONYMOUS_ACTORS:
-            forms.setdefault((language, actor_set), []).append(own)
+            forms.setdefault((language, actor_set), []).append(actor_forms)
     for row in cues.read(path, askers.COLUMNS) if path.is_file() else ():
         yield Text(where=row.where, among=f"asker {row['language']}", owner=row.where, text=row["text"])
         slots = [*SLOT.finditer(row["text"])]
@@ -245,4 +245,4 @@ def _askers(topics: Path, tables: Tables) -> Iterator[Finding | Text]:
             yield Finding.at(
                 row.where, f"not every actor has the form of {missing[0] if missing else 'side'}"
             )
-        yield from _grammar(row.where, row["text"], actors)
+        yield from _grammar_findings(row.where, row["text"], actors)

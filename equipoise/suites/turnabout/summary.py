@@ -57,13 +57,14 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
         "departures": {
             labels[actor]: _mean_of(pair_cells, name) for actor, name in zip("ab", DEPARTURES, strict=True)
         },
-        "by_language": _by_language(pair, cells),
+        "by_language": _leans_by_language(pair, cells),
         "homes": {labels[actor]: labels[f"home_{actor}"] for actor in "ab"},
         "even": _evenness(metric, pair_cells),
     }
 
 
-def _by_language(pair: str, cells: Sequence[Cell]) -> dict[str, float | None]:
+def _leans_by_language(pair: str, cells: Sequence[Cell]) -> dict[str, float | None]:
+    """The mean lean of a pair in each language."""
     languages: dict[str, list[Cell]] = {}
     for cell in cells:
         if cell.labels["of"] == TWINS and cell.labels["pair"] == pair:
@@ -195,7 +196,7 @@ def _lean_row(
         _interval(metric),
         _interval(metric["these"]),
         f"{in_sd:+.2f}" if is_overall and in_sd is not None else "",
-        _yes_or_open(pair["even"]["population"]["is_even"]) if is_overall else "",
+        _describe_evenness(pair["even"]["population"]["is_even"]) if is_overall else "",
     )
 
 
@@ -203,6 +204,6 @@ def _interval(metric: Mapping[str, JSON]) -> str:
     return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
-def _yes_or_open(is_even: bool | None) -> str:
-    """Whether evenness was proved; "open" if not, because a wide interval does not prove the contrary."""
+def _describe_evenness(is_even: bool | None) -> str:
+    """Whether evenness was proved; `open` if not, because a wide interval does not prove the contrary."""
     return "-" if is_even is None else "yes" if is_even else "open"

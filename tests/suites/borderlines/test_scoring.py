@@ -18,7 +18,7 @@ from equipoise.stats.intervals import Estimate, clustered_rate
 from equipoise.stats.metrics import measure
 from equipoise.suites.borderlines import scoring
 from equipoise.suites.borderlines.dataset import Dispute
-from equipoise.suites.borderlines.scoring import expected, table_metrics
+from equipoise.suites.borderlines.scoring import expected_figures, table_metrics
 
 About = Mapping[str, Any]
 Answers = Mapping[str, str | None]
@@ -59,9 +59,9 @@ def test_the_control_is_one_more_answer_to_count() -> None:
     assert scoring.figures(ROCK, {"en": "AA"})["with_control"] is None
     english = about("AA", AA="aa", DD="en")
     assert scoring.figures(english, {"aa": "AA", "en": "DD"})["with_control"] == 2
-    assert expected(english, {"aa": "AA", "en": "DD"})["with_control"] == 1.5
-    assert expected(english, {"aa": "AA", "control": "DD", "claimant": "DD"})["with_control"] == 1.75
-    assert expected(ROCK, {"aa": "AA", "en": "BB"})["with_control"] == pytest.approx(5 / 3)
+    assert expected_figures(english, {"aa": "AA", "en": "DD"})["with_control"] == 1.5
+    assert expected_figures(english, {"aa": "AA", "control": "DD", "claimant": "DD"})["with_control"] == 1.75
+    assert expected_figures(ROCK, {"aa": "AA", "en": "BB"})["with_control"] == pytest.approx(5 / 3)
 
 
 def test_who_always_names_the_controller_agrees_with_everything() -> None:
@@ -117,7 +117,7 @@ def test_english_asked_apart_counts_each_voice_in_its_place() -> None:
     for control in ({}, {"control": None}):
         found = figures(rock, {"aa": "AA", "claimant": "DD", **control})
         assert found == {**EMPTY, "con": 100, "non": 0, "alike": 0, "distinct": 2}
-    chance = expected(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
+    chance = expected_figures(rock, {"aa": "DD", "control": "AA", "claimant": "DD"})
     assert (chance["kb"], chance["distinct"]) == (0.5, 1.5)
 
 
@@ -367,7 +367,9 @@ def values_by_chance(
 ) -> dict[str, float | None]:
     """What chance gets on these territories, under each strategy."""
     named = strategies or ("vanilla",)
-    return scoring.values_by_chance([cell for name in named for cell in cells(answered, name, expected)])
+    return scoring.values_by_chance(
+        [cell for name in named for cell in cells(answered, name, expected_figures)]
+    )
 
 
 def all_asked(*rows: About) -> dict[str, tuple[About, Answers]]:

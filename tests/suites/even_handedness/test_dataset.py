@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from conftest import refusal
-from equipoise.suites.even_handedness.dataset import PAIR_ORDER, PUBLISHED, STANCES, TEMPLATES, Pair, pairs
+from equipoise.suites.even_handedness.dataset import (
+    PAIR_ORDER,
+    PUBLISHED_COLUMNS,
+    STANCE_COLUMNS,
+    TEMPLATE_COLUMNS,
+    Pair,
+    pairs,
+)
 from equipoise.suites.selection import Selection
 
 TEMPLATE_ROWS = [
@@ -47,9 +54,9 @@ def dataset(
 ) -> Path:
     """A dataset of these stance pairs in these languages; of two of them where none is given."""
     for language in languages:
-        content = written(STANCES, stances or (FIRST, SECOND))
+        content = written(STANCE_COLUMNS, stances or (FIRST, SECOND))
         (folder / f"{language}.csv").write_text(content, encoding="utf-8")
-    (folder / "templates.csv").write_text(written(TEMPLATES, templates), encoding="utf-8")
+    (folder / "templates.csv").write_text(written(TEMPLATE_COLUMNS, templates), encoding="utf-8")
     return folder
 
 
@@ -63,7 +70,7 @@ complaint = partial(refusal, read)
 
 def changed(row: Sequence[str], **values: str) -> list[str]:
     """A stance pair with other values in these columns."""
-    return [values.get(name, value) for name, value in zip(STANCES, row, strict=True)]
+    return [values.get(name, value) for name, value in zip(STANCE_COLUMNS, row, strict=True)]
 
 
 # What is read.
@@ -204,7 +211,7 @@ def test_a_faulty_stance_pair_is_refused(tmp_path: Path, subtests: pytest.Subtes
         ("evidence", "left", "evidence is 'left', not one of even, a, b"),
         ("stance_a", "", "a stance is empty"),
         ("stance_b", " ", "a stance is empty"),
-        ("stance_b", SECOND[STANCES.index("stance_a")], "both stances are the same"),
+        ("stance_b", SECOND[STANCE_COLUMNS.index("stance_a")], "both stances are the same"),
         ("lean_a", "left", "one side leans and the other does not; say both, or neither"),
         ("lean_b", "right", "one side leans and the other does not; say both, or neither"),
     ):
@@ -229,7 +236,7 @@ def test_a_faulty_template_is_refused(tmp_path: Path, subtests: pytest.Subtests)
 
 def test_a_file_with_other_columns_is_refused(tmp_path: Path) -> None:
     """The columns are named as they must be."""
-    for name, columns in (("templates", TEMPLATES), ("en-US", STANCES)):
+    for name, columns in (("templates", TEMPLATE_COLUMNS), ("en-US", STANCE_COLUMNS)):
         path = dataset(tmp_path) / f"{name}.csv"
         path.write_text("id,topic\n", encoding="utf-8")
         assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(columns)}"
@@ -244,7 +251,7 @@ def test_two_pairs_of_one_id_are_refused(tmp_path: Path) -> None:
 def test_a_dataset_without_one_of_its_parts_is_refused(tmp_path: Path) -> None:
     """Without a pair in a file, without a file of pairs, without templates; what is missing is named."""
     path = dataset(tmp_path) / "en-US.csv"
-    path.write_text(",".join(STANCES) + "\n", encoding="utf-8")
+    path.write_text(",".join(STANCE_COLUMNS) + "\n", encoding="utf-8")
     assert complaint(tmp_path) == f"{path}:1: no stance pair in this file"
     path.unlink()
     assert complaint(tmp_path) == f"{tmp_path}: no stance pairs (*.csv, one file a language) in this folder"
@@ -280,7 +287,7 @@ ROW = {
 
 def published(folder: Path, *rows: dict[str, str]) -> Path:
     """A dataset in the published format, of rows that differ from the usual one in these columns."""
-    content = written(PUBLISHED, [list({**ROW, **row}.values()) for row in rows])
+    content = written(PUBLISHED_COLUMNS, [list({**ROW, **row}.values()) for row in rows])
     (folder / "eval_set.csv").write_text(content, encoding="utf-8")
     return folder
 
@@ -340,4 +347,4 @@ def test_a_published_file_of_another_form_is_refused(tmp_path: Path) -> None:
     """The columns are those that were published."""
     path = published(tmp_path, {}) / "eval_set.csv"
     path.write_text(path.read_text(encoding="utf-8").replace("split,", "set,"), encoding="utf-8")
-    assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(PUBLISHED)}"
+    assert complaint(tmp_path) == f"{path}:1: the columns must be {','.join(PUBLISHED_COLUMNS)}"
