@@ -151,7 +151,7 @@ def _sampled_texts(
     targets: Sequence[str],
     seed: int,
 ) -> list[SampledText]:
-    """One reply in each language: the reply itself, and a text to translate into each other target."""
+    """For one reply in each language: the reply itself, and a text to translate into each other target."""
     questions = {language: by_language[language][0].question for language in languages}
     # One stratum and a sample of one: a random choice that `seed` repeats.
     drawn = [stratified(by_language[language], lambda reply: (), 1, seed)[0] for language in languages]

@@ -96,7 +96,7 @@ def judged_replies(results: LoadedResults) -> list[ScoredReply]:
 
 
 def digests_of(results: LoadedResults, replies: Sequence[ScoredReply]) -> ResultsDigests:
-    """The digests of results with these judged replies."""
+    """The digests of results; `replies` are those that `judged_replies` returns."""
     evaluators = sorted(results.metadata.get("evaluator_models", ()))
     return ResultsDigests(
         content=_digest(part for reply in replies for part in (reply.id, reply.question, reply.text)),

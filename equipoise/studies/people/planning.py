@@ -93,9 +93,10 @@ def _gate_labels(assumptions: Assumptions) -> Iterator[str]:
 
 
 def _assumptions(results: LoadedResults, metric: Metric, correlation: float | None) -> Assumptions:
-    """The SD of the judge's scores with this correlation, else both from labels in the results.
+    """The assumptions with this correlation; if it is None, correlation and SD are those of labels.
 
-    If there are too few labels, the correlation is ASSUMED_CORRELATION. Raises UserError.
+    Without enough labels the correlation is ASSUMED_CORRELATION, and the SD that of the judge's scores.
+    Raises UserError.
     """
     replies = judged_replies(results)
     sd = float(np.std([reply.percent for reply in replies], ddof=1)) if len(replies) > 1 else 0.0

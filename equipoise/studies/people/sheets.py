@@ -93,7 +93,7 @@ class Sheet:
         return {reply_id: float(score) for reply_id, score in self.values("score").items()}
 
     def add(self, where: str, reply_id: str, texts: Mapping[FieldName, str], fields: _Fields) -> None:
-        """Add the label in a row at `where`, and messages on what of it cannot be used."""
+        """Add the label of a reply, and messages on texts in the row `where` that cannot be used."""
         label: dict[FieldName, float | str] = {}
         for name, text in texts.items():
             if name not in fields:
