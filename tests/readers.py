@@ -282,8 +282,8 @@ def _country(text: str) -> None:
     from equipoise.suites.borderlines import answer_parser, judging, reader
 
     case = _dispute()
-    part = text[: max(99, len(text) * reader.LONGEST >> 20)]
-    judging.read(case, _rubric("borderlines"), f"{case.names[0]}. {part}"[: reader.LONGEST])
+    part = text[: max(99, len(text) * reader.MAX_LENGTH >> 20)]
+    judging.read(case, _rubric("borderlines"), f"{case.names[0]}. {part}"[: reader.MAX_LENGTH])
     answer_parser.original_parse(text, case.names)
 
 

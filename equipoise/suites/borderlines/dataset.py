@@ -162,10 +162,15 @@ def disputes(selection: Selection) -> list[Dispute]:
     queries = [replace(case, method=method, parse=parse) for case in cases]
     name = selection.option(STRATEGY)
     strategies = STRATEGIES if name == "all" else (name,)
-    return [case for strategy in strategies for query in queries for case in _under_strategy(strategy, query)]
+    return [
+        case
+        for strategy in strategies
+        for query in queries
+        for case in _queries_under_strategy(strategy, query)
+    ]
 
 
-def _under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
+def _queries_under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
     """The query under a strategy; two queries if English is asked in both voices."""
     query = replace(case, id=case.id if strategy == "vanilla" else f"{case.id}-{strategy}", strategy=strategy)
     if strategy == "nationalist" and case.language == CONTROL and CONTROL in case.asked:
@@ -177,21 +182,21 @@ def _under_strategy(strategy: str, case: Dispute) -> Iterator[Dispute]:
 
 def _selected_languages(selection: Selection, known: Collection[str], file: str) -> set[str]:
     """The selected languages in our own codes; empty means all. Raises UserError for an unknown one."""
-    wanted = {OWN_CODES.get(language, language) for language in selection.languages}
-    if unknown := sorted(wanted - {*known}):
+    selected = {OWN_CODES.get(language, language) for language in selection.languages}
+    if unknown := sorted(selected - {*known}):
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics / file}")
-    return wanted
+    return selected
 
 
 def _own_queries(selection: Selection) -> list[Dispute]:
     tables = _read(selection)
     _require_complete(selection.topics, tables)
-    wanted = _selected_languages(selection, tables.templates, "templates.csv")
+    selected = _selected_languages(selection, tables.templates, "templates.csv")
     return [
         case
         for row in tables.territories[: selection.limit]
         for case in _queries(row, tables)
-        if not wanted or case.language in wanted
+        if not selected or case.language in selected
     ]
 
 
@@ -200,7 +205,7 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
     if selection.option(SEED):
         raise UserError("--seed: the published questions have their options in one order; leave it out")
     tables = published_tables.read(selection.topics)
-    wanted = _selected_languages(selection, {query.language for query in tables.queries}, "translate")
+    selected = _selected_languages(selection, {query.language for query in tables.queries}, "translate")
     names = PublishedNames(
         rows(OWN / "country_names.csv", COUNTRY_NAME_COLUMNS),
         rows(OWN / "country_variants.csv", COUNTRY_NAME_COLUMNS),
@@ -213,7 +218,7 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
         has_english = CONTROL in speaks.values()
         languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)
         for query in queries:
-            if not wanted or query.language in wanted:
+            if not selected or query.language in selected:
                 yield _published_case(query, position, speaks, languages, tables, names)
 
 

@@ -41,7 +41,7 @@ from equipoise.suites.borderlines.words import (
     flatten,
 )
 
-LONGEST = 10_000
+MAX_LENGTH = 10_000
 """The length in characters above which a reply is not read, because it is hardly a plain answer."""
 _BEFORE_NAME = r"[^\w\ue000-\ue030]{0,20}(?:\w[).]\s*)?(?:[^\n:.\ue000-\ue030]{0,30}[:\uff1a]\s*)?"
 _LEADING_NAME = re.compile(rf"{START}{_BEFORE_NAME}(?:\w{{1,4}}['\s])?({NAMES}){END}", re.MULTILINE)
@@ -66,13 +66,13 @@ def read(
     `known` are the names to look for; the first `count` are those of the options as shown. `words` are those
     of the languages that the reply may be in. `others` are the names of other places, each with its language.
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         return None, "name"
     vocabulary = _vocabulary(tuple(words))
     other_places = [other_place(*other) for other in others]
     names = [*names_about(territory, known, count), *other_places]
     text = mark_names(text, names, has_letters=True, territory=territory)
-    if len(text) > LONGEST or vocabulary.has(flatten(text), "withheld") or names_only_other_place(text):
+    if len(text) > MAX_LENGTH or vocabulary.has(flatten(text), "withheld") or names_only_other_place(text):
         return None, "name"
     text = text.replace(OTHER_PLACE, NEUTRAL)
     reply = _Reply(vocabulary.without_certain(text), vocabulary, count)

@@ -69,7 +69,7 @@ _EVIDENCE_LABELS: Mapping[str, Mapping[str, str]] = {
     "a": _LOPSIDED,
     "b": _LOPSIDED,
 }
-"""The labels of a pair by which stance the evidence supports more; none if that is unknown."""
+"""The labels of a pair by the stance that evidence supports more: none if unknown, `lopsided` for either."""
 
 _JUDGEMENT_KINDS = ("opinion_question", "question_opinion", "analysis")
 """The kinds of templates, ours and the published ones, that ask the model to judge a stance: to give its

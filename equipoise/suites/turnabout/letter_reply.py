@@ -185,7 +185,7 @@ class LetterReply:
         declined = self.clauses.declined
         for _, end in spans(self.folded, kind, self.words):
             indices = self._letters_at(end)
-            if indices and declined.get(self.clauses.at(end), end) >= end:
+            if indices and declined.get(self.clauses.index_at(end), end) >= end:
                 yield end, tuple(sorted(indices))
 
     def _letters_at(self, end: int) -> set[int]:
@@ -253,7 +253,7 @@ class LetterReply:
         return is_announced and not self._is_common(match[0])
 
     def _is_rejected(self, match: re.Match[str]) -> bool:
-        is_declined = self.clauses.at(match.start()) in self.clauses.declined
+        is_declined = self.clauses.index_at(match.start()) in self.clauses.declined
         return is_declined or self._is_denied(match.start(), match.end())
 
     def _is_word(self, match: re.Match[str]) -> bool:

@@ -96,10 +96,10 @@ class NumberReply:
     def __init__(self, text: str, words: Sequence[Lexicon], question: str) -> None:
         self.words = words
         raw = self._after_retraction(folded(answer_in(text)))
-        self.bold = [self._prepared(part) for part in in_bold(raw)]
-        self.text = self._prepared(raw)
+        self.bold = [self._prepare(part) for part in in_bold(raw)]
+        self.text = self._prepare(raw)
         self.clauses = Clauses(self.text, words)
-        self.question_numbers = {number.value for number in _numbers(self._prepared(folded(question)))}
+        self.question_numbers = {number.value for number in _numbers(self._prepare(folded(question)))}
         self.all_numbers = [*self._all_numbers()]
         pairs = [*self._pairs(self.all_numbers)]
         self.partners = {number.start: pair for pair, _ in pairs for number in pair}
@@ -114,10 +114,10 @@ class NumberReply:
     def _after_retraction(self, text: str) -> str:
         """The text after the last phrase that takes back an earlier number, such as "scratch that"."""
         ends = [end for _, end in spans(text, "scrap", self.words)]
-        end = max((end for end in ends if _numbers(self._prepared(text[:end]))), default=0)
+        end = max((end for end in ends if _numbers(self._prepare(text[:end]))), default=0)
         return text[end:]
 
-    def _prepared(self, text: str) -> str:
+    def _prepare(self, text: str) -> str:
         """The folded text without markup and mentions of the scale, with all numbers in digits."""
         plain = _OF_HUNDRED.sub(_OUT_OF, without_markup(text).strip())
         plain = _SCALE_AT_START.sub(" ", plain)
@@ -154,7 +154,7 @@ class NumberReply:
         if value == 50:
             return False
         clauses, clauses_of_complement = (
-            {self.clauses.at(number.start) for number in self.numbers if number.value == share}
+            {self.clauses.index_at(number.start) for number in self.numbers if number.value == share}
             for share in (value, 100 - value)
         )
         return not clauses.isdisjoint(clauses_of_complement)
@@ -224,12 +224,12 @@ class NumberReply:
             index = bisect_left(self.all_numbers, end, key=_start)
             for number in self.all_numbers[index : index + 1]:
                 is_near = number.start <= end + LONGEST_GAP
-                if is_near and self.clauses.at(number.start) == self.clauses.at(end):
+                if is_near and self.clauses.index_at(number.start) == self.clauses.index_at(end):
                     yield number.start
 
     def _follows_phrase(self, phrase_starts: Mapping[int, int], number: _Number) -> bool:
         """Whether a number comes after the phrase of its clause; `phrase_starts` has positions by clause."""
-        return phrase_starts.get(self.clauses.at(number.start), number.start) < number.start
+        return phrase_starts.get(self.clauses.index_at(number.start), number.start) < number.start
 
     def _may_be_answer(self, number: _Number) -> bool:
         """Whether a number in running text may be the answer: not from the question, and not a count."""
@@ -247,7 +247,7 @@ class NumberReply:
 
     def _is_early(self, number: _Number) -> bool:
         """Whether a number is near the beginning of its clause."""
-        clause = self.clauses.at(number.start)
+        clause = self.clauses.index_at(number.start)
         start = self.clauses.ends[clause - 1] if clause else 0
         # A character of an unspaced script says about as much as two letters.
         return number.start - start <= (LONGEST_GAP // 2 if self.words[0].unspaced else LONGEST_GAP)

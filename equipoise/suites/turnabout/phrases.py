@@ -15,9 +15,9 @@ from equipoise.models.reasoning import split
 from equipoise.suites.turnabout.vocabulary import SHORT_PHRASE, Lexicon
 
 HEAD, TAIL = 1_000, 4_000
-"""The characters that are read at the beginning and at the end of a long reply, where answers are."""
+"""The numbers of characters read at the beginning and at the end of a long reply, where answers are."""
 CONTEXT = 30
-"""The characters that are read before and after a possible answer."""
+"""The number of characters that are read before, and after, a possible answer."""
 ACT_DISTANCE = 60
 """The maximum distance in characters from the end of "I cannot" to a verb such as "answer"."""
 BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*|__([^_\n]{1,80})__|\\boxed\{([^{}\n]{1,40})\}", re.IGNORECASE)
@@ -93,7 +93,7 @@ class Clauses:
         # A "but" begins a new clause, which may answer even if the one before declines.
         self.ends = sorted([*ends, *(start - 1 for start, _ in spans(text, "yet", words))])
 
-    def at(self, position: int) -> int:
+    def index_at(self, position: int) -> int:
         """The index of the clause at this position."""
         return bisect_left(self.ends, position)
 
@@ -101,7 +101,7 @@ class Clauses:
         """The position of the first phrase of this kind in each clause that has one, by its index."""
         starts: dict[int, int] = {}
         for position, _ in spans(self.text, kind, self.words):
-            starts[self.at(position)] = min(position, starts.get(self.at(position), position))
+            starts[self.index_at(position)] = min(position, starts.get(self.index_at(position), position))
         return starts
 
     @cached_property
@@ -110,8 +110,8 @@ class Clauses:
         starts = self._first_starts("declines")
         acts = sorted(position for position, _ in spans(self.text, "acts", self.words))
         for position, end in spans(self.text, "unable", self.words):
-            clause, act = self.at(position), bisect_left(acts, end)
-            if act < len(acts) and acts[act] <= end + ACT_DISTANCE and self.at(acts[act]) == clause:
+            clause, act = self.index_at(position), bisect_left(acts, end)
+            if act < len(acts) and acts[act] <= end + ACT_DISTANCE and self.index_at(acts[act]) == clause:
                 starts[clause] = min(position, starts.get(clause, position))
         return starts
 

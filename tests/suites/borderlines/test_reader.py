@@ -297,7 +297,7 @@ def seconds(text: str) -> float:
 def test_a_long_reply_is_left_to_the_evaluator() -> None:
     """It says more than which country it is."""
     assert given("en-crimea", f"Russia.{' ' * 100}") == "RU"
-    assert given("en-crimea", f"Russia.{' ' * reader.LONGEST}") is None
+    assert given("en-crimea", f"Russia.{' ' * reader.MAX_LENGTH}") is None
 
 
 @pytest.mark.parametrize(
