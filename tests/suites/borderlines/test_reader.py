@@ -281,7 +281,7 @@ HOSTILE = (
 @pytest.mark.slow
 def test_the_time_of_a_reading_grows_with_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever a reply consists of: twice as much takes about twice as long."""
-    monkeypatch.setattr(reader, "LONGEST", 10**6)
+    monkeypatch.setattr(reader, "MAX_LENGTH", 10**6)
     for unit in HOSTILE:
         short, long = (seconds((unit * size)[:size]) for size in (10_000, 20_000))
         assert long < 3 * short + 0.3, unit
