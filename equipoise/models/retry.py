@@ -2,6 +2,9 @@
 
 While an endpoint is down, one of the waiting calls probes it every few seconds, and all calls resume as soon
 as one is answered.
+
+A late answer to an earlier call may reach the next call of its connection: an answer with a body that the
+connection had before is doubted, and its call is sent once more.
 """
 
 from __future__ import annotations
@@ -19,8 +22,10 @@ from email.utils import parsedate_to_datetime
 
 from equipoise.models.failures import Failure
 
-MOST_ALIKE = 3
-"""After this many identical failures of a call, or failures of an endpoint in a row, more are expected."""
+MOST_IDENTICAL = 3
+"""After this many identical failures of a call in a row, more are expected."""
+DOWN_AFTER = 3
+"""After this many failures in a row, an endpoint counts as down."""
 MOST_REMEMBERED = 1000
 """The limit on `Health.overcome`, for endpoints whose error messages are all different."""
 LONGEST_RETRY_AFTER = 31 * 86_400.0
@@ -70,9 +75,9 @@ class Health:
     """The health of one endpoint: how many calls were answered, and how many attempts failed.
 
     `failed_in_row` counts the failures since the last answer. `tried_at` is when an attempt last failed, or a
-    probe last began, by `time.monotonic`. `overcome` holds digests of failures after which a retry succeeded:
-    these are random. `has_repeated` is set once a call got the same body on two connections, which shows that
-    the endpoint itself gives equal answers.
+    probe last began, by `time.monotonic`. `overcome` holds digests of failures after which a retry succeeded,
+    so that one may again. `has_repeated` is set once a call got the same body on two connections, which shows
+    that the endpoint itself gives equal answers.
     """
 
     answered: int = 0
@@ -95,8 +100,8 @@ class Health:
 
     @property
     def is_down(self) -> bool:
-        """Whether the last MOST_ALIKE attempts all failed."""
-        return self.failed_in_row >= MOST_ALIKE
+        """Whether the last DOWN_AFTER attempts all failed."""
+        return self.failed_in_row >= DOWN_AFTER
 
 
 class Retries:
@@ -113,8 +118,8 @@ class Retries:
         self._last_failure: Failure | None = None
         self._same_in_row = 0
         self._own_failures = 0
-        self._answered_before = 0
-        self._failed_before = health.failed
+        self._answered_at_failure = 0
+        self._failed_at_start = health.failed
         self._due = 0.0
         self._begun = time.monotonic()
         # Whether the endpoint requested the wait, which then must not be cut short.
@@ -135,8 +140,9 @@ class Retries:
     def doubts(self, digest: int, repeat_distance: int) -> bool:
         """Whether an answer may be a late copy of another call's answer, so that the call is sent once more.
 
-        `digest` is that of the body, `repeat_distance` as in `Response`. True at most once per call. If an
-        endpoint is known to give equal answers, only a repetition of the connection's last body is doubted.
+        `digest` is that of the body. `repeat_distance` says how many bodies ago the connection had the same
+        one, 0 if never. True at most once per call. If an endpoint is known to give equal answers, only a
+        repetition of the last body is doubted.
         """
         if self._doubted_digest is not None:
             self._health.has_repeated |= digest == self._doubted_digest
@@ -162,8 +168,9 @@ class Retries:
             self.repeats += 1
             return 0.0
         if self._last_failure is None:
-            self._answered_before = self._health.answered
+            self._answered_at_failure = self._health.answered
         self._health.fail()
+        # Where TLS fails at first contact, it would fail again.
         if failure.is_unreachable and not self._health.answered and (failure.is_insecure or self._left <= 0):
             return None
         was_probe, self._is_probe = self._is_probe, False
@@ -221,14 +228,14 @@ class Retries:
     def is_about_request(self) -> bool:
         """Whether the endpoint keeps failing this call in the same way while it is not down.
 
-        Here the endpoint counts as down if other calls have failed since this one began, and none was
+        For this, unlike for `is_down`, other calls must have failed since this one began, and none been
         answered since its first failure.
         """
         failure = self._last_failure
-        if failure is None or not failure.may_be_about_request or self._same_in_row < MOST_ALIKE:
+        if failure is None or not failure.may_be_about_request or self._same_in_row < MOST_IDENTICAL:
             return False
-        others_answered = self._health.answered > self._answered_before
-        others_failed = self._health.failed - self._failed_before > self._own_failures
+        others_answered = self._health.answered > self._answered_at_failure
+        others_failed = self._health.failed - self._failed_at_start > self._own_failures
         return others_answered or not others_failed
 
 
@@ -238,7 +245,7 @@ def _own_wait(failure: Failure) -> float:
 
 
 def _digest(failure: Failure) -> str:
-    """A short digest that identifies a failure."""
+    """A digest that identifies a failure."""
     return hashlib.sha256(
         f"{failure.status} {failure.message} {failure.body!r}".encode("utf-8", "replace")
     ).hexdigest()
@@ -298,6 +305,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
         wait = _seconds(value, now) if _RESET.fullmatch(name) else None
         if wait is not None and not _is_unlimited(headers, name):
             remaining = _number(headers.get(name.replace("reset", "remaining"), ""))
+            # A quota of which nothing says what remains may be exhausted.
             (exhausted if remaining is None or remaining <= 0 else others).append(wait)
     return max(exhausted) if exhausted else min(others, default=None)
 

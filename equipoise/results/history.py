@@ -366,7 +366,11 @@ def _combine_askers(askers: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:
 def load(path: Path) -> History:
     """Read the journal at a path; the history is empty if there is no file. Raises UserError."""
     history = History(path)
-    if path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:
+        raise UserError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+    if is_file:
         if (other := journal.other_format(path)) is not None:
             raise UserError(f"the journal has format {other}, not {journal.FORMAT}: use --fresh")
         history.refresh()

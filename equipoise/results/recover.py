@@ -41,7 +41,7 @@ def _no_parts(data: Mapping[str, JSON]) -> dict[str, JSON]:
 def recover(path: Path, output: Path | None, roots: tuple[Path, ...]) -> Recovered:
     """Write the results JSON of a journal, beside it if no `output` is given. Raises UserError.
 
-    The rubric is looked up in `roots`, in order.
+    The rubric is looked up in `roots`, in order; a rubric among the data only in the first.
     """
     try:
         return _recover(path, output, roots)
@@ -98,6 +98,7 @@ def _first_session(path: Path) -> SessionLine:
 
 
 def _is_file(path: Path) -> bool:
+    """Whether this is a file; False, too, if its name is too long or its folder closed."""
     try:
         return path.is_file()
     except OSError:

@@ -22,6 +22,8 @@ SHARDS = "shards"
 """The folder of shards below that of results."""
 JOURNAL_START = b'{"kind":"session"'
 """The first bytes of every journal."""
+_START_BYTES = 200
+"""How much of the start of a file is searched for the first key of results."""
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 _MOST_CHARACTERS = 100
 _RESERVED_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
@@ -39,7 +41,7 @@ class Files:
 
     @property
     def batches(self) -> Path:
-        """Path of the intents of the session's batches."""
+        """Path of the intents of the session's batches, each written before its batch is sent."""
         return batches_of(self.journal)
 
     def check(self) -> None:
@@ -70,7 +72,10 @@ class Files:
             raise UserError(f"{shown(folder)}: cannot be written to ({error.strerror})") from None
 
     def archive(self, stamp: str) -> Path:
-        """Move the files to archive/, with the stamp in their names. Returns the new path of the results."""
+        """Move the files to archive/, with the stamp in their names.
+
+        Returns the new path of the results; without results, that of the journal.
+        """
         folder = self.results.parent / ARCHIVE
         folder.mkdir(parents=True, exist_ok=True)
         target = _free_archive_path(folder, f"{self.results.stem}.{stamp}")
@@ -92,7 +97,7 @@ def _is_results(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return b'"metadata"' in file.read(200)
+        return b'"metadata"' in file.read(_START_BYTES)
 
 
 class Lock:
@@ -105,29 +110,30 @@ class Lock:
         import fcntl  # not on Windows, where sessions are refused
 
         path = files.journal.with_name(f".{files.journal.name}.lock")
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        self._journal: int | None = None
+        self._lock_descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._journal_descriptor: int | None = None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._lock_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if files.journal.is_file():
                 # A hard link to it has another name, and so another lock file.
-                self._journal = os.open(files.journal, os.O_RDWR)
-                fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self._journal_descriptor = os.open(files.journal, os.O_RDWR)
+                fcntl.flock(self._journal_descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            owner = os.read(self._file, 20).decode(errors="replace").strip()
+            owner = os.read(self._lock_descriptor, 20).decode(errors="replace").strip()
             self.release()
-            who = "another process" if self._journal else f"process {owner}"
+            # Of another name for the journal, the lock file says nothing.
+            who = "another process" if self._journal_descriptor else f"process {owner}"
             where = shown(files.results)
             raise UserError(f"{where}: {who} is using it; wait, or use another --output") from None
         except OSError:
             self.release()
             raise
-        os.ftruncate(self._file, 0)
-        os.write(self._file, f"{os.getpid()}\n".encode())
+        os.ftruncate(self._lock_descriptor, 0)
+        os.write(self._lock_descriptor, f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Release the lock."""
-        for file in (self._file, self._journal):
+        for file in (self._lock_descriptor, self._journal_descriptor):
             if file is not None:
                 os.close(file)
 
@@ -158,13 +164,16 @@ def files(folder: Path, output: Path | None, model: str, suite: str, shard: Shar
     """
     name = f"{file_name(model)}.{suite}"
     stem = f"{SHARDS}/{name}.{shard.number}-of-{shard.of}" if shard else name
-    results = link_target(output or folder / f"{stem}.json")
+    return _files_at(output or folder / f"{stem}.json")
+
+
+def _files_at(path: Path) -> Files:
+    results = link_target(path)
     return Files(results=results, journal=link_target(_journal_beside(results)))
 
 
 def _journal_beside(results: Path) -> Path:
-    journal = results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
-    return journal if journal != results else Path(f"{results}.jsonl")
+    return results.with_name(f"{results.name.removesuffix('.json')}.jsonl")
 
 
 def batches_of(journal: Path) -> Path:
@@ -174,7 +183,7 @@ def batches_of(journal: Path) -> Path:
 
 def journal_of(results: Path) -> Path:
     """Path of the journal of existing results: beside the file, or beside a symbolic link to it."""
-    beside_link, beside_file = _journal_beside(results), files(results.parent, results, "", "").journal
+    beside_link, beside_file = _journal_beside(results), _files_at(results).journal
     return beside_link if beside_link.exists() and not beside_file.exists() else beside_file
 
 

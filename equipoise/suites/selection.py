@@ -71,7 +71,7 @@ def data_hash(topics: Path, datasets: Collection[str] = ()) -> str:
     """
     digest = hashlib.sha256()
     for name, content in _contents(topics, datasets):
-        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        digest.update(f"{name}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
     return digest.hexdigest()
 
 

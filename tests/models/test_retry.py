@@ -15,7 +15,7 @@ from equipoise.models import retry
 from equipoise.models.failures import Failure
 from equipoise.models.retry import (
     LONGEST_RETRY_AFTER,
-    MOST_ALIKE,
+    MOST_IDENTICAL,
     WAITS,
     Health,
     Retries,
@@ -136,7 +136,7 @@ def test_a_wait_for_one_call_is_kept_here() -> None:
 
 def test_three_answers_alike_are_enough(subtests: pytest.Subtests) -> None:
     """What an endpoint says three times of one request, while nobody else complains, it will say for ever."""
-    assert MOST_ALIKE == 3
+    assert MOST_IDENTICAL == 3
     for status in (200, 500, 501, 520):
         with subtests.test(status=status):
             retries = Retries(12, Health())

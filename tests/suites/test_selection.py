@@ -36,6 +36,7 @@ def test_the_hash_of_a_folder_is_that_of_its_data(tmp_path: Path, subtests: pyte
         "one more file": {"en_txt": "a\n", "pt_txt": "b\n"},
         "with an index": {"en_txt": "a\n", "index_csv": INDEX},
         "other line ending": {"en_txt": "a\r\n"},
+        "a name that is not UTF-8": {"en_txt": "a\n", "\udcff_txt": "b\n"},
     }
     for name, files in others.items():
         with subtests.test(name):

@@ -19,9 +19,7 @@ _OPTION_LETTER = re.compile(
     r"(?<![A-Za-z0-9.'-])[(\[\uff08]?([A-G])\s?(?:[)\]\uff09:\uff1a\u3001]|\.(?=\s|$))", re.MULTILINE
 )
 """A letter as before an option: in brackets, or followed by a bracket, a colon or a full stop."""
-_LETTER_LINE = re.compile(
-    r"(?:(?<=^)|(?<=[:\uff1a\u3002]))[ \t\"'(\[]*([A-G])[ \t\"')\].\u3002]*$", re.MULTILINE
-)
+_LETTER_LINE = re.compile(r"(?:^|(?<=[:\uff1a\u3002]))[ \t\"'(\[]*([A-G])[ \t\"')\].\u3002]*$", re.MULTILINE)
 """A letter that is a line by itself, or the rest of a line after a colon."""
 INFLECTING = frozenset(
     ["az", "bs", "el", "hr", "hy", "ka", "ky", "mn", "ru", "sl", "sq", "sr", "tg", "tr", "uk", "uz"]
@@ -34,13 +32,14 @@ HINT, NOBODY = "~", "-"
 """Prefixes of variants. HINT: the variant shows that a country is mentioned, but does not name it. NOBODY: it
 contains a country's name, but means no country."""
 UNSPACED = frozenset(["ja", "km", "lo", "my", "th", "zh-Hans", "zh-Hant"])
-"""Languages without spaces between words: names are searched for anywhere."""
+"""Languages without spaces between words."""
 _SAME_SPELLING = str.maketrans(
     {**dict.fromkeys("\u2018\u2019\u201b\u02bb\u02bc\u0060\u00b4", "'"), "\u81fa": "\u53f0"}
 )
 """Maps apostrophes to one of them, and likewise the two ways to write the first character of Taiwan."""
 _WORD_WITH_LETTER = re.compile(r"\w+ [A-G]\b")
 _CAPITAL_BEFORE = re.compile(r"(?:\w|,) (\w)[\w']*[ -]$")
+"""The first character of the word before a name, unless that word begins a sentence."""
 _LONGEST_CONTEXT = 24
 """The characters before a name in which the word before it is searched."""
 _MARKUP = re.compile(r"[*_#>|~\u200b\u200e\u200f\ue000-\ue03f]+")
@@ -152,6 +151,7 @@ def mark_names(text: str, known: Sequence[Name], has_letters: bool = False, terr
     for part in _WORD_WITH_LETTER.findall(normalised(territory)):
         text = text.replace(part, NEUTRAL)
     for pattern in (_LETTER_LINE, _OPTION_LETTER) if has_letters else ():
+        # The space keeps the letter apart from a word that follows its bracket.
         text = pattern.sub(lambda match: f"{chr(_LETTERED + LETTERS.index(match[1]))} ", text)
     has_case = text != text.lower()
     # Abbreviations of two letters come first, then the longest names, so that "People's Republic of China"
@@ -174,7 +174,7 @@ def _mark(name: Name, has_case: bool, match: re.Match[str]) -> str:
 def _is_within_a_name(match: re.Match[str]) -> bool:
     """Whether the match is part of a longer name, such as "Sudan People's Party".
 
-    So it is if the next word, or the word before it in the sentence, begins with a capital.
+    It is if the next word, or the word before it in the sentence, begins with a capital.
     """
     text, start, end = match.string, match.start(), match.end()
     goes_on = text[end : end + 1] in (" ", "-") and text[end + 1 : end + 2].isupper()
@@ -194,7 +194,7 @@ def _pattern(name: str, language: str) -> re.Pattern[str]:
 
 
 def _name_pattern(name: str, language: str) -> str:
-    """The pattern of a name: as whole words if its script has spaces between words, else anywhere."""
+    """The pattern of a name: whole words if Latin, Greek, Cyrillic or digits; in other scripts anywhere."""
     if language in INFLECTING:
         return r"(?<!\w)" + r"\s+".join(_stem_patterns(name)) + r"(?!\w)"
     spaced = re.escape(name).replace(r"\ ", r"\s+")

@@ -72,14 +72,16 @@ def read(
     other_places = [other_place(*other) for other in others]
     names = [*names_about(territory, known, count), *other_places]
     text = mark_names(text, names, has_letters=True, territory=territory)
+    # Marks may lengthen a text.
     if len(text) > MAX_LENGTH or vocabulary.has(flatten(text), "withheld") or names_only_other_place(text):
         return None, "name"
     text = text.replace(OTHER_PLACE, NEUTRAL)
-    reply = _Reply(vocabulary.without_certain(text), vocabulary, count)
+    reply = _Reply(vocabulary.without_apparent_denials(text), vocabulary, count)
     answer = _option_by_letter(reply) if reply.letters else _option_by_name(reply)
     if answer is None or answer >= count or (not reply.ends_with(answer) and reply.is_contested(answer)):
         return None, "letter" if reply.letters else "name"
-    return answer, "name" if not reply.letters or {answer} == option_indices(NAMES, reply.text) else "letter"
+    is_by_name = not reply.letters or option_indices(NAMES, reply.text) == {answer}
+    return answer, "name" if is_by_name else "letter"
 
 
 _vocabulary = cache(Vocabulary)
@@ -107,7 +109,8 @@ class _Reply:
     @property
     def holders(self) -> set[int]:
         """The countries that the reply says hold the territory, own it in fact, or are linked to it."""
-        factual = [(sentence, clause) for sentence, clause in self.clauses if sentence.is_whole]
+        # A clause about something else may restrict what a sentence says of an owner.
+        factual = [(sentence, clause) for sentence, clause in self.clauses if sentence.is_on_topic]
         return self._stated(factual, "belongs") | self._stated(self.clauses, "holds", "links")
 
     def _stated(self, clauses: Sequence[tuple[Sentence, Clause]], *kinds: PhraseKind) -> set[int]:
@@ -131,7 +134,7 @@ class _Reply:
             if before.is_denied
             and not before.is_reported
             and before.mentions
-            and not (before.adds or clause.adds)
+            and not (before.is_additive or clause.is_additive)
             for country in self.vocabulary.replacement(clause.flat) - before.mentions
             if clause.mentions == {country} and sentence.affirms(clause, country)
         }
@@ -200,15 +203,16 @@ class _Reply:
         """Whether the clause supports another country than the answer.
 
         It does if it mentions another one in the same sentence as the answer, after a "but", in very few
-        words, or saying who owns the territory or what the answer is; but not if it only says who holds it.
+        words, or saying who owns the territory, who is linked to it or what the answer is; but not if it only
+        says who holds it.
         """
         others = clause.mentions - {answer}
         if not others or not clause.is_asserted or others <= self.vocabulary.countries(clause.flat, "holds"):
             return False
-        is_owner = others & self.vocabulary.countries(clause.flat, "belongs", "links")
+        owners = others & self.vocabulary.countries(clause.flat, "belongs", "links")
         has_answer = answer in (sentence.lettered if self.letters else sentence.asserted)
         return bool(
-            has_answer or clause.is_contrast or clause.is_short or is_owner or self.announces_answer(clause)
+            has_answer or clause.is_contrast or clause.is_short or owners or self.announces_answer(clause)
         )
 
 
@@ -224,8 +228,8 @@ def _option_by_letter(reply: _Reply) -> int | None:
         for sentence, clause in reply.clauses
     )
     is_sure = reply.owners == {letter} or (reply.mentions <= {letter} and is_affirmed)
-    is_undenied = is_affirmed and reply.owners <= {letter} and reply.is_answer(letter)
-    return letter if is_undenied or (is_sure and not reply.is_ours) else None
+    is_plain_answer = is_affirmed and reply.owners <= {letter} and reply.is_answer(letter)
+    return letter if is_plain_answer or (is_sure and not reply.is_ours) else None
 
 
 def _letters_with_countries(text: str) -> list[tuple[int, int]]:

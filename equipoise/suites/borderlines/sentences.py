@@ -46,8 +46,8 @@ _SHORT_IN_WORDS, _SHORT_IN_CHARACTERS = 4, 14
 class Clause:
     """A clause of a sentence: its words, the countries and letters in it, and what it does with them.
 
-    `is_denied`: it contains a denial. `adds`: it adds a country ("not only"), so that a denial in it denies
-    nothing. `is_reported`: it reports a claim, a view or history, or is about a body such as an army.
+    `is_denied`: it contains a denial. `is_additive`: it adds a country ("not only"), so that a denial in it
+    denies nothing. `is_reported`: it reports a claim, a view or history, or is about a body such as an army.
     `is_conceded`: it is a concession ("although"). `is_factual`: it states facts as opposed to law.
     `is_contrast`: it begins with a contrast ("but").
     """
@@ -61,7 +61,7 @@ class Clause:
     is_conceded: bool
     is_factual: bool
     is_contrast: bool
-    adds: bool
+    is_additive: bool
 
     @property
     def is_doubtful(self) -> bool:
@@ -76,7 +76,7 @@ class Clause:
     @property
     def is_undenied(self) -> bool:
         """Whether it denies nothing; it may still be a claim or a concession."""
-        return self.adds or not self.is_denied
+        return self.is_additive or not self.is_denied
 
     @property
     def is_short(self) -> bool:
@@ -91,7 +91,7 @@ class Sentence:
     supports.
 
     `is_clear`: each doubtful clause mentions a country, and each side of a contrast an option. `is_factual`:
-    a clause without a country makes the sentence factual ("In practice, ..."). `is_whole`: each clause is
+    a clause without a country makes the sentence factual ("In practice, ..."). `is_on_topic`: each clause is
     factual or mentions a country.
     """
 
@@ -101,7 +101,7 @@ class Sentence:
     lettered: frozenset[int]
     is_clear: bool
     is_factual: bool
-    is_whole: bool
+    is_on_topic: bool
 
     @property
     def undenied(self) -> frozenset[int]:
@@ -173,7 +173,7 @@ def _sentence(text: str, vocabulary: Vocabulary, count: int) -> Sentence:
         is_clear=all(clause.mentions for clause in doubtful)
         and all(map(_mentions_option, _contrasted(clauses))),
         is_factual=any(clause.is_factual and not clause.mentions for clause in clauses),
-        is_whole=all(clause.is_factual or clause.mentions for clause in clauses),
+        is_on_topic=all(clause.is_factual or clause.mentions for clause in clauses),
     )
 
 
@@ -191,7 +191,7 @@ def _clause(text: str, vocabulary: Vocabulary, count: int, *, is_view: bool) -> 
         is_conceded=vocabulary.has(words, "concedes"),
         is_factual=vocabulary.has(words, "facts"),
         is_contrast=vocabulary.contrasts(words),
-        adds=vocabulary.has(words, "besides"),
+        is_additive=vocabulary.has(words, "besides"),
     )
 
 

@@ -115,8 +115,8 @@ class Vocabulary:
         """Whether a flat text contains a word of one of these kinds; as a substring in unspaced scripts."""
         return any(pattern.search(flat) for kind in kinds for pattern in self._anywhere[kind])
 
-    def without_certain(self, text: str) -> str:
-        """The text, not flat, without the phrases that only look like a denial."""
+    def without_apparent_denials(self, text: str) -> str:
+        """The text, not flat, without the phrases that only look like a denial ("without doubt")."""
         for item, is_unspaced in self._words:
             text = (
                 _unflattened_pattern(tuple(item.certain), is_unspaced).sub("", text) if item.certain else text
