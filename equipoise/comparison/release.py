@@ -130,8 +130,8 @@ def release_sections(
             family=release.family,
             late_mismatches=late_mismatches,
         )
-        if answers := _model_changes(comparison, candidate):
-            results["gate"]["answered"] = answers
+        if model_changes := _model_changes(comparison, candidate):
+            results["gate"]["answered"] = model_changes
     return results
 
 

@@ -49,6 +49,7 @@ def conclude(session: pytest.Session, bench_session: Session) -> None:
             display.progress.finish()
             _set_exit_status(session, display.progress, bench_session.settings.gate_inconclusive)
             _report_cases(config, display.progress.cases())
+            # Workflow commands of GitHub Actions.
             for command in display.progress.publish(os.environ):
                 write(config, command)
         elif session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not is_worker(config):

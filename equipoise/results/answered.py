@@ -72,13 +72,14 @@ def _value_sentences(verb: str, plural: str, values: Mapping[str, _Value], overl
         first, *later = sorted(values.values(), key=lambda value: value.first_call or 0)
         parts = [f"{first.name} in {first.calls:,} calls"]
         parts += [f"{value.name} in {value.calls:,}{_since_when(value, first, overlap)}" for value in later]
-        yield f"the endpoint {verb} {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+        yield f"the endpoint {verb} {', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _since_when(value: _Value, first: _Value, overlap: int) -> str:
     """The run at which a value began, and whether the first value continued beside it; empty if not known.
 
-    Up to `overlap` calls of the first value may end after the new one's first without continuing beside it.
+    At a change, calls in flight may end late: the first value continues only if its last call is more than
+    `overlap` calls after the new one's first.
     """
     if value.first_run is None or value.first_call is None or first.last_call is None:
         return ""
