@@ -43,7 +43,7 @@ def _read(path: Path) -> KeptAudit:
     if not isinstance(audit, dict) or not audit.keys() >= _KEYS:
         raise UserError(f"{path}: neither results nor an audit")
     try:
-        # Read as for the plot, while the name of the file is known.
+        # Build the rows once now, so that an error can name the file.
         _rows(cast("KeptAudit", audit))
     except DAMAGE as error:
         raise UserError(f"{path}: is damaged: {describe(error)}") from None
@@ -59,7 +59,7 @@ def plots(audits: Sequence[KeptAudit]) -> dict[str, Plot]:
             title=f"Checks of the evaluators of {suite}, with 95 % intervals",
             kind="checks",
             rows=[row for audit in group for row in _rows(audit)],
-            unit="points or percent; a grey band is what a sound evaluator has",
+            unit="points or percent; grey: range expected of a sound evaluator",
             low=-100,
             high=100,
         )
@@ -86,7 +86,7 @@ def _row(series: str, check: CheckFigures) -> dict[str, JSON]:
         "high": None if high is None else min(100.0, high),
         "from": band_low,
         "to": band_high,
-        "ruling": "fault or by chance"
+        "ruling": "fault, or no better than chance"
         if check["is_fault"] or check.get("is_by_chance")
         else "no fault found",
     }
@@ -96,4 +96,6 @@ def _band(check: CheckFigures, factor: float) -> tuple[float, float]:
     """The lower and upper end of a sound evaluator's band, within the axis."""
     axis_low = 0.0 if check["unit"] == "%" else -100.0
     low, high = (factor * (check["sound"] + sign * check["tolerance"]) for sign in (-1, 1))
-    return axis_low if check["worse"] == "higher" else low, 100.0 if check["worse"] == "lower" else high
+    band_low = axis_low if check["worse"] == "higher" else low
+    band_high = 100.0 if check["worse"] == "lower" else high
+    return band_low, band_high

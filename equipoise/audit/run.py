@@ -1,4 +1,4 @@
-"""Audits outside of sessions: evaluators judge anchors, and the checks are saved.
+"""Audits outside of pytest sessions: evaluators judge anchors, and the checks are saved.
 
 An interrupted audit is continued by the same call.
 """
@@ -52,26 +52,26 @@ def run_audit(
     `on_done` is called after each anchor, and `tell` with each notice. Returns an outcome for each evaluator,
     and the counts of calls.
     """
-    names = store.file_name("+".join(settings.evaluator_models))
-    journal = folder / audits.FOLDER / f"{names}.{plan.suite}.jsonl"
+    file_name = store.file_name("+".join(settings.evaluator_models))
+    journal = folder / audits.FOLDER / f"{file_name}.{plan.suite}.jsonl"
     jobs = [Job(name=run.id, do=partial(_judge_anchor, run)) for run in plan.runs()]
     with open_jobs(settings, journal, is_fresh=is_fresh, tell=tell) as session:
         results = [{} if isinstance(item, CallFailed) else item for item in session.run(jobs, on_done)]
-        totals, answering = session.totals, session.reported_models
+        totals, reported_models = session.totals, session.reported_models
     outcomes = [
-        _outcome(plan, name, settings, results, answering, folder, is_new=totals.made > 0)
+        _outcome(plan, name, settings, results, reported_models, folder, is_new=totals.made > 0)
         for name in settings.evaluator_models
     ]
     return outcomes, totals
 
 
 async def _judge_anchor(run: AnchorRun, models: JobModels) -> dict[str, list[AnchorNumber]]:
-    """The rows of each evaluator's verdict, by name; evaluators that cannot be reached are left out."""
-    rows: dict[str, list[AnchorNumber]] = {}
+    """The numbers of each evaluator's verdict, by name; evaluators that cannot be reached are left out."""
+    numbers: dict[str, list[AnchorNumber]] = {}
     for evaluator in models.evaluators:
         with suppress(CallFailed):
-            rows[evaluator.name] = await run.judge(evaluator)
-    return rows
+            numbers[evaluator.name] = await run.judge(evaluator)
+    return numbers
 
 
 def _outcome(
@@ -79,7 +79,7 @@ def _outcome(
     evaluator: str,
     settings: Settings,
     results: Sequence[Mapping[str, list[AnchorNumber]]],
-    answering: Collection[ReportedModel],
+    reported_models: Collection[ReportedModel],
     folder: Path,
     *,
     is_new: bool,
@@ -89,7 +89,7 @@ def _outcome(
     if len(verdicts) < len(results):
         return AuditOutcome(evaluator=evaluator, missing=len(results) - len(verdicts))
     # The rest of a row is what the endpoint reported of the model that answered.
-    models = [row[2:] for row in answering if row[:2] == ("evaluator", evaluator)]
+    models = [row[2:] for row in reported_models if row[:2] == ("evaluator", evaluator)]
     audit = _complete_audit(plan, settings, verdicts, models)
     earlier = () if is_new else files.read(folder, evaluator, plan.suite)
     if alike := next((item for item in earlier if files.is_alike(item, audit)), None):
@@ -104,11 +104,11 @@ def _complete_audit(
     verdicts: Sequence[list[AnchorNumber]],
     models: Iterable[tuple[str | None, ...]],
 ) -> EvaluatorAudit:
-    rows = list(chain.from_iterable(verdicts))
+    numbers = list(chain.from_iterable(verdicts))
     return {
         "state": "complete",
         "extent": plan.design.name,
-        "topics": len({row["topic"] for row in rows}),
+        "topics": len({number["topic"] for number in numbers}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "verdicts": len(verdicts),
         "planned": len(verdicts),
@@ -118,5 +118,5 @@ def _complete_audit(
         "response_models": audits.reported_models(models),
         "sampling": cast("Sampling", settings.evaluator.parameters()),
         "system_prompt": settings.evaluator.system_prompt,
-        **audits.conclude(plan.audited, rows, plan.anchors.order),
+        **audits.conclude(plan.audited, numbers, plan.anchors.order),
     }

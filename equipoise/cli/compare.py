@@ -53,7 +53,7 @@ def compare(
     if not files:
         raise click.UsageError("Missing argument 'CANDIDATE...'.")
     with reading(*baselines, *files):
-        comparisons = compare_files(baselines, files, gating.rules, allows_mismatch=gating.allow_mismatch)
+        comparisons = compare_files(baselines, files, gating.rules, allows_mismatch=gating.allows_mismatch)
     print_wrapped(comparison.report_lines(comparisons, width()))
     for sections in comparisons:
         publish({sections["comparison"]["candidate"]["subject_model"]: sections})

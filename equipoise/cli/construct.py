@@ -1,4 +1,4 @@
-"""`equipoise construct`: commands of suites that build tables of names, or questions from documents."""
+"""`equipoise construct`: commands of suites that build their tables, or questions from documents."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _table_command(suite: str, build_tables: Construct) -> click.Command:
 
 @click.group(cls=_SuiteCommands)
 def construct() -> None:
-    """Build data: tables of names, or questions from documents."""
+    """Build a suite's tables, or questions from documents."""
 
 
 def _question_command(builder: FromDocuments) -> click.Command:
@@ -116,17 +116,18 @@ def _build_questions(
     **options: Any,
 ) -> None:
     from equipoise.core.files import write_objects
-    from equipoise.datasets import construct
+    from equipoise.datasets.construct import JOURNAL, QUESTIONS, read_documents, run_stages
     from equipoise.models.redact import Secrets
     from equipoise.runner.jobs import open_jobs
     from equipoise.suites.construct_contract import Draft, Stage, StageResult
 
+    # The critic defaults to the model, which is known once options are resolved.
     model = call_settings(options).model
     if model is None:
         raise UserError("--model: name the model to call, or local")
     # The critic, and then the solvers: stages get their indices.
     evaluators = tuple(dict.fromkeys((critic or model, *solvers)))
-    rows = list(construct.read_documents(documents, ("id", "text")))
+    rows = list(read_documents(documents, ("id", "text")))
     before_annotation, after_annotation = builder.stages(
         Path.cwd(),
         min_length=min_length,
@@ -148,20 +149,20 @@ def _build_questions(
             # Sheets are still to be filled in, or are wrong.
             _print_funnel(folder)
             raise
-        # The next stage gets the rows without masks.
+        # The next stage gets the unmasked rows; annotation only decides.
         return [replace(result, row=row) for result, row in zip(results, candidates, strict=True)]
 
     skipped = "--no-annotators" if no_annotators else None
     annotation = Stage(name="annotation", all_rows=annotate, skipped=skipped)
     to_stderr = partial(print_line, err=True)
-    with open_jobs(settings, folder / construct.JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
+    with open_jobs(settings, folder / JOURNAL, is_fresh=fresh, tell=to_stderr) as session:
         stages = [*before_annotation, annotation, *after_annotation]
-        remaining = construct.run_stages(stages, rows, folder, session, to_stderr, _progress_bar)
+        remaining = run_stages(stages, rows, folder, session, to_stderr, _progress_bar)
     questions = [secrets.mask_values(builder.as_question(row)) for row in remaining]
-    write_objects(folder / construct.QUESTIONS, questions)
+    write_objects(folder / QUESTIONS, questions)
     _print_funnel(folder)
     print_line(usage_line(session.totals))
-    print_line(f"{folder / construct.QUESTIONS}: {len(remaining)} questions")
+    print_line(f"{folder / QUESTIONS}: {len(remaining)} questions")
 
 
 def _print_funnel(folder: Path) -> None:

@@ -37,13 +37,13 @@ class GateOptions:
 
     rules: tuple[Rule, ...]
     inconclusive: Inconclusive | None
-    allow_mismatch: bool
+    allows_mismatch: bool
 
     def releases(self, suites: Sequence[str], baseline: Path | None) -> dict[str, Release]:
-        """The release of each of these suites. Raises UserError."""
+        """The release of each of these suites, by name. Raises UserError."""
         from equipoise.comparison.release import releases
 
-        return releases(suites, baseline, self.rules, self.inconclusive, allow_mismatch=self.allow_mismatch)
+        return releases(suites, baseline, self.rules, self.inconclusive, allows_mismatch=self.allows_mismatch)
 
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,13 +60,13 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         gating = GateOptions(
             rules=rules_in(rules),
             inconclusive=gate_inconclusive or inconclusive_in(rules),
-            allow_mismatch=allow_mismatch,
+            allows_mismatch=allow_mismatch,
         )
         return command(*arguments, gating=gating, **options)
 
     for option in (
         click.option(
-            "--allow-mismatch", is_flag=True, help="Compare results with other settings, on what both share."
+            "--allow-mismatch", is_flag=True, help="Compare even if settings differ, on what both share."
         ),
         click.option(
             "--gate-inconclusive",
@@ -86,11 +86,11 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command_with_gate
 
 
-def publish(suites: Mapping[str, Mapping[str, JSON]]) -> None:
+def publish(sections_by_suite: Mapping[str, Mapping[str, JSON]]) -> None:
     """On GitHub Actions, print annotations for these results' sections, and append to the job summary."""
     from equipoise.report import github
 
-    for line in github.publish(suites, os.environ):
+    for line in github.publish(sections_by_suite, os.environ):
         click.echo(line)
 
 
@@ -112,32 +112,34 @@ def decide_gates(
 
     with reading(*files):
         results = gate_files(
-            baseline, files, gating.rules, gating.inconclusive, allows_mismatch=gating.allow_mismatch
+            baseline, files, gating.rules, gating.inconclusive, allows_mismatch=gating.allows_mismatch
         )
-    for model, suites in results.items():
-        _print_release(model if len(results) > 1 else "", suites)
+    for model, sections_by_suite in results.items():
+        _print_release(model if len(results) > 1 else "", sections_by_suite)
     if output:
         write_json(output, results)
     if junitxml:
         junit.write(junitxml, results, gating.inconclusive)
-    all_sections = [sections for suites in results.values() for sections in suites.values()]
+    all_sections = [sections for by_suite in results.values() for sections in by_suite.values()]
     gates = [sections["gate"] for sections in all_sections if "gate" in sections]
     return exit_status.status_of_gates(gates, gating.inconclusive)
 
 
-def _print_release(model: str, suites: Mapping[str, Mapping[str, JSON]]) -> None:
+def _print_release(model: str, sections_by_suite: Mapping[str, Mapping[str, JSON]]) -> None:
     """Print the verdict on a model's release, then each suite's comparison, and publish them.
 
     `model` is the heading, empty if there is only one model.
     """
     from equipoise.report import comparison, verdict
 
-    print_wrapped([*([model] if model else ()), *verdict.lines(suites, width())])
-    for suite, sections in suites.items():
+    print_wrapped([*([model] if model else ()), *verdict.lines(sections_by_suite, width())])
+    for suite, sections in sections_by_suite.items():
         if "comparison" in sections:
-            heading = [suite] if len(suites) > 1 else []
+            heading = [suite] if len(sections_by_suite) > 1 else []
             print_wrapped(["", *heading, *comparison.lines(sections["comparison"], width())])
-    publish({f"{model}: {suite}" if model else suite: sections for suite, sections in suites.items()})
+    publish(
+        {f"{model}: {suite}" if model else suite: sections for suite, sections in sections_by_suite.items()}
+    )
 
 
 def write_json(output: Path, data: JSON) -> None:

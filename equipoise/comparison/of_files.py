@@ -53,7 +53,7 @@ def _release_of(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) ->
     own = rules_for(after.suite.name, rules)
     if rules and not own:
         raise UserError(f"{rules[0]}: there are no rules for {after.suite.name}")
-    return Release(rules=own, family=family_of(own), allow_mismatch=allows_mismatch)
+    return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
 def _compare_and_gate(before: Side, after: Side, release: Release) -> dict[str, JSON]:
@@ -64,7 +64,7 @@ def _compare_and_gate(before: Side, after: Side, release: Release) -> dict[str, 
     comparison = compare(
         before,
         after,
-        allows_mismatch=release.allow_mismatch,
+        allows_mismatch=release.allows_mismatch,
         is_study=not release.rules,
         most_unscored=most_unscored(release.rules),
     )
@@ -107,7 +107,7 @@ def gate_files(
     results = {}
     for model, by_suite in sides.items():
         suite_releases = releases(
-            list(by_suite), baseline, rules, inconclusive, allow_mismatch=allows_mismatch
+            list(by_suite), baseline, rules, inconclusive, allows_mismatch=allows_mismatch
         )
         results[model] = {
             name: _gate_candidate(by_suite[name], release) for name, release in suite_releases.items()

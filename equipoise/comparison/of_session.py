@@ -74,7 +74,7 @@ def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) 
 
 
 def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
-    if reasons and not release.allow_mismatch:
+    if reasons and not release.allows_mismatch:
         raise UserError(
             f"--baseline: {baseline.file} cannot be compared with this session: {'; '.join(reasons)}; "
             "--allow-mismatch compares what they share"
@@ -100,6 +100,6 @@ def comparison_sections(
     )
     # Settings and cases were checked before any call. Which parameters an endpoint changed is known only now.
     late_mismatches = (
-        [] if release.allow_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
+        [] if release.allows_mismatch else sampling_differences(baseline.metadata, candidate.metadata)
     )
     return release_sections(release, comparison, candidate, late_mismatches=late_mismatches)

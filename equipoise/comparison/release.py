@@ -33,7 +33,7 @@ class Release:
     rules: tuple[Rule, ...] = ()
     family: Family = NO_RULES
     inconclusive: Inconclusive | None = None
-    allow_mismatch: bool = False
+    allows_mismatch: bool = False
 
     @property
     def is_to_be_verified(self) -> bool:
@@ -51,13 +51,13 @@ def releases(
     rules: Sequence[Rule],
     inconclusive: Inconclusive | None,
     *,
-    allow_mismatch: bool,
+    allows_mismatch: bool,
 ) -> dict[str, Release]:
     """The release of each of these suites, by name, from the user's options. Raises UserError.
 
     If `baseline` is a folder, it may lack results of a suite whose rules need none.
     """
-    _refuse_pointless(rules, inconclusive, baseline, allow_mismatch=allow_mismatch)
+    _refuse_pointless(rules, inconclusive, baseline, allows_mismatch=allows_mismatch)
     for rule in rules:
         if rule.suite and rule.suite not in suites.names():
             raise UserError(
@@ -73,7 +73,7 @@ def releases(
             rules=own,
             family=Family(rules=count, own=len(required_tests(own))),
             inconclusive=inconclusive,
-            allow_mismatch=allow_mismatch,
+            allows_mismatch=allows_mismatch,
         )
         for name, own in own_rules.items()
     }
@@ -82,11 +82,11 @@ def releases(
 
 
 def _refuse_pointless(
-    rules: Sequence[Rule], inconclusive: Inconclusive | None, baseline: Path | None, *, allow_mismatch: bool
+    rules: Sequence[Rule], inconclusive: Inconclusive | None, baseline: Path | None, *, allows_mismatch: bool
 ) -> None:
     if inconclusive and not rules:
         raise UserError("--gate-inconclusive: says what becomes of a gate, but there is no --gate")
-    if allow_mismatch and baseline is None:
+    if allows_mismatch and baseline is None:
         raise UserError("--allow-mismatch: says how to compare, but there is no --baseline")
 
 

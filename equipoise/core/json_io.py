@@ -1,6 +1,6 @@
 """Fast JSON as UTF-8 bytes, for any text that a model may write.
 
-orjson refuses lone surrogates: data that have any go through the standard library, which escapes them.
+What orjson refuses, such as lone surrogates, goes through the standard library, which escapes them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def dumps(data: JSON, *, indent: bool = False) -> bytes:
     try:
         return orjson.dumps(data, _call_or_refuse, option)
     except TypeError:
-        # Lone surrogates, which orjson refuses, become escapes; other characters stay as they are.
-        return f"{_dumps_with_surrogates(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
+        # Lone surrogates become escapes; other characters stay as they are. See `is_encodable` for the rest.
+        return f"{_dumps_with_stdlib(data, indent=indent)}\n".encode("utf-8", "backslashreplace")
 
 
 def is_encodable(data: JSON) -> bool:
@@ -38,7 +38,7 @@ def is_encodable(data: JSON) -> bool:
     return True
 
 
-def _dumps_with_surrogates(data: JSON, *, indent: bool) -> str:
+def _dumps_with_stdlib(data: JSON, *, indent: bool) -> str:
     # NaN and infinity become null, as orjson writes them.
     finite = json.loads(json.dumps(data, default=_call_or_refuse), parse_constant=lambda name: None)
     separators = None if indent else (",", ":")
@@ -80,7 +80,10 @@ def _encoded_items(data: dict[str, JSON] | list[JSON]) -> Iterator[tuple[bytes, 
 
 
 def loads(data: bytes) -> JSON:
-    """Decode JSON. Raises ValueError if it is invalid or nested too deeply."""
+    """Decode JSON. Raises ValueError if it is invalid or nested too deeply.
+
+    NaN, Infinity and -Infinity are accepted, as some endpoints send them; readers check their numbers.
+    """
     try:
         return orjson.loads(data)
     except ValueError:

@@ -23,6 +23,8 @@ LOG_TICKS = 60
 """The number of ticks from one log line to the next."""
 LOG_COLUMNS = 200
 """The maximum width of a log line."""
+_MIN_ROWS = 4
+"""The minimum height of a terminal with a status line; a lower one has none."""
 Render = Callable[[int], str]
 """Returns the text of at most this width."""
 _SAVE, _RESTORE, _CLEAR = "\x1b7", "\x1b8", "\x1b[2K"
@@ -89,6 +91,7 @@ class StatusLine(ProgressLine):
 
     def __init__(self, text: Render, notices: Callable[[], Sequence[str]], output: Output) -> None:
         assert output.descriptor is not None
+        # Before the thread starts, which uses it.
         self._descriptor = output.descriptor
         super().__init__(text, notices, output)
 
@@ -106,10 +109,11 @@ class StatusLine(ProgressLine):
     def _tick(self) -> None:
         # Not shutil.get_terminal_size: that asks standard output, which is captured while a test runs.
         columns, rows = os.get_terminal_size(self._descriptor)
-        if rows < 4:
+        if rows < _MIN_ROWS:
             return
         region = "" if (columns, rows) == self._size else self._region_sequence(rows)
         self._size = (columns, rows)
+        # Cut here too, since a line that wraps scrolls the terminal.
         text = cut(self._text(columns - 1), columns - 1)
         self._draw(f"{region}{_SAVE}\x1b[{rows};1H{_CLEAR}{text}{_RESTORE}")
 

@@ -54,7 +54,7 @@ def _with_type_lists(part: JSON) -> JSON:
     if not isinstance(part, dict):
         return part
     plain = {name: _with_type_lists(value) for name, value in part.items()}
-    if all(option.keys() == {"type"} for option in plain.get("anyOf", [{}])):
+    if "anyOf" in plain and all(option.keys() == {"type"} for option in plain["anyOf"]):
         plain["type"] = [option["type"] for option in plain.pop("anyOf")]
     return plain
 
@@ -73,7 +73,7 @@ def _options() -> dict[str, JSON]:
 
 
 def problems(data: JSON) -> list[str]:
-    """Violations of the schema in results JSON, each a JSON pointer (RFC 6901) and a description."""
+    """Violations of the schema in results JSON, each a path like a JSON pointer and a description."""
     return list(_problems(data))
 
 

@@ -65,7 +65,7 @@ class JobSession:
 
     @property
     def totals(self) -> CounterSnapshot:
-        """The counts of calls and tokens."""
+        """The counts of calls and tokens of this session, without earlier ones."""
         return self._counters.totals()
 
     @property
@@ -75,7 +75,8 @@ class JobSession:
             prices.cost(model, self.settings.endpoint(_ROLES[role]).base_url, tokens, self.settings.price)
             for (role, model), tokens in self._history.totals.tokens.items()
         ]
-        return None if None in costs else sum(filter(None, costs))
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
 
     @property
     def reported_models(self) -> list[ReportedModel]:
@@ -103,7 +104,7 @@ class JobSession:
             if count := self.totals.in_flight:
                 self._tell(in_flight_message(count))
             raise SessionStopped(stop_message("interrupted")) from None
-        # Without results if the session was stopped: a failure among them may be due to that.
+        # If the session was stopped, discard the results, since a CallFailed may be due to the stop.
         with suppress(SessionStopped):
             results = _results(futures)
             if not self._counters.is_stopped:
@@ -146,12 +147,13 @@ def open_jobs(
     if settings.model is None:
         raise UserError("--model: name the model to call, or local for the built-in one")
     prices.refuse_unknown(settings)
+    # A command has no results file, and the lock needs only the journal.
     files = Files(results=path, journal=path)
     with ExitStack() as steps:
         steps.callback(store.lock(files).release)
         if is_fresh and path.exists():
             tell(f"the earlier journal is archived as {shown(resume.archive(files))}")
-        listen(interruptions := Interruptions(), steps.callback)
+        listen(interruptions := Interruptions(), add_cleanup=steps.callback)
         past = history.load(path)
         resume.write_first_line(past, suite=path.stem)
         session = JobSession(settings, past, interruptions, tell)

@@ -76,7 +76,7 @@ def _load_releases(plan: Plan, names: Sequence[str]) -> None:
         baseline,
         plan.settings.gate,
         plan.settings.gate_inconclusive,
-        allow_mismatch=plan.settings.allow_mismatch,
+        allows_mismatch=plan.settings.allow_mismatch,
     )
 
 

@@ -55,15 +55,20 @@ def split_gaps(
 
 
 def _split_gap(
-    questions: Iterable[ScoresByLanguage], first: str, second: str, common: Collection[str], confidence: float
+    questions: Iterable[ScoresByLanguage],
+    first: str,
+    second: str,
+    shared_languages: Collection[str],
+    confidence: float,
 ) -> GapSplit:
-    cells = {(reply, judged) for reply in (first, second) for judged in (reply, *common)}
+    cells = {(reply, judged) for reply in (first, second) for judged in (reply, *shared_languages)}
     gaps, contents = [], []
     for scores in questions:
         if cells <= scores.keys():
             gaps.append(scores[first, first] - scores[second, second])
             contents.append(
-                math.fsum(scores[first, name] - scores[second, name] for name in common) / len(common)
+                math.fsum(scores[first, name] - scores[second, name] for name in shared_languages)
+                / len(shared_languages)
             )
     judging_gains = [gap - content for gap, content in zip(gaps, contents, strict=True)]
     total, content, judging = (_mean(values, confidence) for values in (gaps, contents, judging_gains))

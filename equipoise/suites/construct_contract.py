@@ -16,7 +16,7 @@ Draft = Mapping[str, JSON]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
-    """The result of a stage for one row: the row to continue with, or the reason why it is dropped."""
+    """The result of a stage for one row: the row, and the reason if it is dropped."""
 
     row: Draft
     reason: str | None = None
@@ -26,7 +26,7 @@ class StageResult:
 class Stage:
     """One stage: `by_row` handles one row and may ask models; `all_rows` handles all rows and asks nothing.
 
-    If the stage is skipped, `skipped` is the reason.
+    Exactly one of them is given. If the stage is skipped, `skipped` is the reason.
     """
 
     name: str

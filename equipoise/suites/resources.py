@@ -24,8 +24,8 @@ ORIGINAL = "original"
 PINS = "original.toml"
 """The file in a suite's or a dataset's folder that pins published data: repository, commit and digests."""
 OWN = "own"
-"""The name of a suite's own dataset, if the published dataset is the only other one."""
-VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
+"""The name of a suite's own dataset where the only other one is the published dataset."""
+DATA_VARIABLE = "EQUIPOISE_ORIGINAL_DATA"
 """The environment variable with a folder of published data, in which a folder `NAME` is from `fetch NAME`."""
 LICENCE = "LICENCE.md"
 """The licence page beside fetched data; it is written before the data."""
@@ -146,12 +146,12 @@ def dataset_folder(suite: str, dataset: str | None, root: Path) -> Path:
 
 
 def original_folder(name: str, topics: Sequence[Path]) -> Path:
-    """The folder with published data: in the folder that VARIABLE names, or else below one of `topics`.
+    """The folder with published data: in the folder that DATA_VARIABLE names, or else below one of `topics`.
 
     Raises UserError, with the command that fetches them, if files are missing or changed. A folder named by
-    VARIABLE that was not fetched may have fewer files, but no changed ones.
+    DATA_VARIABLE that was not fetched may have fewer files, but no changed ones.
     """
-    original, named_folder = originals(topics).get(name), os.environ.get(VARIABLE)
+    original, named_folder = originals(topics).get(name), os.environ.get(DATA_VARIABLE)
     path, command = Path(original.folder if original else name) / ORIGINAL, f"equipoise fetch {name}"
     candidates = [(folder / path, command, False) for folder in topics]
     if named_folder:
@@ -159,23 +159,31 @@ def original_folder(name: str, topics: Sequence[Path]) -> Path:
         candidates.insert(0, (Path(named_folder) / name, command, True))
     faults: list[str] = []
     for folder, fetch, is_named in candidates:
-        fault = _fault(folder, original, allows_missing=is_named and not (folder / LICENCE).is_file())
+        if not _has_data(folder):
+            continue
+        fault = _incompleteness(folder, original, allows_missing=is_named and not _was_fetched(folder))
         if fault is None:
             _refuse_changed(folder, original, fetch)
             return folder
         faults.append(fault)
-    fault = next(filter(None, faults), f"missing, also in ${VARIABLE}" if named_folder else "missing")
+    faults.append(f"missing, also in ${DATA_VARIABLE}" if named_folder else "missing")
     dataset = original.dataset if original else ORIGINAL
-    raise UserError(f"--dataset {dataset}: the original data of {name} are {fault}; run: {command}")
+    raise UserError(f"--dataset {dataset}: the original data of {name} are {faults[0]}; run: {command}")
 
 
-def _fault(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
-    """What is wrong with the data in a folder: empty if it has no data, None if nothing is wrong."""
+def _has_data(folder: Path) -> bool:
     try:
-        if not folder.is_dir() or not any(_is_data(item) for item in folder.iterdir()):
-            return ""
+        return folder.is_dir() and any(_is_data(item) for item in folder.iterdir())
     except OSError as error:
         raise UserError(f"{folder}: cannot be read ({error.strerror})") from None
+
+
+def _was_fetched(folder: Path) -> bool:
+    return (folder / LICENCE).is_file()
+
+
+def _incompleteness(folder: Path, original: Original | None, *, allows_missing: bool) -> str | None:
+    """A phrase on the files that a folder lacks; None if it may be used."""
     missing = original.missing(folder) if original else []
     if original is None or not missing or (allows_missing and len(missing) < len(original.files)):
         return None

@@ -1,4 +1,4 @@
-"""Damaged results at every reader: the field is named by its JSON pointer, with what is wrong there."""
+"""Damaged results at every reader: the field is named by its path, with what is wrong there."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def session(
     given = {"model": "m2", "baseline": baseline, "gate": gate or None, **options}
     said = resolution.resolve(given, {}, {})
     return releases(
-        suites, said.baseline, said.gate, said.gate_inconclusive, allow_mismatch=said.allow_mismatch
+        suites, said.baseline, said.gate, said.gate_inconclusive, allows_mismatch=said.allow_mismatch
     )
 
 

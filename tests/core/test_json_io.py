@@ -62,7 +62,7 @@ def test_only_half_characters_make_data_less_than_whole() -> None:
 
 def test_transcripts_go_the_quick_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """The parts of results that are made when they are written."""
-    monkeypatch.delattr(json_io, "_dumps_with_surrogates")
+    monkeypatch.delattr(json_io, "_dumps_with_stdlib")
     messages: list[Message] = [{"role": "user", "content": "x"}]
     run = {"subject_transcript": lambda: messages, "evaluator_transcripts": lambda: []}
     assert loads(dumps(run)) == {"subject_transcript": messages, "evaluator_transcripts": []}
@@ -145,6 +145,13 @@ def test_what_is_no_json_is_not_read() -> None:
     for data in (b"", b"{", b'{"a":1}{"b":2}', b"\xff", b'"\x00', b"[" * 200_000):
         with pytest.raises(ValueError):  # noqa: PT011 - what it says is the parser's business
             loads(data)
+
+
+def test_numbers_that_are_none_are_read() -> None:
+    """Endpoints written in Python send them."""
+    nan, *infinities = loads(b"[NaN,Infinity,-Infinity]")
+    assert nan != nan
+    assert infinities == [float("inf"), float("-inf")]
 
 
 def test_one_line_ends_in_a_newline() -> None:

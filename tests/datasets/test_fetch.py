@@ -310,7 +310,7 @@ def test_an_unknown_suite_is_refused(topics: Path) -> None:
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of topics that came with us, here with none."""
-    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     monkeypatch.setattr("equipoise.suites.resources.SHIPPED", tmp_path / "shipped")
     folder = tmp_path / "shipped" / "topics"
     folder.mkdir(parents=True)
@@ -354,7 +354,7 @@ def test_a_dataset_can_have_published_data_of_its_own(
     assert "the original data of x are missing" in message(topics)
     named = tmp_path / "named"
     assert run("y", "--site", site.url, "--to", str(named)).exit_code == 0
-    monkeypatch.setenv(resources.VARIABLE, str(named))
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(named))
     assert resources.dataset_folder("x", "y", topics.parent) == named / "y"
 
 
@@ -420,13 +420,13 @@ def test_without_data_the_original_dataset_says_how_to_get_them(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the command, into the folder that the variable names where it names one."""
-    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     start = "--dataset original: the original data of x are missing"
     assert message(topics) == f"{start}; run: equipoise fetch x"
     (topics / "x" / "original").mkdir()
     assert message(topics) == f"{start}; run: equipoise fetch x"
     named = tmp_path / "my data"
-    monkeypatch.setenv(resources.VARIABLE, str(named))
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(named))
     expected = f"{start}, also in $EQUIPOISE_ORIGINAL_DATA; run: equipoise fetch x --to '{named}'"
     assert message(topics) == expected
     (named / "x").mkdir(parents=True)
@@ -437,13 +437,13 @@ def test_data_that_are_not_whole_are_not_taken(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A fetch that was cut short has to go on first, wherever it went."""
-    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     site.contents = {PATH: CONTENT}
     for folder, to in ((None, ""), (tmp_path, f" --to {tmp_path}")):
         with pytest.raises(UserError, match="cannot be fetched"):
             list(fetch("x", [topics], folder, site.url))
         if folder:
-            monkeypatch.setenv(resources.VARIABLE, str(folder))
+            monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
         where = folder / "x" if folder else topics / "x" / "original"
         assert message(topics) == (
             f"--dataset original: the original data of x are incomplete in {where} "
@@ -455,7 +455,7 @@ def test_whole_data_are_found_in_any_place(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the variable names a folder that does not have them."""
-    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "other"))
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path / "other"))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     list(fetch("x", [topics], None, site.url))
     assert resources.original_folder("x", [tmp_path / "none", topics]) == topics / "x" / "original"
@@ -467,7 +467,7 @@ def test_a_folder_of_the_user_s_may_hold_less(
     topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some of what was published; a page alone is nothing, and other data are not the original ones."""
-    monkeypatch.setenv(resources.VARIABLE, str(tmp_path))
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path))
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / ".hidden").write_text("")
     assert "are missing" in message(topics)
@@ -483,9 +483,9 @@ def test_changed_data_are_not_the_original_ones(
 ) -> None:
     """The line names the file, and the command that it gives brings the file back."""
     folder = None if place == "project" else tmp_path / "there"
-    monkeypatch.delenv(resources.VARIABLE, raising=False)
+    monkeypatch.delenv(resources.DATA_VARIABLE, raising=False)
     if folder:
-        monkeypatch.setenv(resources.VARIABLE, str(folder))
+        monkeypatch.setenv(resources.DATA_VARIABLE, str(folder))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     list(fetch("x", [topics], folder, site.url))
     where = resources.original_folder("x", [topics])
@@ -506,7 +506,7 @@ def test_changed_data_are_not_passed_over(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where they stand in the folder that is looked at first; behind whole data nothing is looked at."""
-    monkeypatch.setenv(resources.VARIABLE, str(tmp_path / "there"))
+    monkeypatch.setenv(resources.DATA_VARIABLE, str(tmp_path / "there"))
     site.contents = {PATH: CONTENT, MORE: CONTENT}
     for folder in (None, tmp_path / "there"):
         list(fetch("x", [topics], folder, site.url))

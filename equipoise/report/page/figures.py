@@ -296,7 +296,7 @@ def _checks(plot: Plot, layout: Layout) -> Spec:
     """Checks of audits, readable without colour: bands are grey, faults are hollow diamonds."""
     names = _names(plot.rows, "name")
     shared = {"y": _rows_axis("name", names), "x": _value_axis(plot, "low")}
-    rulings = ["no fault found", "fault or by chance"]
+    rulings = ["no fault found", "fault, or no better than chance"]
     shape = {
         "field": "ruling",
         "type": "nominal",
