@@ -77,11 +77,12 @@ def _format_figures(check: CheckFigures) -> tuple[str, str]:
 def _describe_sound(check: CheckFigures) -> str:
     """The values of a check that a sound evaluator has."""
     low, high = check["sound"] - check["tolerance"], check["sound"] + check["tolerance"]
+    unit = " %" if check["unit"] == "%" else ""
     if check["worse"] == "lower":
-        return f"at least {low:g}"
+        return f"at least {low:g}{unit}"
     if check["worse"] == "higher":
-        return f"at most {high:g}{' %' if check['unit'] == '%' else ''}"
-    return f"{low:g} to {high:g}" if check["tolerance"] else f"{check['sound']:g}"
+        return f"at most {high:g}{unit}"
+    return f"{low:g} to {high:g}{unit}" if check["tolerance"] else f"{check['sound']:g}{unit}"
 
 
 def _describe_ruling(check: CheckFigures) -> str:
