@@ -9,7 +9,7 @@ from functools import partial
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows
 from equipoise.core.options import Option, one_of
-from equipoise.core.records import Cell, Metric, Record, Score
+from equipoise.core.records import Cell, Metric, Outcome, Record, Score
 from equipoise.core.rows import Values
 from equipoise.core.types import Case
 from equipoise.judge.judge import Panel
@@ -64,7 +64,7 @@ def cases(selection: Selection) -> Sequence[Question]:
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:
     """Ask, and have the reply judged; a blocked reply attributes nothing and gets the lowest score."""
-    reply = await subject.ask(case.question, case.instruction)
+    reply = await subject.ask(case.question, case.instruction or "")
     if reply.blocked:
         low = rubric.scale.low
         return Score(outcome="blocked", value=low, percent=rubric.scale.percent(low))
@@ -72,7 +72,7 @@ async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, pane
     value = mean([verdict.fields["score"] for verdict in verdicts if verdict.fields is not None])
     if value is None:
         return Score(outcome="unscored", value=None, verdicts=verdicts, error="no valid verdict")
-    outcome = "truncated" if reply.is_truncated else "scored"
+    outcome: Outcome = "truncated" if reply.is_truncated else "scored"
     return Score(outcome=outcome, value=value, percent=rubric.scale.percent(value), verdicts=verdicts)
 
 
