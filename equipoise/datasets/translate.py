@@ -56,7 +56,7 @@ class SourceText:
 class Translation:
     """The translation of a text, or the last attempt with `flags` that say what is wrong with it.
 
-    `back` is the back-translation. `notes` say what is wrong with it, which is no fault of the translation.
+    `back` is the back-translation. `notes` are about errors that only `back` has.
     """
 
     source: SourceText

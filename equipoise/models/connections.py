@@ -223,7 +223,7 @@ def _session(transport: Any, *, force_close: bool = False) -> aiohttp.ClientSess
     connector = _Connector(
         force_close=force_close,
         keepalive_timeout=None if force_close else limits.keepalive_expiry,
-        # Resting connections count, too. For aiohttp, 0 is no limit.
+        # The limit includes resting connections; aiohttp takes 0 for no limit.
         limit=(limits.max_connections or 0) and limits.max_connections + most_resting(),
         ssl=transport.ssl_context,
     )

@@ -408,7 +408,7 @@ def of_session(plan: Plan, suite: str, run_ids: Collection[str]) -> SessionEstim
         for model, use in _extra_uses(plan, suite, past)
     ]
     if cues := sum(run.asker is not None for run in runs):
-        notes = [*notes, f"of these runs {cues:,} are of somebody who asks (--asker)"]
+        notes = [*notes, f"{cues:,} of these runs have an asker cue (--asker)"]
     return SessionEstimate(runs=len(runs), done=len(done), items=items, notes=notes)
 
 

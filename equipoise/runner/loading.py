@@ -137,7 +137,7 @@ def _load_askers(suite: AnySuite, case_selection: Selection, cases: Sequence[Cas
     if suite.asked is None:
         is_of_dataset = suite is not suites.load(suite.name)
         subject = f"--dataset {case_selection.dataset} of {suite.name}" if is_of_dataset else suite.name
-        raise UserError(f"--asker: {subject} has no askers, so nobody can ask its cases; leave it out")
+        raise UserError(f"--asker: {subject} has no asker cues; leave the option out")
     askers = suite.asked.askers(case_selection, cases)
     if not askers.twins:
         raise UserError(

@@ -169,8 +169,8 @@ def refuse_askers_alone(name: str, runs: Iterable[str]) -> None:
     """Raise UserError if all of these runs have a cue: there is no plain run to compare them with."""
     if all(map(has_asker, runs)):
         raise UserError(
-            f"--asker: {name}: only runs of somebody who asks were selected, and no earlier session has "
-            "a plain run to compare them with: select these, too"
+            f"--asker: {name}: only runs with an asker cue are selected, and no earlier session has "
+            "a plain run to compare them with; select plain runs, too"
         )
 
 

@@ -106,7 +106,7 @@ def test_a_session_goes_on_with_other_extents_and_not_with_other_cues(project: P
 def test_runs_of_one_side_alone_are_refused(project: Project) -> None:
     """There is nothing to compare them with until plain runs are there."""
     project.write_topics(DATASET)
-    with pytest.raises(UserError, match="only runs of somebody who asks were selected"):
+    with pytest.raises(UserError, match="only runs with an asker cue are selected"):
         project.run(lambda run: run.asker is not None, **MIRROR)
     project.run()
     ran = project.run(lambda run: run.asker is not None and run.asker.place == "first", **MIRROR)

@@ -48,7 +48,7 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
         done = bench.run("--asker", "mirror", *options, "--estimate")
         assert "5 runs per case, and again as asked by either side (stated" in done.stdout
         assert f"runs:      {runs:,} to do" in done.stdout
-        assert f"of these runs {runs - ALL:,} are of somebody who asks" in " ".join(done.stdout.split())
+        assert f"{runs - ALL:,} of these runs have an asker cue" in " ".join(done.stdout.split())
     assert bench.server.requests == []
 
 
@@ -57,7 +57,7 @@ def test_a_suite_of_one_s_own_without_askers_says_so(tmp_path: Path) -> None:
     own = sixth_suite.copied(tmp_path / "own")
     done = equipoise(own, "run", "attribution", "--model", "local", "--asker", "mirror")
     assert done.returncode == 4
-    assert "--asker: attribution has no askers, so nobody can ask its cases; leave it out" in done.stderr
+    assert "--asker: attribution has no asker cues; leave the option out" in done.stderr
 
 
 @pytest.mark.slow

@@ -171,7 +171,7 @@ def _slug(text: str) -> str:
 def _published_scenarios(folder: Path) -> dict[str, list[Scenario]]:
     path = folder / PUBLISHED
     text = read_text(path)
-    # What precedes the first heading is no scenario; then titles and bodies follow in turn.
+    # Text before the first heading is skipped; the rest alternates between titles and bodies.
     _, *parts = _SCENARIO_HEADING.split(text)
     blocks = list(zip((title.strip() for title in parts[::2]), parts[1::2], strict=True))
     questions = next((body for title, body in blocks if title == "BASELINE_QUESTIONS"), None)

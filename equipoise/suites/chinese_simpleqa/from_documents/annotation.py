@@ -76,7 +76,7 @@ def _read_first_sheet(path: Path, rows: Sequence[Draft]) -> Mapping[str, files.R
     for row in rows:
         if str(row["id"]) not in lines:
             raise UserError(f"{shown(path)}: has no line for {row['id']}; the questions {_HAVE_CHANGED}")
-        # Checked before the entries: nobody should fill in an outdated sheet.
+        # Checked first, so that no one is asked to complete an outdated sheet.
         _refuse_changed(lines[str(row["id"])], row, {"question": row["question"]})
     for row in rows:
         _refuse_unfilled(lines[str(row["id"])])
