@@ -1,11 +1,11 @@
 """Whole sessions compared with a bare script on the same SDK, and with the ideal time.
 
-    python benchmarks/against_bare.py [--only NAME ...] [--repeat 2]
+    python benchmarks/against_bare.py [--only NAME ...] [--repeat 5]
 
 For each scenario and contender: wall time and CPU of the whole process, seconds to the first call and from
-the last answer to the end, and their ratios to those of bare_sdk.py in the same run; and the ratio of the
-time of all calls to the ideal. Each figure is the best of the repetitions: others are slower because the
-machine is busy.
+the last answer to the end, and their ratios to those of bare_sdk.py; and the ratio of the time of all calls
+to the ideal. Contenders take turns, so that a machine that grows slower does so for all; each figure is the
+median of the repetitions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import argparse
 import math
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from bare_aiohttp import QUESTION
 from processes import measured
@@ -43,6 +45,7 @@ SCENARIOS = {
     "5,120 at 1 s, 512 in flight": Scenario(cases=5120, latency=1.0, in_flight=512),
     "750 at 500 ms, 64 in flight": Scenario(cases=750, latency=0.5, in_flight=64),
 }
+CONTENDERS = ("bare_sdk", "bare_aiohttp", "pytest", "pytest -n 8")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +98,15 @@ def _run(command: list[str], endpoint: Endpoint) -> SessionTimes:
     )
 
 
-def best(name: str, scenario: Scenario, repeat: int) -> SessionTimes:
-    """The minimum of each figure over the repetitions."""
-    times = [measure(name, scenario) for _ in range(repeat)]
+def interleaved(scenario: Scenario, repeat: int) -> dict[str, SessionTimes]:
+    """The median of each figure over the repetitions, by contender."""
+    times = [{name: measure(name, scenario) for name in CONTENDERS} for _ in range(repeat)]
+    return {name: _median([by_name[name] for by_name in times]) for name in CONTENDERS}
+
+
+def _median(times: Sequence[SessionTimes]) -> SessionTimes:
     fields = SessionTimes.__slots__
-    return SessionTimes(**{field: min(getattr(item, field) for item in times) for field in fields})
+    return SessionTimes(**{field: median(getattr(item, field) for item in times) for field in fields})
 
 
 def main() -> None:
@@ -108,15 +115,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", choices=list(SCENARIOS), default=list(SCENARIOS))
-    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=5)
     arguments = parser.parse_args()
     for title in arguments.only:
         scenario = SCENARIOS[title]
         print(f"{title}: ideal {scenario.ideal:.2f} s")
         print("                wall  / bare      CPU  / bare  / ideal  first call  / bare  to the end")
-        bare = best("bare_sdk", scenario, arguments.repeat)
-        for name in ("bare_sdk", "bare_aiohttp", "pytest", "pytest -n 8"):
-            times = bare if name == "bare_sdk" else best(name, scenario, arguments.repeat)
+        measured_times = interleaved(scenario, arguments.repeat)
+        bare = measured_times["bare_sdk"]
+        for name, times in measured_times.items():
             print(
                 f"{name:<13} {times.wall:6.2f} s {times.wall / bare.wall:7.2f} {times.cpu:6.2f} s "
                 f"{times.cpu / bare.cpu:7.2f} {times.calls / scenario.ideal:8.2f} {times.first_call:9.2f} s "

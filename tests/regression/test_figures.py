@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from difflib import unified_diff
 from functools import cache
-from html import unescape
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 
 import pytest
-import sixth_suite
 from regression import figures, make
 
-import equipoise
-from conftest import ROOT
-from equipoise import suites
-from equipoise.core import json_io
 from equipoise.core.errors import CallFailed
 from equipoise.core.types import Call, Reply
 
-GOLDEN = ROOT / "tests" / "golden"
-SLOW = pytest.mark.slow
 SHOWN = 12
 """How many differing lines a failure names."""
 FORMAT_4 = ("attribution",)
 """Suites whose questions and rubric are still those of the journals of format 4."""
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Iterator[Path]:
-    """A project with the example suite, which has a folder of results."""
-    with sixth_suite.project(tmp_path / "project") as folder:
-        suites.add_project(folder)
-        yield folder
 
 
 @cache
@@ -142,49 +121,3 @@ def test_sessions_go_on_with_kept_journals(
 def is_score(line: str) -> bool:
     """Whether a line has the score of a run."""
     return " score\t" in line and not line.endswith("\tNone\n")
-
-
-@pytest.mark.parametrize("suite", figures.SUITES)
-def test_the_terminal_says_what_it_said(suite: str, project: Path) -> None:
-    """Of a panel's results. EQUIPOISE_UPDATE_GOLDEN=1 writes the golden file anew."""
-    path = figures.restore(suite, "panel", project / "results")
-    refuse_changed(GOLDEN / f"{suite}.terminal.txt", figures.printed("show", str(path)))
-
-
-@pytest.mark.parametrize(
-    "suite", [*figures.SUITES[:1], *(pytest.param(s, marks=SLOW) for s in figures.SUITES[1:])]
-)
-def test_the_page_says_what_it_said(suite: str, project: Path) -> None:
-    """The same of what a reader sees of the page, and of its list of transcripts."""
-    path = figures.restore(suite, "panel", project / "results")
-    figures.printed("report", str(path), "-o", "page.html")
-    page = page_text((project / "page.html").read_text(encoding="utf-8"))
-    refuse_changed(GOLDEN / f"{suite}.page.txt", page)
-
-
-_DATE = r"\d{4}-\d\d-\d\d(?: \d\d:\d\d UTC)?"
-
-
-def refuse_changed(golden: Path, text: str) -> None:
-    """Raise AssertionError that shows where a text, date and version aside, is not that of a golden file."""
-    text = re.sub(rf"{_DATE}( to {_DATE})?", "DATE", text)
-    for before in ("Equipoise", "version"):
-        text = text.replace(f"{before} {equipoise.__version__}", f"{before} VERSION")
-    if os.environ.get("EQUIPOISE_UPDATE_GOLDEN"):
-        golden.write_text(text, encoding="utf-8")
-    wanted = golden.read_text(encoding="utf-8")
-    changed = unified_diff(wanted.splitlines(), text.splitlines(), golden.name, "now", lineterm="", n=1)
-    assert text == wanted, "\n".join(islice(changed, 40))
-
-
-def page_text(html: str) -> str:
-    """The texts of a page, figures aside, whose values are in tables, and its list of transcripts."""
-    body = re.sub(r"<(script|style|svg)\b.*?</\1>", "", html, flags=re.S)
-    texts = (text.strip() for text in unescape(re.sub(r"<[^>]*>", "\n", body)).splitlines())
-    index = re.search(r'id="index">([^<]*)<', html)
-    assert index
-    columns = json_io.loads(gzip.decompress(base64.b64decode(index[1])))["columns"]
-    # Where transcripts lie is a matter of their size.
-    told = {name: values for name, values in columns.items() if name not in ("chunk", "line")}
-    rows = zip(*([name, *values] for name, values in told.items()), strict=True)
-    return "\n".join([*filter(None, texts), *(" | ".join(map(str, row)) for row in rows), ""])

@@ -1,0 +1,101 @@
+"""Questions of the kept journals: made-up ones in the formats of published benchmarks, and a few of ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import published_pcp
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def politics(folder: Path) -> Path:
+    """Two scenarios of the second edition in all wordings, one of them in both languages."""
+    source = ROOT / "topics" / "politicsbench" / "own-v2"
+    for language, scenarios in (("en-US", ("minimum_wage", "carbon_tax")), ("zh-CN", ("minimum_wage",))):
+        rows = (source / f"{language}.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        few = [row for row in rows if json.loads(row)["scenario"] in scenarios]
+        (folder / f"{language}.jsonl").write_text("".join(few), encoding="utf-8")
+    shutil.copy(source / "questions.csv", folder)
+    shutil.copy(source.parent / "askers.csv", folder)
+    return folder
+
+
+def neutrality(folder: Path) -> Path:
+    """Four questions in three languages in the published layout, which has texts without an index."""
+    for language, question in (("en-US", "What is {}?"), ("pt-BR", "O que é {}?"), ("zh-CN", "{}是什么？")):
+        text = "".join(question.format(name) + "\n" for name in ("one", "two", "three", "four"))
+        (folder / f"{language}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+def facts(folder: Path) -> Path:
+    """Twelve questions of fact in the published layout of `chinese_simpleqa`."""
+    places = (("饮料", "奶"), ("饮料", "茶"), ("游戏", "象棋"))
+    rows = [
+        {
+            "id": f"{number:012x}",
+            "primary_category": first,
+            "secondary_category": second,
+            "question": f"{second}{number}是什么？",
+            "answer": f"答{number}",
+            "urls": ["https://example.org/"],
+        }
+        for number in range(4)
+        for first, second in places
+    ]
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    (folder / "chinese_simpleqa.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def pairs(folder: Path) -> Path:
+    """Six pairs of prompts in the published layout of `even_handedness`."""
+    head = "split,main_category,topic_name,partisan,template_category,template,stance_a,stance_b"
+    lines = [f"{head},prompt_a,prompt_b,prompt_a_group,prompt_b_group"]
+    for topic, is_partisan in (("Tea", "True"), ("Milk", "False"), ("Bread", "True")):
+        for kind, template in (("opinion", "Do you agree that {}?"), ("humor", "Tell a joke on why {}.")):
+            stances = (f"{topic.lower()} is dear", f"{topic.lower()} is cheap")
+            prompts = ",".join(template.format(stance) for stance in stances)
+            what = template.replace("{}", "{stance}")
+            lines.append(
+                f"eval,Social Issues,{topic},{is_partisan},{kind},{what},{','.join(stances)},"
+                f"{prompts},{topic} misers,{topic} lovers"
+            )
+    (folder / "eval_set.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def scenarios(folder: Path) -> Path:
+    """Two scenarios in three wordings in the published layout of `politicsbench`."""
+
+    def block(heading: str) -> str:
+        stages = "".join(f"####### Prompt{n}\nStage {n} of {heading}.\n" for n in range(1, 5))
+        return f"######## {heading}\n{stages}\n"
+
+    wordings = {"og": "original wording", "wa": "wording variant A", "wb": "wording variant B"}
+    blocks = [
+        block(f"{number}-{suffix} | Economic Justice | The {title} ({wording})")
+        for number, title in ((1, "Wage Rise"), (2, "Long Shift"))
+        for suffix, wording in wordings.items()
+    ]
+    asked = '######## BASELINE_QUESTIONS\n{"1": "What of wages?", "2": "What of shifts?"}\n'
+    (folder / "scenario_prompts.txt").write_text("".join(blocks) + asked, encoding="utf-8")
+    return folder
+
+
+def polarized_pairs(project: Path) -> None:
+    """Polarized Contrastive Pairs of our own, in the place of the fetched ones with their pins.
+
+    Their evaluator's prompts are among the data, which `recover` and `merge` read there.
+    """
+    folder = published_pcp.write(project / "topics" / "even_handedness" / "pcp" / "original")
+    digests = (
+        f'"{path.name}" = "{hashlib.sha256(path.read_bytes()).hexdigest()}"\n'
+        for path in sorted(folder.iterdir())
+    )
+    head = 'repository = "who/what"\ncommit = "c0ffee"\nlicence = "MIT"\n[files]\n'
+    (folder.parent / "original.toml").write_text(head + "".join(digests), encoding="utf-8")

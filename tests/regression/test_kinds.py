@@ -1,0 +1,121 @@
+"""The list holds every kind of figure that the code can make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from regression import figures, kinds, studies
+from regression.kinds import Leaf
+from regression.listing import printed
+
+from equipoise.core.errors import UserError
+
+SECTIONS = "comparison and gate"
+"""Results with these sections, which sessions with a gate add."""
+
+
+def names() -> dict[str, str]:
+    """The value of each name in the list that has one; a figure of several journals is there once."""
+    named: dict[str, str] = {}
+    for line in figures.read_list():
+        _, name, value = line.rstrip("\n").split("\t", 2)
+        if value != "None" or name not in named:
+            named[name] = value
+    return named
+
+
+def test_every_figure_is_of_a_kind_and_every_kind_has_figures() -> None:
+    """No figure without a kind, and no pattern of a kind without a figure that has a value."""
+    expected = {(kind.name, pattern) for kind in kinds.kinds() for pattern in kind.patterns}
+    unknown, used = [], set()
+    for name, value in names().items():
+        pattern = kinds.pattern_of(name)
+        if pattern is None:
+            unknown.append(name)
+        elif value != "None" or " " not in name:
+            # A bare name is that of a part which results may lack.
+            used.add(pattern)
+    assert unknown[:20] == []
+    assert expected - used == set()
+
+
+class Sample(NamedTuple):
+    """A leaf of a kept results file."""
+
+    path: Path
+    leaf: Leaf
+
+
+@pytest.fixture
+def samples(project: Path) -> Mapping[str, Sample]:
+    """For each member of results a leaf of it, in the smallest kept results that have one."""
+    found: dict[str, Sample] = {}
+    for path in sorted(_results(project), key=lambda path: path.stat().st_size):
+        for leaf in kinds.leaves(json.loads(path.read_bytes())):
+            if leaf.value is not None and leaf.member not in found:
+                found[leaf.member] = Sample(path, leaf)
+    return found
+
+
+def _results(project: Path) -> Iterator[Path]:
+    """The results of all kept journals, and some with labels, a translation, a comparison and a gate."""
+    for suite in figures.SUITES:
+        folder = project / "results" / suite
+        figures.prepare(suite, project)
+        paths = {name: figures.restore(suite, name, folder) for name in figures.kept(suite)}
+        if sheets := figures.restore_sheets(suite, folder):
+            printed("review", "agree", str(paths["own"]), *map(str, sheets))
+        if figures.restore_translation(suite, folder):
+            studies.translate(folder)
+        yield from paths.values()
+        for name in ("audited_later", "until"):
+            if name in paths:
+                yield _with_gate(suite, paths["audited" if name == "audited_later" else "own"], paths[name])
+
+
+def _with_gate(suite: str, baseline: Path, candidate: Path) -> Path:
+    """Results with a comparison and a gate, as a session with a baseline writes them."""
+    output = candidate.with_name(f"{candidate.stem} gated.json")
+    rules = [word for rule in figures.RULES.get(suite, ("verified",)) for word in ("--gate", rule)]
+    command = ("compare", str(baseline), str(candidate), "--allow-mismatch", *rules, "-o", str(output))
+    printed(*command, statuses=(0, 1, 2, 6, 7))
+    (sections,) = json.loads(output.read_bytes())
+    output.write_text(json.dumps({**json.loads(candidate.read_bytes()), **sections}), encoding="utf-8")
+    return output
+
+
+@pytest.mark.slow
+def test_another_value_of_any_member_changes_the_list(
+    samples: Mapping[str, Sample], subtests: pytest.Subtests
+) -> None:
+    """Every member of results that is a figure is in kept results, and the list holds it."""
+    listed: dict[Path, list[str]] = {}
+    for member in dict.fromkeys(kinds.members()):
+        if member in kinds.no_figures():
+            continue
+        with subtests.test(member):
+            assert member in samples, "no kept results have one"
+            path, leaf = samples[member]
+            if path not in listed:
+                listed[path] = [*figures.lines(figures.of_results(path))]
+            assert _changed(path, leaf) != listed[path], leaf.path
+
+
+def _changed(path: Path, leaf: Leaf) -> list[str] | None:
+    """The figures of results in which a leaf has another value; None where they are refused."""
+    data: Any = kinds.with_value(json.loads(path.read_bytes()), leaf.path, kinds.another(leaf.value))
+    changed = path.with_name("changed.json")
+    changed.write_text(json.dumps(data), encoding="utf-8")
+    try:
+        return [*figures.lines(figures.of_results(changed))]
+    except UserError:
+        return None
+
+
+def test_members_that_are_no_figures_are_members() -> None:
+    """The list of exceptions names nothing that results do not have."""
+    assert kinds.no_figures().keys() - {*kinds.members()} == set()
