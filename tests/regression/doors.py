@@ -25,15 +25,13 @@ Texts = Iterator[tuple[str, str]]
 """What a door shows, by the end of the golden file's name."""
 LONGEST = 60
 """The longest cell of a table of runs that is shown; longer ones are transcripts, and shown by a digest."""
-NUMBERED = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""Digests of files and what is made of them, which differ with the time of a session."""
 DATE = r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?(?:\+00:00|Z)?| UTC)?)?"
 STATUSES = (0, 1, 2, 6, 7)
 
 
 def stable(text: str, folder: Path) -> str:
-    """A text without dates, versions, digests of files and the project's folder."""
-    text = re.sub(rf"{DATE}( to {DATE})?", "DATE", NUMBERED.sub("DIGEST", text))
+    """A text without dates, versions and the project's folder."""
+    text = re.sub(rf"{DATE}( to {DATE})?", "DATE", text)
     for before in ("Equipoise", "version", '"version": "', "equipoise/"):
         text = text.replace(f"{before} {equipoise.__version__}", f"{before} VERSION")
         text = text.replace(f"{before}{equipoise.__version__}", f"{before}VERSION")
@@ -51,14 +49,16 @@ def of_results(path: Path) -> Texts:
     yield "card.md", printed("export", str(path), "--to", "markdown")
     for table in of_tables(path):
         yield f"{table.stem}.csv", short_cells(table.read_text(encoding="utf-8"))
-    yield "registry.json", registry(path)
+    yield "registry.jsonl", registry(path)
 
 
 def of_tables(path: Path) -> list[Path]:
     """The tables of runs, a second one where some have a cue about who asks."""
     folder = path.parent / "exported"
     folder.mkdir(exist_ok=True)
-    printed("export", str(path), "--to", "csv", "-o", str(folder / "runs.csv"))
+    # By a path that is the same in every folder, as it is in the table.
+    shown = path.relative_to(Path.cwd())
+    printed("export", str(shown), "--to", "csv", "-o", str(folder / "runs.csv"))
     return sorted(folder.glob("*.csv"))
 
 
@@ -75,22 +75,45 @@ def _short(cell: str) -> str:
 
 
 def registry(path: Path) -> str:
-    """The aggregate file of the export to Every Eval Ever."""
+    """The aggregate file of the export to Every Eval Ever: a line for what is shared, then one a figure.
+
+    Behind the first, a line has what differs from it.
+    """
     folder = path.parent / "registry"
     publisher = ("--organization", "us", "--relationship", "third_party", "--developer", "them")
     printed("export", str(path), "--to", "every_eval_ever", "-o", str(folder), *publisher)
     (aggregate,) = sorted(folder.rglob("*.json"))
-    data = json.loads(aggregate.read_bytes())
-    return json.dumps(_shortened(data), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    written = aggregate.read_text(encoding="utf-8")
+    # An id ends in the time at which these results were made.
+    *_, seconds = json.loads(written)["evaluation_id"].split("/")
+    data = json.loads(written.replace(seconds, "TIME"))
+    # The file with a line for each run, which is named and digested with its times.
+    del data["detailed_evaluation_results"]
+    first, *others = data.pop("evaluation_results")
+    items = (data, first, *(_differing(item, first) for item in others))
+    return "".join(f"{json.dumps(_shortened(item), ensure_ascii=False)}\n" for item in items)
+
+
+def _differing(item: Mapping[str, Any], first: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an object has otherwise than the first one, inside as well."""
+    return {
+        name: _differing(value, first[name])
+        if isinstance(value, Mapping) and isinstance(first.get(name), Mapping)
+        else value
+        for name, value in item.items()
+        if value != first.get(name)
+    }
 
 
 def _shortened(value: Any) -> Any:
-    """A value in which times since 1970 are masked, as they differ with each export."""
+    """A value without its longest texts, and without times since 1970, which differ with each export."""
     if isinstance(value, Mapping):
         return {
             name: "TIME" if name.endswith("timestamp") else _shortened(item) for name, item in value.items()
         }
-    return [*map(_shortened, value)] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [*map(_shortened, value)]
+    return _short(value) if isinstance(value, str) else value
 
 
 def page_text(html: str) -> str:
@@ -159,7 +182,9 @@ def of_audits(project: Path) -> Texts:
         figures.restore("neutrality", name, project / "results") for name in ("audited", "audited_later")
     )
     yield from of_results(audited)
-    yield from of_gate([later], audited, _gates(["audit:fail"]))
+    yield from of_gate(
+        [later], audited, _gates(["audit.lean:+-5pp", "audit.injections:+20pp", "audit.order:-0.5"])
+    )
     yield from of_comparison(audited, later)
 
 
@@ -196,8 +221,11 @@ def of_models(project: Path) -> Texts:
     by_name = {path.stem: str(path) for path in paths["chinese_simpleqa"]}
     own, resumed, merged, again = (by_name[name] for name in ("own", "resumed", "merged", "again"))
     yield "ranks.txt", printed("robustness", own, resumed, merged)
-    yield "trend.txt", printed("compare", "--baseline", merged, "--baseline", resumed, own)
-    yield "pool.txt", printed("compare", own, resumed, again)
+    yield (
+        "trend.txt",
+        printed("compare", "--baseline", merged, "--baseline", resumed, own, "--allow-mismatch"),
+    )
+    yield "pool.txt", printed("compare", own, resumed, again, "--allow-mismatch")
 
 
 def of_releases(project: Path) -> Texts:
