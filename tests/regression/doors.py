@@ -191,7 +191,7 @@ def of_audits(project: Path) -> Texts:
 def of_people(project: Path) -> Texts:
     """People's labels: at all doors of results that have them, and by a rule."""
     folder = project / "results"
-    own, resumed = (figures.restore("neutrality", name, folder) for name in studies.LABELLED)
+    own, resumed = (figures.restore("neutrality", name, folder) for name in studies.LABELLED["neutrality"])
     sheets = figures.restore_sheets("neutrality", folder)
     for name, path in (("agree", own), ("agree-baseline", resumed)):
         yield f"{name}.txt", printed("review", "agree", str(path), *map(str, sheets))

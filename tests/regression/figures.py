@@ -36,8 +36,8 @@ SUITES = (
 """The suites; `pcp` is a dataset that is asked and judged in its own way."""
 COMPARED = ("resumed", "merged", "until", "rejudged", "panel", "batched")
 """The journals that are compared with a suite's own."""
-QUICK = ("own", "panel", "resumed", "rejudged", "asked", "batched")
-"""The journals of the quick tests."""
+QUICK = ("own", "resumed")
+"""The journals of the quick tests; one with asker cues of one suite besides."""
 VARIANTS = ("sampled", "confident", "chosen", "retrieved", "ranked", "as_published")
 """The journals of sessions with other options, whose effects a comparison without rules reports."""
 LATER = ("asked", "audited")
@@ -129,7 +129,8 @@ def _unpack_all(suite: str, names: Sequence[str], folder: Path) -> list[Path]:
 def of_suite(suite: str, project: Path, *, every: bool = True) -> Figures:
     """The figures of a suite's journals, comparisons and studies: of a few only unless `every`."""
     prepare(suite, project)
-    names = [name for name in kept(suite) if every or name in QUICK]
+    quick = (*QUICK, "asked") if suite == "neutrality" else QUICK
+    names = [name for name in kept(suite) if every or name in quick]
     paths = {name: restore(suite, name, project / "results") for name in names}
     for name, path in paths.items():
         yield from _prefixed(f"{suite}/{name}", of_results(path))
@@ -163,7 +164,7 @@ def _of_studies(suite: str, paths: Mapping[str, Path]) -> Mapping[str, Figures]:
     parts["pool"] = studies.of_pool(own, [resumed, paths["again"]])
     if sheets := restore_sheets(suite, own.parent):
         rules = [f"{rule}@people" for rule in RULES[suite][:1]]
-        parts["people"] = studies.of_people(own.parent, sheets, rules)
+        parts["people"] = studies.of_people(suite, own.parent, sheets, rules)
     if restore_translation(suite, own.parent):
         parts[STUDIED] = studies.of_translation(studies.translate(own.parent))
     return parts
@@ -186,15 +187,22 @@ def release_files(project: Path) -> dict[str, tuple[Path, Path]]:
 
 def of_published(folder: Path) -> Figures:
     """The figures of results in the format of the published neutrality benchmark, and their comparison."""
-    old = folder / "old.json"
-    old.write_text(json.dumps(published.old()), encoding="utf-8")
-    printed("convert", str(old), "-o", str(folder / "converted.json"))
-    for name, scores in (("current", published.SCORES), ("better", published.BETTER)):
-        (folder / f"{name}.json").write_text(json.dumps(published.current(scores)), encoding="utf-8")
-    for name in ("converted", "current", "better"):
-        yield from _prefixed(f"published/{name}", of_results(folder / f"{name}.json"))
+    for path in write_published(folder):
+        yield from _prefixed(f"published/{path.stem}", of_results(path))
     comparison = of_pair("", folder / "current.json", folder / "better.json")
     yield from _prefixed("published/current-better", comparison)
+
+
+def write_published(folder: Path) -> list[Path]:
+    """Results in the old format of the published benchmark, converted, and two in its current one."""
+    folder.mkdir(exist_ok=True)
+    old = folder / "old.txt"
+    old.write_text(json.dumps(published.old()), encoding="utf-8")
+    paths = [folder / f"{name}.json" for name in ("converted", "current", "better")]
+    printed("convert", str(old), "-o", str(paths[0]))
+    for path, scores in zip(paths[1:], (published.SCORES, published.BETTER), strict=True):
+        path.write_text(json.dumps(published.current(scores)), encoding="utf-8")
+    return paths
 
 
 def _prefixed(prefix: str, figures: Figures) -> Figures:

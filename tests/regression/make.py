@@ -374,11 +374,11 @@ class Maker:
     def add_studies(self) -> None:
         """The labels of two people, and a back-translation, both of results of the kept journals."""
         results = self.project / "results"
-        for name in ("own", "resumed"):
+        for name in ("own", *studies.LABELLED.get(self.part, ())[1:]):
             if not (results / f"{name}.json").exists():
                 figures.restore(self.part, name, results)
         if self.sessions.labels:
-            for path in studies.draw_sheets(results, self.sessions.labels):
+            for path in studies.draw_sheets(self.part, results, self.sessions.labels):
                 _fill_in(path, load(results / "own.json"))
         if self.sessions.is_translated:
             studies.translate(results)

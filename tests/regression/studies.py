@@ -6,6 +6,7 @@ is read from its tables.
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -22,8 +23,8 @@ from equipoise.comparison.load import load
 PEOPLE = ("anna", "boris")
 REPLIES = 40
 """How many replies each person labels."""
-LABELLED = ("own", "resumed")
-"""The results whose replies people label, the candidate first."""
+LABELLED = {"neutrality": ("own", "resumed"), "chinese_simpleqa": ("own", "batched")}
+"""The results whose replies people label, by suite, the candidate first."""
 TRANSLATOR = "translator"
 JUDGES = ("judge-a", "judge-b")
 VOLATILE = ("started", "finished", "sha256")
@@ -59,10 +60,10 @@ required = ["verified"]
 # People's labels.
 
 
-def draw_sheets(results: Path, ask: str) -> list[Path]:
+def draw_sheets(suite: str, results: Path, ask: str) -> list[Path]:
     """Draw the same replies of two results for people, and return their sheets, which are empty."""
     folder = results / "sheets"
-    candidate, baseline = (str(results / f"{name}.json") for name in LABELLED)
+    candidate, baseline = (str(results / f"{name}.json") for name in LABELLED[suite])
     people = [word for name in PEOPLE for word in ("--person", name)]
     printed(
         *("review", "sample", candidate, "--pairs", baseline, "-n", str(REPLIES), "--ask", ask),
@@ -71,17 +72,35 @@ def draw_sheets(results: Path, ask: str) -> list[Path]:
     return [folder / f"{name}.csv" for name in PEOPLE]
 
 
-def of_people(results: Path, sheets: Sequence[Path], rules: Sequence[str]) -> Figures:
+def of_people(suite: str, results: Path, sheets: Sequence[Path], rules: Sequence[str]) -> Figures:
     """How people agree with each other and with evaluators, and the figures and gates that they correct."""
-    paths = [results / f"{name}.json" for name in LABELLED]
-    for name, path in zip(LABELLED, paths, strict=True):
-        printed("review", "agree", str(path), *map(str, sheets))
-        section = json.loads(path.read_bytes())["people"]
+    paths = [results / f"{name}.json" for name in LABELLED[suite]]
+    for name, path in zip(LABELLED[suite], paths, strict=True):
+        section = agree(path, sheets)
         yield from flat(f"people {name}", without(section, *VOLATILE, "sheets"))
         counts = [without(sheet, "sha256") for sheet in section["sheets"]]
         yield from flat(f"people {name} sheet", counts)
         yield from numbered(f"people {name} plan", printed("review", "plan", str(path), "--within", "6pp"))
     yield from of_gate("people", paths[1], paths[:1], [word for rule in rules for word in ("--gate", rule)])
+    yield "people undrawn not_corrected", agree(paths[0], [undrawn(sheets[0])])["not_corrected"]
+
+
+def agree(path: Path, sheets: Sequence[Path]) -> dict[str, Any]:
+    """What people's labels add to results."""
+    printed("review", "agree", str(path), *map(str, sheets))
+    section: dict[str, Any] = json.loads(path.read_bytes())["people"]
+    return section
+
+
+def undrawn(sheet: Path) -> Path:
+    """A sheet that does not say how its replies were drawn, so that it corrects no figure."""
+    path = sheet.with_name("carla.csv")
+    rows = list(csv.DictReader(sheet.read_text(encoding="utf-8-sig").splitlines(keepends=True)))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "draw"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
 
 
 # Back-translation.
@@ -90,7 +109,7 @@ def of_people(results: Path, sheets: Sequence[Path], rules: Sequence[str]) -> Fi
 def translate(results: Path, translator: str = TRANSLATOR) -> dict[str, Any]:
     """Have replies of a session translated and judged again, from the journal as far as it goes."""
     evaluators = [word for name in JUDGES for word in ("--evaluator-model", name)]
-    endpoint = ("--api-base-url", "http://localhost:4000")
+    endpoint = ("--api-base-url", "http://localhost:4000", "--price-input", "1", "--price-output", "2")
     path = results / "own.json"
     printed("backtranslate", str(path), "--translator-model", translator, *evaluators, "-n", "12", *endpoint)
     section: dict[str, Any] = json.loads(path.read_bytes())["backtranslation"]

@@ -78,6 +78,13 @@ def test_published_results_give_the_figures_that_they_gave(tmp_path: Path) -> No
     assert (said := differences(wanted, [*figures.lines(figures.of_published(tmp_path))])) == "", said
 
 
+@pytest.mark.slow
+def test_a_release_on_several_suites_gets_the_verdict_that_it_got(project: Path) -> None:
+    """Each rule of a family, and the comparisons behind it."""
+    wanted = wanted_of(part for part in expected() if part.startswith("releases/"))
+    assert (said := differences(wanted, [*figures.lines(figures.of_releases(project))])) == "", said
+
+
 class FailingClient:
     """Fails every call."""
 
@@ -98,13 +105,19 @@ def test_sessions_go_on_with_kept_journals(
 ) -> None:
     """The same command calls nothing for a run that has a score, in a journal of format 4 as well.
 
-    But for sessions that rest on other results, which are known by their digest.
+    But for sessions that rest on other results, which are known by their digest, or that called a server of
+    their own.
     """
+    figures.prepare(suite, project)
     monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: FailingClient())
     for name in figures.kept(suite):
         figures.restore(suite, name, project / "results")
     maker = make.Maker(suite, project)
-    alone = [name for name, options in maker.commands.items() if not {"rejudge", "baseline"} & {*options}]
+    alone = [
+        name
+        for name, options in maker.commands.items()
+        if not {"rejudge", "baseline"} & {*options} and name not in make.SERVED
+    ]
     for name in (*alone, *(["format_4"] if suite in FORMAT_4 else [])):
         with subtests.test(name):
             maker.run(name)

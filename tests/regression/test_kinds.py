@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,9 +14,6 @@ from regression.kinds import Leaf
 from regression.listing import printed
 
 from equipoise.core.errors import UserError
-
-SECTIONS = "comparison and gate"
-"""Results with these sections, which sessions with a gate add."""
 
 
 def names() -> dict[str, str]:
@@ -63,25 +61,47 @@ def samples(project: Path) -> Mapping[str, Sample]:
 
 def _results(project: Path) -> Iterator[Path]:
     """The results of all kept journals, and some with labels, a translation, a comparison and a gate."""
+    figures.write_published(project / "results")
+    yield from (project / "results").glob("*.json")
     for suite in figures.SUITES:
         folder = project / "results" / suite
         figures.prepare(suite, project)
         paths = {name: figures.restore(suite, name, folder) for name in figures.kept(suite)}
         if sheets := figures.restore_sheets(suite, folder):
-            printed("review", "agree", str(paths["own"]), *map(str, sheets))
+            studies.agree(paths["own"], [studies.undrawn(sheets[0])])
+            yield Path(shutil.copy(paths["own"], folder / "undrawn.json"))
+            for name in studies.LABELLED[suite]:
+                studies.agree(paths[name], sheets)
         if figures.restore_translation(suite, folder):
             studies.translate(folder)
         yield from paths.values()
-        for name in ("audited_later", "until"):
-            if name in paths:
-                yield _with_gate(suite, paths["audited" if name == "audited_later" else "own"], paths[name])
+        yield from (_with_sections(suite, *pair) for pair in _pairs(paths))
 
 
-def _with_gate(suite: str, baseline: Path, candidate: Path) -> Path:
-    """Results with a comparison and a gate, as a session with a baseline writes them."""
-    output = candidate.with_name(f"{candidate.stem} gated.json")
-    rules = [word for rule in figures.RULES.get(suite, ("verified",)) for word in ("--gate", rule)]
-    command = ("compare", str(baseline), str(candidate), "--allow-mismatch", *rules, "-o", str(output))
+def _pairs(paths: Mapping[str, Path]) -> Iterator[tuple[Path, Path, bool]]:
+    """A baseline, a candidate and whether there is a gate, for each of a few comparisons."""
+    baselines = {
+        "audited_later": "audited",
+        "until": "own",
+        "eventful": "own",
+        "confident": "own",
+        "panel": "own",
+    }
+    for name, baseline in baselines.items():
+        if name in paths:
+            yield paths[baseline], paths[name], name not in ("confident", "panel")
+    if "confident" in paths:
+        # Without its journal, verdicts cannot be verified.
+        alone = Path(shutil.copy(paths["confident"], paths["confident"].with_name("alone.json")))
+        yield paths["own"], alone, False
+
+
+def _with_sections(suite: str, baseline: Path, candidate: Path, has_gate: bool) -> Path:
+    """Results with a comparison, and maybe a gate, as a session with a baseline writes them."""
+    output = candidate.with_name(f"{candidate.stem} compared.json")
+    rules = figures.RULES.get(suite, ("verified",)) if has_gate else ()
+    options = [word for rule in rules for word in ("--gate", rule)]
+    command = ("compare", str(baseline), str(candidate), "--allow-mismatch", *options, "-o", str(output))
     printed(*command, statuses=(0, 1, 2, 6, 7))
     (sections,) = json.loads(output.read_bytes())
     output.write_text(json.dumps({**json.loads(candidate.read_bytes()), **sections}), encoding="utf-8")
