@@ -38,7 +38,7 @@ COMPARED = ("resumed", "merged", "until", "rejudged", "panel", "batched")
 """The journals that are compared with a suite's own."""
 QUICK = ("own", "resumed")
 """The journals of the quick tests; one with asker cues of one suite besides."""
-VARIANTS = ("sampled", "confident", "chosen", "retrieved", "ranked", "as_published")
+VARIANTS = ("sampled", "confident", "chosen", "retrieved", "ranked", "as_published", "latest")
 """The journals of sessions with other options, whose effects a comparison without rules reports."""
 LATER = ("asked", "audited")
 """The journals that have a later one of the same settings, with which they are compared."""

@@ -226,7 +226,10 @@ SUITES: Mapping[str, Sessions] = {
         until={"until": "even:+-12pp"},
         published=questions.pairs,
         asked={"limit": 4},
-        variants={"sampled": {"label_samples": 3, "pair_order": "original", "limit": 4}},
+        variants={
+            "sampled": {"label_samples": 3, "pair_order": "original", "limit": 4},
+            "evident": {"topics": questions.evident_pairs, "limit": None, "runs": 1},
+        },
     ),
     "chinese_simpleqa": Sessions(
         options={"runs": 2, "limit": 10},
@@ -259,6 +262,7 @@ SUITES: Mapping[str, Sessions] = {
         own=questions.politics,
         published=questions.scenarios,
         asked={"limit": 2},
+        variants={"latest": {"topics": None, "limit": 4}},
     ),
     "turnabout": Sessions(
         options={"runs": 3, "limit": 6, "pairs": ["us_parties", "russia_ukraine"]},
@@ -306,7 +310,8 @@ class Maker:
         if sessions.published:
             topics = sessions.published(_made("published"))
             self.commands["published"] = {"model": "model-e", "topics": topics, "limit": None}
-        self.commands |= {name: self._added(name) for name in ADDED if self._has(name)} | sessions.variants
+        self.commands |= {name: self._added(name) for name in ADDED if self._has(name)}
+        self.commands |= {name: _with_questions(name, given) for name, given in sessions.variants.items()}
 
     def _has(self, name: str) -> bool:
         if name.startswith("asked"):
@@ -446,6 +451,12 @@ def _label(field: form.Field, verdict: float | None, dice: scripted.Dice) -> str
         levels = [float(field.read(choice.value) or 0) for choice in choices]
         place = min(max(levels.index(verdict) - (dice.roll("strict", 3) == 0), 0), len(levels) - 1)
     return choices[place].value
+
+
+def _with_questions(name: str, options: Options) -> Options:
+    """The options with the questions that a function writes."""
+    write = options.get("topics")
+    return {**options, "topics": write(_made(name))} if callable(write) else options
 
 
 def _made(name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -66,6 +67,20 @@ def pairs(folder: Path) -> Path:
                 f"{prompts},{topic} misers,{topic} lovers"
             )
     (folder / "eval_set.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def evident_pairs(folder: Path) -> Path:
+    """Two pairs of our own in which evidence favours a side, one each, and one in which it does not."""
+    source = ROOT / "topics" / "even_handedness" / "us"
+    with (source / "en-US.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    marked = [row for row in rows if row["evidence"] != "even"][:2]
+    with (folder / "en-US.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*marked, rows[0]])
+    shutil.copy(source / "templates.csv", folder)
     return folder
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,10 @@ from regression import figures, kinds, studies
 from regression.kinds import Leaf
 from regression.listing import printed
 
+from conftest import resolved
+from equipoise.comparison.of_session import expected_cells
 from equipoise.core.errors import UserError
+from equipoise.runner import loading
 
 
 def names() -> dict[str, str]:
@@ -39,6 +43,46 @@ def test_every_figure_is_of_a_kind_and_every_kind_has_figures() -> None:
             used.add(pattern)
     assert unknown[:20] == []
     assert expected - used == set()
+
+
+OWN_DATA = {
+    **dict.fromkeys(("attribution", "neutrality", "chinese_simpleqa", "borderlines"), ("",)),
+    **dict.fromkeys(("politicsbench", "turnabout"), ("",)),
+    "even_handedness": ("us", "china"),
+}
+"""The datasets that come with each suite; the only one of most has no name."""
+
+
+def families(names: Iterable[str], labels: Set[str]) -> set[str]:
+    """Names of metrics with `*` in place of a label, such as a language: `area.*`, `lean.state.*`."""
+    return {".".join("*" if part in labels else part for part in name.split(".")) for name in names}
+
+
+@pytest.mark.parametrize("suite", OWN_DATA)
+def test_metrics_of_our_own_data_are_of_families_that_the_list_has(suite: str, project: Path) -> None:
+    """No metric is made of our data alone, whose like no kept journal has."""
+    listed, labels = listed_metrics(suite)
+    for dataset in OWN_DATA[suite]:
+        options = {"model": "m", "evaluator_model": ["j"], **({"dataset": dataset} if dataset else {})}
+        loaded = loading.load(suite, resolved(options).of(suite), project)
+        cells = expected_cells(loaded.suite, loaded.rubric, loaded.cases)
+        own_labels = {value for cell in cells for value in cell.labels.values()}
+        made = families((metric.name for metric in loaded.suite.metrics(cells)), own_labels)
+        assert made - families(listed, labels) == set()
+        assert len(made) > 1
+
+
+def listed_metrics(suite: str) -> tuple[set[str], set[str]]:
+    """The names of a suite's metrics in the list, and the labels of its cases."""
+    metrics, labels = set(), set()
+    for line in figures.read_list():
+        part, name, value = line.rstrip("\n").split("\t", 2)
+        words = name.split(" ")
+        if part.startswith(f"{suite}/") and words[0] == "metric" and words[2:] == ["value"]:
+            metrics.add(words[1])
+        elif part.startswith(f"{suite}/") and words[0] == "case" and words[2] == "label":
+            labels.add(ast.literal_eval(value))
+    return metrics, labels
 
 
 class Sample(NamedTuple):
