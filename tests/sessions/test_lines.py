@@ -1,7 +1,7 @@
 """The lines that users type, without and with workers: ids, metadata, exit statuses, keys of results.
 
-`tests/golden/lines` keeps what they give. EQUIPOISE_UPDATE_GOLDEN=1 writes its files anew: whatever changes
-there, changes for everyone who has put such a line into a script.
+`tests/golden/lines` keeps what they give. EQUIPOISE_UPDATE_GOLDEN=1 writes its files anew, if all of these
+tests run one by one: whatever changes there, changes for everyone who has such a line in a script.
 """
 
 from __future__ import annotations
