@@ -1,0 +1,301 @@
+"""The lines that users type, without and with workers: ids, metadata, exit statuses, keys of results.
+
+`tests/golden/lines` keeps what they give. EQUIPOISE_UPDATE_GOLDEN=1 writes its files anew, if all of these
+tests run one by one: whatever changes there, changes for everyone who has such a line in a script.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+import shutil
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import unified_diff
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_server import BatchServer
+from key_paths import key_paths
+
+from conftest import ROOT, SHIPPED, Bench
+from fates import Fates, write_dataset
+from loopback import SUBJECT, Answer, Script, any_verdict, completion, error, is_judge, question_of, verdict
+
+Workers = tuple[str, str]
+
+GOLDEN = ROOT / "tests" / "golden" / "lines"
+UNSTABLE = ("metadata.limits.moves[", "metadata.package_versions.")
+"""Keys that depend on how busy the machine is, and on what is installed."""
+TIMES = {"call_latency", "queue_time"}
+AREA = "hong_kong"
+
+
+def refuse_changed(name: str, lines: Sequence[str]) -> None:
+    """Raise AssertionError that shows where lines are not those of a golden file."""
+    path = GOLDEN / name
+    if os.environ.get("EQUIPOISE_UPDATE_GOLDEN"):
+        content = "".join(f"{line}\n" for line in lines).encode()
+        path.write_bytes(lzma.compress(content) if path.suffix == ".xz" else content)
+    refuse_others(kept(name), lines)
+
+
+def refuse_others(wanted: Sequence[str], lines: Sequence[str]) -> None:
+    """Raise AssertionError that shows the first differences."""
+    changed = unified_diff(wanted, lines, "kept", "now", lineterm="", n=0)
+    assert wanted == lines, "\n".join(islice(changed, 40))
+
+
+def kept(name: str) -> list[str]:
+    """The lines of a golden file."""
+    content = (GOLDEN / name).read_bytes()
+    return (lzma.decompress(content) if name.endswith(".xz") else content).decode().splitlines()
+
+
+def ids(cases: Iterable[str]) -> list[str]:
+    """The node ids of these cases."""
+    return [case.partition(" ")[0] for case in cases]
+
+
+def collected(bench: Bench, *arguments: str) -> list[str]:
+    """The node ids that pytest lists for a line, of which it asks nothing."""
+    done = bench.run("--collect-only", "-q", *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert bench.server.requests == []
+    listed = done.stdout.splitlines()
+    return listed[: listed.index("")]
+
+
+def json_cases(folder: Path) -> list[str]:
+    """The cases in the file that --json-report writes: id, outcome and metadata, in pytest's order."""
+    tests = json.loads((folder / ".report.json").read_text(encoding="utf-8"))["tests"]
+    return [f"{test['nodeid']} {test['outcome']} {masked(metadata(test))}" for test in tests]
+
+
+def metadata(test: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The metadata of a run; of a gate's case, which has none, its properties."""
+    properties = {name: value for pair in test["user_properties"] for name, value in pair.items()}
+    if "[" not in test["nodeid"]:
+        assert "metadata" not in test
+        return properties
+    assert test["metadata"] == properties
+    return dict(test["metadata"])
+
+
+def masked(properties: Mapping[str, Any]) -> str:
+    """The properties as JSON, with the type alone of times and sentences."""
+    stable = {
+        name: kind(value) if name in TIMES or name == "why" else value for name, value in properties.items()
+    }
+    assert all(float(properties[name]) >= 0 for name in TIMES & properties.keys())
+    return json.dumps(stable, ensure_ascii=False)
+
+
+def kind(value: str | float) -> str:
+    """The type of a value in JSON."""
+    return "<text>" if isinstance(value, str) else "<number>"
+
+
+def junit_cases(path: Path) -> Iterator[str]:
+    """The cases in a report of JUnit: class, name, how it ended, and properties."""
+    (suite,) = ET.parse(path).getroot()
+    for case in suite:
+        tags = [child.tag for child in case if child.tag != "properties"]
+        properties = {str(item.get("name")): item.get("value") for item in case.iter("property")}
+        ended = "+".join(tags) or "passed"
+        yield f"{case.get('classname')}.{case.get('name')} {ended} {masked(properties)}"
+
+
+# The benchmark: pytest -n 8 --model X.
+
+
+@cache
+def numbers() -> dict[str, int]:
+    """The project's questions by their line in their file, so that no score depends on their wording."""
+    files = (ROOT / "topics" / "neutrality").glob("*.txt")
+    texts = [path.read_text(encoding="utf-8").splitlines() for path in files]
+    return {question: line for lines in texts for line, question in enumerate(lines)}
+
+
+def by_number(body: dict[str, Any], number: int) -> str:
+    """Scores from 1 to 5 in turn; each tenth question is refused."""
+    line = numbers()[question_of(body)]
+    return verdict(line % 5 + 1, refused=line % 10 == 0) if is_judge(body) else "An answer."
+
+
+@pytest.fixture
+def real(bench: Bench) -> Bench:
+    """A project with our own 150 questions."""
+    bench.use_real_topics()
+    bench.server.script = by_number
+    return bench
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", ["0", "2", "8"])
+def test_the_benchmark(real: Bench, number: str) -> None:
+    """`pytest -n 8 --model X`: 750 cases in order, the metadata of each, and the keys of the results."""
+    done = real.run("-n", number, "--json-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = json_cases(real.folder)
+    if number == "0":
+        refuse_changed("neutrality.txt", cases)
+    refuse_others(sorted(kept("neutrality.txt")), sorted(cases))
+    assert len(cases) == 750
+    refuse_changed("neutrality.keys.txt", key_paths(real.results(), UNSTABLE))
+
+
+def test_the_benchmark_is_listed(real: Bench, workers: Workers) -> None:
+    """`pytest --model X --collect-only -q`: the 750 ids, in order."""
+    refuse_others(ids(kept("neutrality.txt")), collected(real, *workers))
+
+
+def test_one_area(real: Bench, workers: Workers) -> None:
+    """`pytest --model X -k hong_kong`: the cases of this area, as if all were asked."""
+    done = real.run(*workers, "-k", AREA, "--json-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    cases = [case for case in kept("neutrality.txt") if f"-{AREA}-" in case]
+    assert len(cases) == 75
+    refuse_others(sorted(cases), sorted(json_cases(real.folder)))
+    refuse_changed(f"{AREA}.keys.txt", key_paths(real.results(), UNSTABLE))
+
+
+# All suites: pytest tests_benchmark --model X.
+
+
+@pytest.mark.slow
+def test_all_suites_are_listed(real: Bench, workers: Workers) -> None:
+    """`pytest tests_benchmark --model X --collect-only -q`: how many ids of each suite, and which."""
+    nodes = collected(real, "tests_benchmark", *workers)
+    refuse_changed("all_suites.xz", nodes)
+    counts = Counter(node.partition("::")[0] for node in nodes)
+    refuse_changed("all_suites.txt", [f"{file} {count}" for file, count in counts.items()])
+    assert [node for node in nodes if "::test_neutrality[" in node] == ids(kept("neutrality.txt"))
+
+
+@pytest.mark.slow
+def test_all_suites(real: Bench, workers: Workers, subtests: pytest.Subtests) -> None:
+    """`pytest tests_benchmark --model X`, an item of each suite: cases, and the keys of its results."""
+    real.server.script = any_verdict
+    models = ("--model", SUBJECT, "--api-base-url", real.server.url)
+    part = ("--limit", "1", "--runs", "1")
+    done = real.run_plain("tests_benchmark", *models, *part, "--json-report", *workers)
+    assert done.returncode == 0, done.stdout + done.stderr
+    refuse_changed("all_suites.cases.txt", sorted(json_cases(real.folder)))
+    for name in SHIPPED:
+        with subtests.test(name):
+            refuse_changed(f"all_suites.{name}.keys.txt", key_paths(real.results(name), UNSTABLE))
+
+
+# Reports of tests: --json-report and --junitxml.
+
+
+@pytest.fixture
+def every_outcome(bench: Bench) -> Bench:
+    """A project with a question for each way in which a run ends."""
+    outcomes = ("scored", "refused", "blocked", "truncated", "empty", "unscored", "error")
+    write_dataset(bench, [f"What is {outcome}?" for outcome in outcomes])
+    answers = {
+        "blocked": error(400, "The response was filtered.", code="content_filter"),
+        "truncated": Answer(completion("An answer that", finish_reason="length")),
+        "empty": Answer(completion("")),
+        "error": error(400, "Too long."),
+    }
+    verdicts = {"refused": verdict(1, refused=True), "unscored": "No verdict."}
+    bench.server.script = Fates(
+        {f"What is {name}?": [answer] * 9 for name, answer in answers.items()},
+        {f"What is {name}?": [text] * 9 for name, text in verdicts.items()},
+    )
+    return bench
+
+
+ONCE = ("--runs", "1", "--evaluator-attempts", "1")
+
+
+def test_json_report(every_outcome: Bench, workers: Workers) -> None:
+    """`--json-report`: exit status 1 with runs without a score, and the metadata of each way to end."""
+    done = every_outcome.run(*workers, *ONCE, "--json-report")
+    assert done.returncode == 1, done.stdout + done.stderr
+    refuse_changed("json_report.txt", sorted(json_cases(every_outcome.folder)))
+    refuse_changed("every_outcome.keys.txt", key_paths(every_outcome.results(), UNSTABLE))
+
+
+def test_junitxml(every_outcome: Bench, workers: Workers) -> None:
+    """`--junitxml FILE`: the same runs, with their properties."""
+    done = every_outcome.run(*workers, *ONCE, "--junitxml", "junit.xml")
+    assert done.returncode == 1, done.stdout + done.stderr
+    refuse_changed("junit.txt", sorted(junit_cases(every_outcome.folder / "junit.xml")))
+
+
+# Releases: --baseline OLD --gate RULE.
+
+RELEASES = {
+    "pass": (0, "overall:-2pp", lambda number: 4),
+    "fail": (7, "overall:-2pp", lambda number: 2),
+    "inconclusive": (6, "overall:-2pp@population", lambda number: 1 + 4 * (number % 2)),
+}
+"""The exit status, the rule, and the score of a question by its number, where each had a 4 before."""
+
+
+def scoring(score: Callable[[int], int]) -> Script:
+    """The script in which the scores of questions depend on their numbers."""
+    return lambda body, _: verdict(score(int(question_of(body)[-2]))) if is_judge(body) else "An answer."
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name != "fail")) for name in RELEASES]
+)
+def test_a_gated_release(bench: Bench, workers: Workers, name: str) -> None:
+    """`--baseline OLD --gate RULE`: exit status, cases, the keys of the comparison and the gate."""
+    status, rule, score = RELEASES[name]
+    write_dataset(bench, [f"What is item {number}?" for number in range(8)])
+    bench.server.script = scoring(lambda number: 4)
+    assert bench.run("--runs", "2").returncode == 0
+    shutil.copy(bench.results_path, bench.folder / "old.json")
+    bench.server.script = scoring(score)
+    gated = ("--baseline", "old.json", "--gate", rule)
+    done = bench.run(*workers, "--runs", "2", "--fresh", *gated, "--json-report")
+    assert done.returncode == status, done.stdout + done.stderr
+    cases = [case for case in json_cases(bench.folder) if "[" not in case]
+    keys = [line for line in key_paths(bench.results()) if line.startswith(("comparison", "gate"))]
+    refuse_changed(f"gate.{name}.txt", [*cases, *keys])
+
+
+# Exit statuses of lines that end otherwise; those of runs and gates are above.
+
+
+def test_a_line_without_a_model(bench: Bench, workers: Workers) -> None:
+    """`pytest`: a usage error, 4."""
+    done = bench.run_plain(*workers)
+    assert done.returncode == 4, done.stdout + done.stderr
+
+
+def test_a_line_that_selects_nothing(bench: Bench, workers: Workers) -> None:
+    """`pytest --model X -k WORD` with a word that no case has: 5, and nothing is asked."""
+    done = bench.run(*workers, "-k", "no_such_area")
+    assert (done.returncode, bench.server.requests) == (5, []), done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_session_that_stops(bench: Bench, workers: Workers) -> None:
+    """`pytest --model X --max-calls N`: interrupted, 2; the same line without it goes on from there."""
+    done = bench.run(*workers, "--max-calls", "3")
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert bench.run(*workers).returncode == 0
+
+
+@pytest.mark.slow
+def test_a_session_in_batches(tmp_path: Path, workers: Workers) -> None:
+    """`pytest --model X --batch`: 8 while batches wait, and 0 once the same line has fetched them."""
+    with BatchServer(looks=10**9) as server:
+        bench = Bench(tmp_path, server)
+        first = bench.run(*workers, "--batch")
+        assert first.returncode == 8, first.stdout + first.stderr
+        server.finish()
+        second = bench.run(*workers, "--batch")
+        assert second.returncode == 0, second.stdout + second.stderr
