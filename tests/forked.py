@@ -222,6 +222,7 @@ def _session(
     os.chdir(folder)
     if umask is not None:
         os.umask(umask)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if preexec_fn is not None:
         preexec_fn()
     _reset_signals()

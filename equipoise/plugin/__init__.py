@@ -10,7 +10,7 @@ import argparse
 import atexit
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -44,7 +44,7 @@ from equipoise.plugin.command_line import (
     workers,
 )
 from equipoise.plugin.ending import conclude
-from equipoise.plugin.terminal import report_properties, say, show_lines
+from equipoise.plugin.terminal import outlive_output, report_properties, say, show_lines
 from equipoise.report import header
 from equipoise.runner import exit_status
 from equipoise.runner.collector import collect_garbage_rarely
@@ -54,6 +54,7 @@ from equipoise.runner.settings import settings_of
 if TYPE_CHECKING:
     from equipoise.plugin.xdist import RecordClient
     from equipoise.runner.session import Session
+    from equipoise.runner.standard_output import LosableOutput
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,6 +75,7 @@ SESSION: pytest.StashKey[Session] = pytest.StashKey()
 RECORDS: pytest.StashKey[RecordSource] = pytest.StashKey()
 CLIENT: pytest.StashKey[RecordClient] = pytest.StashKey()
 """Only in a worker: its connection to the session in the controller."""
+OUTPUT: pytest.StashKey[LosableOutput] = pytest.StashKey()
 ENV_FILE: pytest.StashKey[EnvFile] = pytest.StashKey()
 FIRST_ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()
 """The first test that was collected from a file, in the stash of the file."""
@@ -172,6 +174,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.debug:
         # pytest writes its command line to this file, and closes it after the last hook.
         atexit.register(Secrets(settings.secrets).mask_file, Path(config.option.debug).absolute())
+    if names and not is_worker(config) and config.pluginmanager.hasplugin("terminalreporter"):
+        config.stash[OUTPUT] = outlive_output(config)
     _print_opening_line(config, settings)
     # Imported after the opening line is printed, as these imports are slow.
     from equipoise.audit.session import SessionAudits
@@ -227,6 +231,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         collect_garbage_rarely(config.add_cleanup)
         ends_process = is_worker(config) or is_pytest_command()
         listen(bench_session.interruptions, config.add_cleanup, ends_process=ends_process)
+        if OUTPUT in config.stash:
+            config.stash[OUTPUT].call_on_loss(partial(bench_session.interruptions.interrupt, is_hurried=True))
     if is_worker(config) or not names:
         return
     if runs_no_tests(config):

@@ -22,6 +22,7 @@ from equipoise.core.records import Record
 if TYPE_CHECKING:
     from equipoise.report.status_line import Output
     from equipoise.runner.progress import Progress
+    from equipoise.runner.standard_output import LosableOutput
 
 UNSCORED = "unscored"
 """The category of runs without a score in pytest's last line."""
@@ -51,6 +52,16 @@ def write(config: Any, text: str) -> None:
         reporter.write_line(text)
         # Piped output is buffered, and would appear late.
         reporter.flush()
+
+
+def outlive_output(config: Any) -> LosableOutput:
+    """Have pytest write to an output that may be lost without a traceback, and return it."""
+    from equipoise.runner.standard_output import LosableOutput
+
+    writer = config.get_terminal_writer()
+    # pytest has no public name for the file that its writer writes to.
+    writer._file = output = LosableOutput(writer._file)
+    return output
 
 
 def show_lines(config: Any, title: str, lines: Iterable[str]) -> None:

@@ -1,4 +1,4 @@
-"""Handles SIGINT and SIGTERM for sessions and commands."""
+"""Handles SIGINT, SIGTERM and SIGHUP (a closed terminal) for sessions and commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 LONGEST_WAIT = 60.0
 """The longest wait, in seconds, for calls in flight when a session ends, as they are paid for."""
 WAIT_AFTER_SIGTERM = 5.0
-"""The wait, in seconds, after SIGTERM, which is usually followed by SIGKILL."""
+"""The wait, in seconds, after SIGTERM or SIGHUP, which are usually followed by SIGKILL."""
 
 
 def stop_message(reason: str) -> str:
@@ -31,7 +31,7 @@ def in_flight_message(count: int) -> str:
 
 
 class Interruptions:
-    """Counts the user's interruptions. `is_hurried` says whether one of them was a SIGTERM."""
+    """Counts the user's interruptions. `is_hurried` says whether one of them leaves little time."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -50,8 +50,8 @@ class Interruptions:
         number = next(self._numbers)
         self.count += 1
         self.is_hurried |= is_hurried
-        # The second must not disturb pytest's handling of the first: the engine drops calls by the count.
-        if number == 2 or self._is_finishing:
+        # Others must not disturb pytest's handling of the first: the engine drops calls by the count.
+        if number > 1 or self._is_finishing:
             return
         if self._open_delays:
             self._is_pending = True
@@ -94,12 +94,12 @@ def listen(
     *,
     ends_process: bool = False,
 ) -> None:
-    """Handle SIGTERM like Ctrl-C with a shorter wait; a second signal cancels calls in flight.
+    """Handle SIGTERM and SIGHUP like Ctrl-C with a shorter wait; a second signal cancels calls in flight.
 
     `add_cleanup` is called with functions that restore the earlier handlers. If the process ends after the
     session (`ends_process`), they ignore further signals instead.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *_hurried()):
         try:
             before = signal.signal(number, partial(_interrupt, interruptions))
         except ValueError:  # not the main thread
@@ -107,15 +107,23 @@ def listen(
         add_cleanup(partial(signal.signal, number, signal.SIG_IGN if ends_process else before))
 
 
+def _hurried() -> Iterator[signal.Signals]:
+    """The signals that leave little time, without a SIGHUP that nohup has ignored."""
+    yield signal.SIGTERM
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        yield signal.SIGHUP
+
+
 def _interrupt(interruptions: Interruptions, number: int, frame: FrameType | None) -> None:
-    interruptions.interrupt(is_hurried=number == signal.SIGTERM)
+    interruptions.interrupt(is_hurried=number != signal.SIGINT)
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM as on SIGINT; the earlier handler is restored after the block."""
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP as on SIGINT, until the block ends."""
     with ExitStack() as cleanups:
         with suppress(ValueError):  # not the main thread
-            before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-            cleanups.callback(signal.signal, signal.SIGTERM, before)
+            for number in _hurried():
+                before = signal.signal(number, signal.default_int_handler)
+                cleanups.callback(signal.signal, number, before)
         yield

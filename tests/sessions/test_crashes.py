@@ -304,13 +304,24 @@ TWO = ("-n", "2")
     ("workers", "kind", "to_all"),
     [
         (ALONE, signal.SIGINT, False),
+        (ALONE, signal.SIGHUP, True),
+        pytest.param(TWO, signal.SIGHUP, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGTERM, True, marks=pytest.mark.slow),
         pytest.param(ALONE, signal.SIGTERM, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGTERM, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGINT, False, marks=pytest.mark.slow),
         pytest.param(TWO, signal.SIGINT, True, marks=pytest.mark.slow),
     ],
-    ids=["int", "workers-term-group", "term", "workers-term", "workers-int", "workers-int-group"],
+    ids=[
+        "int",
+        "hup",
+        "workers-hup",
+        "workers-term-group",
+        "term",
+        "workers-term",
+        "workers-int",
+        "workers-int-group",
+    ],
 )
 def test_one_signal_brings_calls_in_flight_home(
     bench: Bench, workers: Workers, kind: signal.Signals, to_all: bool
@@ -331,6 +342,62 @@ def test_one_signal_brings_calls_in_flight_home(
     bench.server.delay = 0.0
     assert "resuming:" in go_on(bench, *ALONE, "--runs", "2")
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
+
+
+def test_nohup_outlives_its_terminal(bench: Bench) -> None:
+    """Where SIGHUP is ignored, as nohup has it, a session goes on to its end."""
+    bench.server.delay = 0.2
+    process = bench.start(*ALONE, *SMALL, preexec_fn=ignore_hangup)
+    wait_for(lambda: len(bench.server.requests) >= 1)
+    process.send_signal(signal.SIGHUP)
+    output = end(process)
+    assert process.returncode == 0, output
+    assert bench.results()["metadata"]["status"] == "complete"
+
+
+def ignore_hangup() -> None:
+    """What nohup does before it starts a command."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+@BOTH
+def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Workers) -> None:
+    """As `| head` does, or a terminal that is closed: exit status 2, results kept, nothing asked twice."""
+    bench.server.delay = 0.2
+    arguments = (*workers, "--concurrency", "2", "--runs", "3")
+    process = bench.start(*arguments, "-v")
+    wait_for(lambda: recorded(bench) >= 1)
+    process.stdout.close()
+    assert process.wait(60) == 2
+    missing = lost(bench)
+    assert bench.results()["metadata"]["status"] == "interrupted"
+    bench.server.delay = 0.0
+    go_on(bench, *ALONE, "--runs", "3")
+    assert len(bench.server.requests) == 2 * 2 * 2 * 3 + missing
+
+
+def test_an_output_that_takes_nothing_ends_a_session_before_it_asks(bench: Bench) -> None:
+    """A full disk: exit status 2 without a traceback, and no call."""
+    errors = bench.folder / "stderr"
+    errors.touch()
+    process = bench.start(*SMALL, outputs=["/dev/full", str(errors)])
+    assert process.wait(60) == 2
+    assert is_orderly(errors.read_text(encoding="utf-8"))
+    assert not bench.server.requests
+
+
+@SLOW
+def test_more_interrupts_than_two_end_a_session_in_order(bench: Bench) -> None:
+    """Somebody who loses patience gets exit status 2 and the results, as after the second."""
+    bench.server.script = lambda body, number: Answer(completion("late"), delay=60)
+    process = bench.start(*ALONE, *SMALL)
+    wait_for(lambda: len(bench.server.requests) >= 2)
+    for _ in range(5):
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    output = end(process, 20)
+    assert (process.returncode, is_orderly(output)) == (2, True), output
+    assert bench.results()["metadata"]["status"] == "no_scores"
 
 
 INTERRUPTED_EARLY = """\
