@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 import pytest
-from _pytest.skipping import evaluate_skip_marks
+from _pytest.skipping import evaluate_skip_marks, evaluate_xfail_marks
 
 from equipoise import suites
 from equipoise.core import env_file
@@ -386,8 +386,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _skipped_nodes(items: Sequence[pytest.Item]) -> set[str]:
-    """The node ids of items that are skipped by a mark. pytest has no public API for this."""
-    return {item.nodeid for item in items if evaluate_skip_marks(item) is not None}
+    """The node ids of items that a mark, skip or `xfail(run=False)`, keeps from running."""
+    return {item.nodeid for item in items if _is_skipped(item)}
+
+
+def _is_skipped(item: pytest.Item) -> bool:
+    """Whether a mark keeps an item from running. pytest has no public API for this."""
+    if evaluate_skip_marks(item) is not None:
+        return True
+    xfailed = None if item.config.option.runxfail else evaluate_xfail_marks(item)
+    return xfailed is not None and not xfailed.run
 
 
 def _show_estimate(config: pytest.Config, selected: Mapping[str, Sequence[str]]) -> None:

@@ -58,9 +58,11 @@ def is_distributing(config: pytest.Config) -> bool:
 
 
 def refuse_unsupported(config: pytest.Config) -> None:
-    """Raise UserError for unsupported ways to run tests: --looponfail, and remote workers."""
+    """Raise UserError for unsupported ways to run tests: --looponfail, remote workers, repeated tests."""
     if getattr(config.option, "looponfail", False):
         raise UserError("--looponfail: would make calls after every change of a file; leave it out")
+    if repeating := _repeating(config):
+        raise UserError(f"{repeating}: repeats tests, which ask nothing more; use --runs N to ask N times")
     # [N*]popen starts workers on this machine; xdist's other specifications name remote ones.
     specs = getattr(config.option, "tx", None) or []
     remote = next((spec for spec in specs if not spec.rpartition("*")[2].startswith("popen")), None)
@@ -68,6 +70,14 @@ def refuse_unsupported(config: pytest.Config) -> None:
         raise UserError(
             f"--tx {remote}: workers fetch their records on this machine; use -n N or --tx N*popen"
         )
+
+
+def _repeating(config: pytest.Config) -> str | None:
+    """The flag by which pytest-repeat or pytest-flakefinder repeats every test; None without one."""
+    # Other plugins may have a --count that is a number of something else.
+    if hasattr(config.option, "repeat_scope") and getattr(config.option, "count", 1) != 1:
+        return "--count"
+    return "--flake-finder" if getattr(config.option, "flake_finder_enable", False) else None
 
 
 def selected_runs(nodes: Sequence[str]) -> dict[str, list[str]]:

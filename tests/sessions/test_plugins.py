@@ -48,6 +48,38 @@ def test_what_is_skipped_costs_no_call(
     assert len(bench.server.requests) == 2 * RUNS
 
 
+@BOTH
+def test_what_is_expected_to_fail_and_not_run_costs_no_call(
+    bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does it keep the results from being made; with --runxfail it is asked."""
+    source = SKIPPED.replace("skip(reason='left out by a plugin')", "xfail(run=False)")
+    plugin = add_plugin(bench, monkeypatch, source)
+    done = bench.run(*workers, *plugin, "--runs", "1")
+    assert "2 passed, 2 xfailed" in done.stdout
+    assert asked(bench) == {"What is two?", "O que é dois?"}
+    assert bench.run(*workers, *plugin, "--runs", "1", "--runxfail").returncode == 0
+    assert len(bench.server.requests) == 2 * RUNS
+
+
+REPEATING = """\
+def pytest_addoption(parser):
+    parser.addoption("--count", type=int, default=1)
+    parser.addoption("--repeat-scope", default="function")
+    parser.addoption("--flake-finder", dest="flake_finder_enable", action="store_true")
+"""
+"""The options of pytest-repeat and pytest-flakefinder."""
+
+
+@pytest.mark.parametrize("option", ["--count=3", "--flake-finder"])
+def test_repeated_tests_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+    """In one line, with the option that asks several times."""
+    plugin = add_plugin(bench, monkeypatch, REPEATING)
+    line = bench.refusal(*plugin, option)
+    assert line.startswith(f"ERROR: {option.partition('=')[0]}: repeats tests")
+    assert "--runs N" in line
+
+
 @pytest.mark.slow
 def test_where_all_is_skipped_nothing_is_written(
     bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
