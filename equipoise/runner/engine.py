@@ -27,6 +27,7 @@ from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.runner import evaluate
+from equipoise.runner.awake_loop import AwakeLoop
 from equipoise.runner.batches import Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
@@ -264,7 +265,7 @@ class Engine:
             # Imported here because it takes long: the other threads continue meanwhile.
             import equipoise.models.client  # noqa: F401
 
-            self._loop = asyncio.new_event_loop()
+            self._loop = AwakeLoop()
         except BaseException as error:
             self._ready.set_exception(error)
             return

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from collections.abc import Callable
+
 import pytest
 
 from conftest import Bench
@@ -45,3 +50,30 @@ def test_a_wait_that_is_allowed_is_said_at_once(bench: Bench) -> None:
     done = bench.run("--runs", "1")
     assert done.returncode == 0
     assert "subject 'subject': the endpoint asks to wait 11 s, until " in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [("-n", "0"), ("-n", "2")], ids=["n0", "n2"])
+@pytest.mark.parametrize("limit", ["--request-timeout", "--case-timeout"])
+def test_a_session_that_was_stopped_reads_what_came_meanwhile(
+    bench: Bench, limit: str, workers: tuple[str, str]
+) -> None:
+    """SIGSTOP for longer than a limit: each call is asked once, and every run has a score."""
+    bench.server.delay = 0.6
+    process = bench.start(*workers, "--runs", "1", limit, "2")
+    wait_until(lambda: len(bench.server.requests) >= 4)
+    os.killpg(process.pid, signal.SIGSTOP)
+    wait_until(lambda: bench.server.in_flight == 0)
+    time.sleep(3.0)
+    os.killpg(process.pid, signal.SIGCONT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, output
+    assert len(bench.server.requests) == 8
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds, 30 seconds at most."""
+    end = time.monotonic() + 30.0
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
