@@ -4,8 +4,8 @@
 
 The parent process holds the other end of this one's standard input, a pipe. When the parent ends in any way,
 the pipe closes: then the program gets SIGTERM, and later SIGKILL. Children that outlive the program are ended
-as well. SIGINT and SIGTERM are passed on to the program. This module imports nothing of the package, to start
-fast.
+as well. SIGINT and SIGTERM are passed on to the program, which gets SIGTERM if this process is killed. This
+module imports nothing of the package, to start fast.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 
 import psutil
@@ -26,15 +27,20 @@ GRACE_SECONDS = 10.0
 """Seconds between SIGTERM and SIGKILL."""
 _PIPE = 0
 """The file descriptor of standard input."""
+_SET_PARENT_DEATH_SIGNAL = 1
+"""An option of prctl(2): the signal that this process gets when its parent has ended."""
 _SET_CHILD_SUBREAPER = 36
 """An option of prctl(2): orphaned descendants become children of this process, so it can end them."""
 
 
 def main(command: Sequence[str]) -> int:
     """Run the command. Returns its exit status as a shell does: 128 + N if signal N has ended it."""
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 - the user's own command
+    _set(_SET_CHILD_SUBREAPER, 1)
+    child = subprocess.Popen(  # noqa: S603 - the user's own command
+        command,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=partial(_set, _SET_PARENT_DEATH_SIGNAL, signal.SIGTERM),
+    )
 
     def forward(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
@@ -47,6 +53,12 @@ def main(command: Sequence[str]) -> int:
         end_all(psutil.Process().children(recursive=True))
     status = child.wait()
     return 128 - status if status < 0 else status
+
+
+def _set(option: int, value: int) -> None:
+    """Set an option of this process with prctl(2), where there is one (only Linux has it)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def _await_end(child: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import shlex
 import signal
 import socket
@@ -16,11 +17,14 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
+import psutil
+
 from equipoise.core.errors import EquipoiseError, UserError
 from equipoise.core.files import shown
 from equipoise.results import store
 from equipoise.results.store import Files
 from equipoise.runner.cells import Server, SweepCell
+from equipoise.runner.guard import GRACE_SECONDS
 
 INTERRUPTED = 2
 """The exit status of a session that was stopped, and of a cell whose server failed."""
@@ -29,6 +33,8 @@ _LOCKED_SECONDS = 60.0
 _POLL_SECONDS = 0.2
 _LAST_BYTES = 2000
 """How much of the end of a server's log is read to find its last line."""
+_MARK = "EQUIPOISE_GUARDED"
+"""The environment variable by which the processes of a guard are found if it is killed."""
 _SESSION = "from equipoise.cli import main; main()"
 """The program of a session's process: the command `equipoise`."""
 
@@ -64,7 +70,10 @@ def run(
                 status = _wait(session, stop)
     except (ServerFailed, UserError) as error:
         return CellEnd(status=INTERRUPTED, reason=str(error), seconds=time.monotonic() - begun)
-    return CellEnd(status=status, seconds=time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    if status < 0:
+        return CellEnd(status=INTERRUPTED, reason=f"its guard was killed (signal {-status})", seconds=seconds)
+    return CellEnd(status=status, seconds=seconds)
 
 
 def _await_lock(files: Files, stop: threading.Event) -> None:
@@ -93,12 +102,12 @@ def _guarded_process(
 
     The command's output is appended to `log`. Yields the guard, which has the command's exit status.
     """
-    guard = [sys.executable, "-m", "equipoise.runner.guard", *command]
+    guard, mark = [sys.executable, "-m", "equipoise.runner.guard", *command], secrets.token_hex(8)
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603 - the sweep's own session, or the user's command
             guard,
             cwd=folder,
-            env=variables,
+            env={**variables, _MARK: mark},
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -111,6 +120,25 @@ def _guarded_process(
     finally:
         process.stdin.close()
         _await_end(process)
+        if process.returncode == -signal.SIGKILL:
+            _end_marked(mark)
+
+
+def _end_marked(mark: str) -> None:
+    """End all processes with this mark in their environment: what a guard leaves behind that was killed."""
+    processes = [process for process in psutil.process_iter() if _is_marked(process, mark)]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
+        _, processes = psutil.wait_procs(processes, timeout=GRACE_SECONDS)
+
+
+def _is_marked(process: psutil.Process, mark: str) -> bool:
+    # The environment of other users' processes, and of those that have ended, cannot be read.
+    with suppress(psutil.Error, OSError):
+        return process.environ().get(_MARK) == mark
+    return False
 
 
 def _await_end(process: subprocess.Popen[bytes]) -> None:

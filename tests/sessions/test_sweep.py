@@ -248,6 +248,25 @@ def test_servers_end_with_the_sweep(
     assert kept > 0
 
 
+def test_servers_end_where_their_guard_is_killed(
+    bench: Bench, served: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By kill -9, which it cannot pass on: nothing of the cell outlives the sweep, which goes on later."""
+    monkeypatch.setenv("OWN_SERVER_SECONDS", "2")
+    process = start(bench, table=served)
+    journal = bench.folder / "results" / "sweep" / "subject.neutrality.jsonl"
+    wait_for(lambda: journal.exists() and b'"kind":"call"' in journal.read_bytes())
+    children = psutil.Process(process.pid).children(recursive=True)
+    for guard in psutil.Process(process.pid).children():
+        guard.kill()
+    status, output = finish(process)
+    assert (status, "Traceback" in output) == (2, False), output
+    assert all(map(is_gone, [*pids(bench), *(child.pid for child in children)]))
+    monkeypatch.setenv("OWN_SERVER_SECONDS", "0")
+    status, output = finish(start(bench, table=served))
+    assert status == 0, output
+
+
 # Ray.
 
 
