@@ -96,6 +96,10 @@ def _is_shard(path: Path) -> bool:
 
 def _load(path: Path) -> LoadedShard:
     shard_history = history.load(path)
+    ids = dict.fromkeys(str(session.settings.get("shard")) for session in shard_history.sessions)
+    if len(ids) > 1 or shard_history.selection["deselected"] < 0:
+        names = f"those of {' and '.join(ids)}" if len(ids) > 1 else "that of a shard and another one"
+        raise UserError(f"{shown(path)}: is several journals in one file, {names}; give each its own file")
     return LoadedShard(id=Shard.parse(shard_history.settings["shard"]), history=shard_history)
 
 

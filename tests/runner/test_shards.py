@@ -175,6 +175,14 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
 
 
+def test_two_shards_in_one_file_are_refused(six: Project) -> None:
+    """Behind each other, as `cat` joins them: neither is lost, and no count is below 0."""
+    dealt(six)
+    shard(1).write_bytes(shard(1).read_bytes() + shard(2).read_bytes())
+    assert "is several journals in one file, those of 1/3 and 2/3; give each its own file" in refusal()
+    assert not JOINED.exists()
+
+
 def test_damaged_lines_of_a_shard_are_told(six: Project) -> None:
     """They are left out of what is merged, with the shard that has them."""
     dealt(six)
