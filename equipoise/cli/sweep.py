@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,11 +76,32 @@ def sweep(
     if dry_run:
         return
     overview = Overview(plan.cells, {name: item.runs for name, item in expected.items()})
+    ctx.with_resource(_only_sweep_in(plan.folder))
     is_interrupted = _run_cells(overview, root, processes, address)
     _report_cells(plan, overview.ends)
     gate_status = _decide_gates(plan, baseline, gating) if gating.rules else 0
     status = exit_status.combine([gate_status, *(end.status for end in overview.ends.values())])
     ctx.exit(2 if is_interrupted else status)
+
+
+@contextmanager
+def _only_sweep_in(folder: Path) -> Iterator[None]:
+    """Raise UserError while another sweep runs in this folder; keep others out during the block."""
+    import fcntl  # not on Windows, where sessions are refused
+
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        # Some network file systems lock no folders: sessions there lock their files all the same.
+        with suppress(OSError):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                message = "another sweep is running in it; wait, or name another folder in the table"
+                raise UserError(f"{shown(folder)}: {message}") from None
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _cells_by_release(cells: Iterable[SweepCell]) -> dict[str, list[SweepCell]]:

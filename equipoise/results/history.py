@@ -252,14 +252,17 @@ class History:
     def settings(self) -> dict[str, JSON]:
         """The settings of the last session, but those that set what is asked are combined over all sessions.
 
-        These are `asker`, `runs`, `limit` and `languages_asked`.
+        These are `asker`, `runs`, `limit` and `languages_asked`. Different URLs of endpoints, as of a server
+        on this machine that was restarted on another port, are joined by commas.
         """
         by_session = [session.settings for session in self.sessions]
+        endpoints = [settings["endpoints"] for settings in by_session if "endpoints" in settings]
         limits: list[JSON] = [settings.get("limit") for settings in by_session]
         languages: list[JSON] = [settings.get("languages_asked") for settings in by_session]
         return {
             **by_session[-1],
             **_combine_askers([settings["asker"] for settings in by_session if "asker" in settings]),
+            **_combined_endpoints(endpoints),
             "runs": max(settings["runs"] for settings in by_session),
             "limit": None if None in limits else max(limits),
             "languages_asked": list(dict.fromkeys(chain(*languages))) if all(languages) else None,
@@ -353,6 +356,19 @@ class History:
             snapshot._record_starts, snapshot.unscored = dict(self._record_starts), set(self.unscored)
             snapshot.anchors, snapshot.kept_audits = dict(self.anchors), dict(self.kept_audits)
         return snapshot
+
+
+def _combined_endpoints(all_endpoints: Sequence[Mapping[str, str]]) -> dict[str, JSON]:
+    """The setting `endpoints` over all sessions; empty for sessions of commands, which have none."""
+    return {"endpoints": combine_endpoints(all_endpoints)} if all_endpoints else {}
+
+
+def combine_endpoints(all_endpoints: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The URLs by role; different URLs are joined by commas, in their order."""
+    roles = dict.fromkeys(role for endpoints in all_endpoints for role in endpoints)
+    return {
+        role: ", ".join(dict.fromkeys(urls[role] for urls in all_endpoints if role in urls)) for role in roles
+    }
 
 
 def _combine_askers(askers: Sequence[Mapping[str, JSON]]) -> dict[str, JSON]:

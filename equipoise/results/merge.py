@@ -19,7 +19,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, shown
 from equipoise.core.types import JSON, Shard
 from equipoise.results import history, journal
-from equipoise.results.history import History
+from equipoise.results.history import History, combine_endpoints
 from equipoise.results.lines import SessionLine
 from equipoise.results.store import ARCHIVE, Files, Lock
 
@@ -219,6 +219,7 @@ def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
     languages = dict(chain.from_iterable(shard.history.planned.items() for shard in shards))
     settings = {name: value for name, value in shards[0].history.settings.items() if name != "shard"}
     selections = [shard.history.selection for shard in shards]
+    all_endpoints = [shard.history.settings["endpoints"] for shard in shards]
     return {
         "kind": "session",
         "session": secrets.token_hex(4),
@@ -227,7 +228,7 @@ def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
         "nonce": first.nonce,
         "nonces": {session.session: session.nonce for shard in shards for session in shard.history.sessions},
         "plan": {run: languages[run] for run in sorted(languages, key=ranks.__getitem__)},
-        "settings": {**settings, "endpoints": _endpoints(shards)},
+        "settings": {**settings, "endpoints": combine_endpoints(all_endpoints)},
         "suite": first.suite,
         "versions": first.versions,
         "data_files": first.data_files,
@@ -239,9 +240,3 @@ def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
         },
         "shards": [shard.history.session for shard in shards],
     }
-
-
-def _endpoints(shards: Sequence[LoadedShard]) -> dict[str, str]:
-    """The URLs by role; different URLs are joined by commas, in the order of the shards."""
-    endpoints = [shard.history.settings["endpoints"] for shard in shards]
-    return {role: ", ".join(dict.fromkeys(urls[role] for urls in endpoints)) for role in endpoints[0]}

@@ -419,7 +419,7 @@ def _notes_on_other_settings(plan: Plan, name: str, past: History) -> list[str]:
     if not past.sessions or "endpoints" not in past.settings:
         resume.require_resumable(past, settings, loaded.files, loaded.data_files)
         return []
-    same = {**settings, "endpoints": past.settings["endpoints"]}
+    same = {**settings, "endpoints": past.sessions[-1].settings["endpoints"]}
     resume.require_resumable(past, same, loaded.files, loaded.data_files)
     try:
         resume.require_resumable(past, settings, loaded.files, loaded.data_files)

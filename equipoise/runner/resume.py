@@ -96,7 +96,7 @@ def begin(
         message = f"the earlier results are archived as {shown(archive(files))}"
     require_resumable(past, settings, files, provenance.get("data_files", {}))
     if not past.is_empty:
-        message = _resume_message(past, plan)
+        message = _resume_message(past, plan, settings)
     elif past.damaged:
         message = f"nothing to resume; {past.damage}"
     try:
@@ -129,14 +129,23 @@ def _start_time(files: Files) -> datetime:
     return time
 
 
-def _resume_message(past: History, plan: Mapping[str, str]) -> str:
+def _resume_message(past: History, plan: Mapping[str, str], settings: Mapping[str, JSON]) -> str:
     damage = f"; {past.damage}" if past.damage else ""
     if not past.pending(plan):
         return ALREADY_COMPLETE + damage
     done, calls = sum(map(past.has_score, plan)), past.totals.calls.total()
     unscored = past.unscored & plan.keys()
     failed = f", {len(unscored)} that ended without a score are repeated" if unscored else ""
-    return f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal{damage}"
+    moved = "".join(f"; {text}" for text in _moved_endpoints(past.sessions[-1].settings, settings))
+    return (
+        f"resuming: {done} of {len(plan)} runs are done{failed}, {calls} calls are in the journal"
+        f"{moved}{damage}"
+    )
+
+
+def _moved_endpoints(before: Mapping[str, JSON], now: Mapping[str, JSON]) -> list[str]:
+    """A text for each endpoint on this machine whose port has changed, which may be another server's."""
+    return differences({"endpoints": before.get("endpoints")}, {"endpoints": now.get("endpoints")})
 
 
 def write_first_line(past: History, **content: JSON) -> None:

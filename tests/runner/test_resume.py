@@ -96,6 +96,19 @@ def test_an_interrupted_session_is_resumed(files: Files) -> None:
     assert archived(files) == {}
 
 
+def test_another_port_of_this_machine_is_told_and_kept(files: Files) -> None:
+    """The server may have been restarted, or be another one; both URLs are in the metadata."""
+    urls = [f"http://localhost:{port}/v1" for port in (4000, 4001)]
+    first, second = ({"subject": url, "evaluator": "https://api.example.org/v1"} for url in urls)
+    start(files, endpoints=first)
+    finish(files, "a")
+    message = start(files, endpoints=second)
+    assert f"; --api-base-url was {urls[0]}, now {urls[1]}" in message
+    kept = {"subject": ", ".join(urls), "evaluator": "https://api.example.org/v1"}
+    assert load(files.journal).settings["endpoints"] == kept
+    assert "--api-base-url" not in start(files, endpoints=second)
+
+
 def test_a_session_that_was_cut_in_its_first_line_is_begun(files: Files) -> None:
     """A first line that a crash has cut does not spoil the one that follows."""
     files.journal.parent.mkdir()

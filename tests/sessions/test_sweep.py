@@ -267,6 +267,20 @@ def test_servers_end_where_their_guard_is_killed(
     assert status == 0, output
 
 
+def test_of_two_equal_sweeps_at_once_one_runs(environment: Bench) -> None:
+    """The other is refused in a line that names the folder, and asks nothing."""
+    bench = environment
+    bench.server.hold()
+    first = start(bench)
+    wait_for(lambda: len(bench.server.requests) >= 2)
+    status, output = finish(start(bench))
+    assert (status, "results/sweep: another sweep is running in it" in output) == (4, True), output
+    bench.server.release()
+    status, output = finish(first)
+    assert status == 0, output
+    assert len(bench.server.requests) == 2 * 4 * 2
+
+
 # Ray.
 
 
