@@ -151,11 +151,13 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[Row]:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file that atomically replaces the one at `path` when the block ends without an error.
 
-    Until then it has a temporary name. The folder is created, and the permissions of a replaced file are
-    kept. If `path` is a symbolic link, its target is replaced. Raises OSError, also for pipes and devices.
+    Until then it has a temporary name; what a killed process has left under such a name is removed. The
+    folder is created, and the permissions of a replaced file are kept. If `path` is a symbolic link, its
+    target is replaced. Raises OSError, also for pipes and devices.
     """
     target = link_target(path)
     target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(target)
     temporary = target.parent / f".{target.name}.{os.getpid()}"
     try:
         with temporary.open("wb") as file:
@@ -169,6 +171,26 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove temporary files of a target whose process has ended."""
+    prefix = f".{target.name}."
+    for name in os.listdir(target.parent):
+        number = name.removeprefix(prefix)
+        if name.startswith(prefix) and number.isdecimal() and not _is_running(int(number)):
+            (target.parent / name).unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    """Whether there is a process with this number, also of another user."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def link_target(path: Path) -> Path:

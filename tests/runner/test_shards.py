@@ -175,6 +175,20 @@ def test_what_cannot_be_merged_is_named(six: Project, tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["merge", "topics"]).exit_code == 4
 
 
+def test_a_merge_that_was_killed_is_made_again(six: Project) -> None:
+    """Before or after its journal was in place: the next one leaves nothing of it, and the same results."""
+    dealt(six)
+    assert merge().exit_code == 0
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    half_written = JOINED.with_name(f".{JOINED.stem}.jsonl.{process.pid}")
+    half_written.write_bytes(b"half")
+    JOINED.unlink()
+    before = {path.name for path in Path().iterdir()} - {half_written.name} | {JOINED.name}
+    assert merge().exit_code == 0
+    assert {path.name for path in Path().iterdir()} == before
+
+
 def test_two_shards_in_one_file_are_refused(six: Project) -> None:
     """Behind each other, as `cat` joins them: neither is lost, and no count is below 0."""
     dealt(six)
