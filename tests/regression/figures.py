@@ -72,6 +72,8 @@ MEANS = ("mean_score", "mean_score_percentage", "score_stddev")
 """The figures of a question."""
 SECTIONS = ("comparison", "gate", "backtranslation", "people")
 """The sections that gates and studies add to results."""
+COMPARED_BY = ("cases", "baseline_cases", "unit", "confidence", "clusters")
+"""What a comparison says of all its metrics."""
 CHECKED = (
     *("state", "source", "extent", "verdicts", "planned", "lean_by_language", "differs"),
     *("response_models", "sampling"),
@@ -321,6 +323,7 @@ def of_pair(suite: str, before: Path, after: Path, more: Sequence[str] = ()) -> 
     else:
         said = equipoise.compare(before, after, allow_mismatch=True).to_json()
     yield from flat("compare", said["metrics"])
+    yield from flat("compared", {part: said.get(part) for part in COMPARED_BY})
     for part in ("mismatches", "warnings", "effects", "drift", "looks"):
         yield from flat(part, said[part])
     for part in ("fell", "rose"):
