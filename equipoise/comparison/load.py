@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
 from equipoise.comparison.side import LoadedResults, results_from_json
+from equipoise.comparison.soundness import contradiction, refuse_infinite
 from equipoise.core import json_io
-from equipoise.core.errors import UserError
+from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
 from equipoise.results import answered, light, published, schema, versions
@@ -19,6 +22,9 @@ from equipoise.results.schema import DAMAGE
 
 _RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
 """Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
+WHY_CONTRADICTORY = (
+    "one of them was edited, or another version wrote it; `equipoise recover` makes it again from its journal"
+)
 ONLY_COMPARE_READS = "an earlier version or another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""
 
@@ -73,13 +79,19 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
     try:
         _refuse_damaged(data)
         results = results_from_json(shown(path), data, digest)
-        refuse_impossible_cells(results.cells, results.suite.metrics(results.cells))
-        return results
+        refuse_infinite(data)
+        metrics = results.suite.metrics(results.cells)
+        refuse_impossible_cells(results.cells, metrics)
+        doubt = contradiction(data.get("summary", {}), metrics, results.cells, results.rows)
     except DAMAGE as error:
         if isinstance(error, ImpossibleValueError):
             raise UserError(f"{path}: is damaged: {error}") from None
         problem = schema.first_problem(path) or schema.describe(error)
         raise UserError(f"{path}: is damaged: {problem}") from None
+    if doubt is None:
+        return results
+    warnings.warn(f"{shown(path)}: {doubt}: {WHY_CONTRADICTORY}", ContradictoryResultsWarning, stacklevel=3)
+    return replace(results, contradiction=f"{doubt}: {WHY_CONTRADICTORY}")
 
 
 def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:

@@ -45,6 +45,13 @@ def printable(text: str) -> str:
     return _COMMAND.sub(lambda start: f"{start[0][:-1]}\\x{ord(start[0][-1]):x}", text)
 
 
+class ContradictoryResultsWarning(UserWarning):
+    """The summary of a results file says something else than its runs. The message is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect
     """A call gave no usable reply, after all retries.
 
