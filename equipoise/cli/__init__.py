@@ -14,7 +14,7 @@ import click
 
 from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.core import env_file
-from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable
+from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
 from equipoise.core.files import require_posix, shown
 from equipoise.runner import exit_status
 from equipoise.runner.signals import interruptible, stop_message
@@ -110,7 +110,8 @@ def _exit_4_on_usage_error() -> Iterator[None]:
         yield
     except click.UsageError as error:
         # Click's message repeats the user's input unescaped.
-        message = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
+        lines = error.format_message().expandtabs().splitlines()
+        message = "\n".join(shortened(printable(line)) for line in lines)
         click.UsageError(message, error.ctx).show()
         raise click.exceptions.Exit(4) from None
 
