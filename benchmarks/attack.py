@@ -21,6 +21,7 @@ from attacks import (
     characters,
     copies,
     crashes,
+    foreign,
     journals,
     keys,
     mixtures,
@@ -53,6 +54,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "spreadsheet cells": spreadsheets.attack,
     "control characters": characters.attack,
     "hostile strings": strings.attack,
+    "files of others": foreign.attack,
 }
 TITLE = f"{'family':<22}{'tried':>7}{'held':>7}{'fell':>7}{'lost':>7}{'twice':>7}{'changed':>9}{'keys':>6}"
 

@@ -132,7 +132,7 @@ def _placeholder_code(model: str) -> str:
 
 def auditable_suites() -> list[str]:
     """The names of the suites whose evaluators can be audited."""
-    return [name for name in suites.names() if suites.load(name).audit is not None]
+    return [name for name in suites.loadable() if suites.load(name).audit is not None]
 
 
 def plan_audit(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,7 +14,7 @@ import click
 
 from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.core import env_file
-from equipoise.core.errors import SessionStopped, UserError, printable
+from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
 from equipoise.core.files import require_posix, shown
 from equipoise.runner import exit_status
 from equipoise.runner.signals import interruptible, stop_message
@@ -71,7 +72,7 @@ class _Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> object:
         try:
-            with interruptible(), _exit_4_on_usage_error():
+            with interruptible(), _exit_4_on_usage_error(), _warnings_as_lines():
                 return super().invoke(ctx)
         except UserError as error:
             print_line(f"ERROR: {error}", err=True)
@@ -86,13 +87,31 @@ class _Commands(click.Group):
 
 
 @contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Print warnings about results as one line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", ContradictoryResultsWarning)
+        usual = warnings.showwarning
+
+        def print_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+            if issubclass(category, ContradictoryResultsWarning):
+                print_line(f"warning: {message}", err=True)
+            else:
+                usual(message, category, *where, **more)
+
+        warnings.showwarning = print_warning
+        yield
+
+
+@contextmanager
 def _exit_4_on_usage_error() -> Iterator[None]:
     """Exit with 4 for usage errors. Click's own status, 2, here means an interruption."""
     try:
         yield
     except click.UsageError as error:
         # Click's message repeats the user's input unescaped.
-        message = "\n".join(map(printable, error.format_message().expandtabs().splitlines()))
+        lines = error.format_message().expandtabs().splitlines()
+        message = "\n".join(shortened(printable(line)) for line in lines)
         click.UsageError(message, error.ctx).show()
         raise click.exceptions.Exit(4) from None
 

@@ -13,6 +13,7 @@ from equipoise import suites
 from equipoise.cli.help import PYTEST_OPTIONS
 from equipoise.core.options import Option
 from equipoise.core.session_options import OPTIONS
+from equipoise.suites import AnySuite
 from equipoise.suites.shared_options import DATASET
 
 ALL = "all"
@@ -67,10 +68,14 @@ def _suite_names(suite: str) -> list[str]:
 
 
 def _suite_options(suite: str) -> list[Option]:
-    return list(dict.fromkeys(option for name in _suite_names(suite) for option in suites.load(name).options))
+    return list(dict.fromkeys(option for loaded in _loaded(suite) for option in loaded.options))
 
 
 def _datasets(suite: str) -> list[str]:
-    return list(
-        dict.fromkeys(dataset for name in _suite_names(suite) for dataset in suites.load(name).datasets)
-    )
+    return list(dict.fromkeys(dataset for loaded in _loaded(suite) for dataset in loaded.datasets))
+
+
+def _loaded(suite: str) -> list[AnySuite]:
+    """The suites that the argument `suite` names, without those that cannot be loaded."""
+    loadable = suites.loadable()
+    return [suites.load(name) for name in _suite_names(suite) if name in loadable]

@@ -25,9 +25,14 @@ def suites(names: tuple[str, ...]) -> None:
     benchmarks.require_consistent_names(Path.cwd())
     for name in names:
         benchmarks.require(name)
-    for number, name in enumerate(names or benchmarks.names()):
+    unloadable = benchmarks.unloadable()
+    selected = names or benchmarks.names()
+    for number, name in enumerate(name for name in selected if name not in unloadable):
         for line in [*([""] if number else []), *_suite_lines(name)]:
             print_line(line)
+    if errors := [error for name, error in unloadable.items() if name in selected]:
+        # After the suites that can be run.
+        raise UserError("; ".join(map(str, errors)))
 
 
 def _suite_lines(name: str) -> Iterator[str]:

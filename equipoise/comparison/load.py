@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.comparison.side import LoadedResults, Side, results_from_json
+from equipoise.comparison.side import LoadedResults, results_from_json
+from equipoise.comparison.soundness import contradiction, refuse_infinite
 from equipoise.core import json_io
-from equipoise.core.errors import UserError
+from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.core.files import read_bytes, shown
-from equipoise.core.records import Bounds, Metric
 from equipoise.core.types import JSON
 from equipoise.results import answered, light, published, schema, versions
+from equipoise.results.kinds import refuse_impossible_cells
 from equipoise.results.rows import ImpossibleValueError
 from equipoise.results.schema import DAMAGE
 
 _RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
 """Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
+WHY_CONTRADICTORY = (
+    "one of them was edited, or another version wrote it; `equipoise recover` makes it again from its journal"
+)
 ONLY_COMPARE_READS = "an earlier version or another tool wrote it: only compare reads it"
 """Message for results that `compare` can read and other commands cannot."""
 
@@ -74,13 +79,19 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
     try:
         _refuse_damaged(data)
         results = results_from_json(shown(path), data, digest)
-        _refuse_impossible_cells(results)
-        return results
+        refuse_infinite(data)
+        metrics = results.suite.metrics(results.cells)
+        refuse_impossible_cells(results.cells, metrics)
+        doubt = contradiction(data.get("summary", {}), metrics, results.cells, results.rows)
     except DAMAGE as error:
         if isinstance(error, ImpossibleValueError):
             raise UserError(f"{path}: is damaged: {error}") from None
         problem = schema.first_problem(path) or schema.describe(error)
         raise UserError(f"{path}: is damaged: {problem}") from None
+    if doubt is None:
+        return results
+    warnings.warn(f"{shown(path)}: {doubt}: {WHY_CONTRADICTORY}", ContradictoryResultsWarning, stacklevel=3)
+    return replace(results, contradiction=f"{doubt}: {WHY_CONTRADICTORY}")
 
 
 def _read(path: Path, *, has_transcripts: bool) -> tuple[JSON, str]:
@@ -117,27 +128,3 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
         isinstance(scale["low"], int) and isinstance(scale["high"], int) and scale["low"] < scale["high"]
     ):
         raise ValueError("metadata.scale")
-
-
-def _refuse_impossible_cells(side: Side) -> None:
-    """Raise ImpossibleValueError for duplicate questions, and for values outside a metric's bounds."""
-    keys = {(cell.cluster, cell.stratum) for cell in side.cells}
-    if len(keys) < len(side.cells):
-        raise ImpossibleValueError("a question stands there twice in a language")
-    bounds = _bounds(side.suite.metrics(side.cells))
-    for cell in side.cells:
-        for name, values in cell.values.items():
-            low, high = bounds.get(name, (-math.inf, math.inf))
-            numbers = [number for number in values if number is not None]
-            if not all(low <= number <= high for number in numbers):
-                raise ImpossibleValueError(f"{cell.id}: {name} is not within {low:g} and {high:g}")
-
-
-def _bounds(metrics: Sequence[Metric]) -> dict[str, Bounds]:
-    """The bounds of each value by name: the widest of those of the metrics that use it."""
-    bounds: dict[str, Bounds] = {}
-    for metric in metrics:
-        for name in filter(None, (metric.of, metric.per)):
-            low, high = bounds.get(name, metric.bounds)
-            bounds[name] = min(low, metric.bounds[0]), max(high, metric.bounds[1])
-    return bounds

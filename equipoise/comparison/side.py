@@ -40,7 +40,8 @@ class Side:
     `file` is the path as messages show it, and `digest` the file's SHA-256. `until` says how `--until` ended
     the session. `audits` has the audit of each evaluator, None if there is none, and `people` the labels of
     people. `doubt` says why verification against the journal failed; None if it succeeded or was not tried.
-    `asker_cells` has the cells for the metrics about who asks.
+    `asker_cells` has the cells for the metrics about who asks. `contradiction` says what the file's
+    summary says otherwise than its runs; None if they agree.
     """
 
     file: str
@@ -54,6 +55,7 @@ class Side:
     people: Mapping[str, JSON] | None = None
     doubt: str | None = None
     asker_cells: AskerCells = NO_ASKERS
+    contradiction: str | None = None
 
     @property
     def model(self) -> str:

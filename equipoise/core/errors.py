@@ -15,6 +15,8 @@ Any other exception that escapes is a bug.
 
 import re
 
+MOST_CHARACTERS = 1_000
+"""Longer messages lose their middle: the name of the file, at the start, and the advice are kept."""
 _COMMAND = re.compile(r"^ *:(?=:)|##(?=\w*\[)")
 """The start of a command to a CI system in a step's output, such as `::error::` (at the start of a line and
 after any spaces) and `##[error]` of GitHub Actions, and `##vso[...]` of Azure Pipelines."""
@@ -28,7 +30,14 @@ class UserError(EquipoiseError):
     """Bad input. The message is always one line and is shown without a traceback."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(message))
+        super().__init__(shortened(printable(message)))
+
+
+def shortened(message: str) -> str:
+    """The message without its middle if that is long, as where it quotes a name of a megabyte."""
+    if len(message) <= MOST_CHARACTERS:
+        return message
+    return f"{message[: MOST_CHARACTERS // 2]} ... {message[-MOST_CHARACTERS // 3 :]}"
 
 
 def printable(text: str) -> str:
@@ -43,6 +52,13 @@ def printable(text: str) -> str:
             {ord(character): character.encode("unicode_escape").decode() for character in odd}
         )
     return _COMMAND.sub(lambda start: f"{start[0][:-1]}\\x{ord(start[0][-1]):x}", text)
+
+
+class ContradictoryResultsWarning(UserWarning):
+    """The summary of a results file says something else than its runs. The message is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domain, not a defect

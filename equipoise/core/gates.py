@@ -14,12 +14,12 @@ advisory = ["zh-CN:-5%"]
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equipoise.core import toml_text
 from equipoise.core.files import read_bytes
 from equipoise.core.rules import EVERY_SUITE, SCOPES, Inconclusive, Rule, Scope, parse_rule
 
@@ -42,7 +42,7 @@ def parse_gate(text: str) -> Rule | GateFile:
 def read_gate(path: Path) -> GateFile:
     """Read a file of gate rules. Raises ValueError that says which part of the file is wrong."""
     try:
-        tables = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+        tables = toml_text.loads(read_bytes(path).decode("utf-8-sig"))
     except OSError as error:
         raise ValueError(f"cannot be read ({error.strerror})") from None
     except ValueError as error:

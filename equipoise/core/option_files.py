@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text, shown
 from equipoise.core.options import Option
@@ -19,7 +20,7 @@ _HELP_COMMAND = "equipoise run SUITE --help"
 def read_toml(path: Path) -> dict[str, Any]:
     """The content of a TOML file. Raises UserError naming file and line."""
     try:
-        return tomllib.loads(read_text(path))
+        return toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{shown(path)}: is not TOML: {error}") from None
 

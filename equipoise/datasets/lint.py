@@ -99,7 +99,7 @@ def _dataset_of_file(path: Path) -> Dataset:
 
 def _recognise(path: Path) -> tuple[str | None, Recognised]:
     """The suite that recognises a path as its data by the content, and how surely; None if no suite does."""
-    answers = {name: suites.load(name).recognises(path) for name in suites.names()}
+    answers = {name: suites.load(name).recognises(path) for name in suites.loadable()}
     # `part` first: the file may also be valid alone in the format of another suite.
     order: tuple[Recognised, ...] = ("part", "yes", "perhaps")
     matches = ((name, answer) for answer in order for name in answers if answers[name] == answer)

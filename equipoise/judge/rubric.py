@@ -17,6 +17,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Literal, Protocol, TypeVar, get_args
 
+from equipoise.core import toml_text
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
@@ -248,7 +249,7 @@ def reading(path: Path) -> Iterator[tuple[dict[str, JSON], str]]:
     """Yield the data of a TOML file and its SHA-256. A ValueError in the block becomes a UserError."""
     text = read_text(path)
     try:
-        yield tomllib.loads(text), hashlib.sha256(read_bytes(path)).hexdigest()
+        yield toml_text.loads(text), hashlib.sha256(read_bytes(path)).hexdigest()
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     except RecursionError:

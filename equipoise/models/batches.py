@@ -171,7 +171,8 @@ def read_result_line(data: bytes) -> ResultLine | None:
         return None
     custom_id, response = content["custom_id"], _dict(content.get("response"))
     status = response.get("status_code")
-    if isinstance(status, int) and "body" in response:
+    # True is an int, too.
+    if isinstance(status, int) and not isinstance(status, bool) and "body" in response:
         return ResultLine(custom_id, status, response["body"])
     if "choices" in response:
         # Early versions of vLLM put the completion itself here.

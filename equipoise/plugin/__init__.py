@@ -145,7 +145,10 @@ def pytest_load_initial_conftests(
         groups = [parser._anonymous, *parser._groups]
         known = [name for group in groups for option in group.options for name in option.names()]
         hint = f"`{early_config.getini(COMMAND)} --help` lists all"
-        raise pytest.UsageError("; ".join(printable(unknown_option(flag, known, hint)) for flag in flags))
+        # The option may be of a suite that cannot be loaded.
+        reasons = [*map(str, suites.unloadable().values())]
+        messages = [*(printable(unknown_option(flag, known, hint)) for flag in flags), *reasons]
+        raise pytest.UsageError("; ".join(messages))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -71,7 +71,7 @@ def write_results(
     further_parts: FurtherParts = _no_parts,
 ) -> Recovered:
     """Write the results JSON of this history, with `further_parts`. Raises UserError."""
-    rubric = suite.rubric(_rubric_path(suite, history, roots))
+    rubric = _rubric(suite, history, roots)
     try:
         data = build.build(suite, rubric, history)
         data |= further_parts(data)
@@ -105,11 +105,14 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _rubric_path(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Path:
-    if suite.rubric_in_data:
-        return suites.rubric_path(suite, history.settings.get("dataset"), roots[0])
+def _rubric(suite: AnySuite, history: History, roots: tuple[Path, ...]) -> Rubric:
+    """The rubric of these results. One that was published with the data may be in any folder."""
+    if scale := suite.rubric_in_data:
+        settings = history.settings
+        return Rubric(version=settings["rubric_version"], hash=settings["rubric_hash"], scale=scale)
     paths = [root / "rubric" / f"{suite.name}.toml" for root in roots]
-    return next((path for path in paths if path.is_file()), paths[-1])
+    rubric: Rubric = suite.rubric(next((path for path in paths if path.is_file()), paths[-1]))
+    return rubric
 
 
 def _warnings(rubric: Rubric, history: History) -> tuple[str, ...]:

@@ -6,10 +6,15 @@ What differs between suites comes from methods of the suite and is passed on unc
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
+from numbers import Real
+from typing import Any
 
+from equipoise.core.errors import UserError
 from equipoise.core.records import Record, Verdict
 from equipoise.core.rows import (
     ROW_OUTCOMES,
@@ -102,7 +107,7 @@ def _row_of_record(
 ) -> RunRow:
     # A suite may return a bool, but results have numbers.
     values = {
-        name: None if value is None else float(value)
+        name: as_number(suite, record, name, value)
         for name, value in suite.values(record, scale, left_out_evaluator).items()
     }
     return RunRow(
@@ -119,6 +124,20 @@ def _row_of_record(
         evaluator_transcripts=_EvaluatorTranscripts(record.evaluators),
         asker=record.asker,
         names_asker=record.names_asker,
+    )
+
+
+def as_number(suite: AnySuite, record: Record, name: str, value: Any) -> float | None:
+    """A value of a run as a float, None if it has none. Raises UserError for anything but a finite number."""
+    if value is None:
+        return None
+    # Real also has the scalars of numpy.
+    with suppress(OverflowError):
+        if isinstance(value, Real) and math.isfinite(value):
+            return float(value)
+    raise UserError(
+        f"suite {suite.name!r}: {record.id}: its value {name!r} is {reprlib.repr(value)}, "
+        "not a finite number; mend it, and run the same command again: no reply is lost"
     )
 
 

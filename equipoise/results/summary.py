@@ -14,6 +14,7 @@ from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
+from equipoise.results.kinds import require_possible_cells
 from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
@@ -52,10 +53,11 @@ def summarise(
 ) -> dict[str, JSON]:
     """Metrics with intervals, variance components, consistency over languages, and agreement of the panel.
 
-    The part on the panel needs `rows_without`.
+    The part on the panel needs `rows_without`. Raises UserError for values that readers will refuse.
     """
     cells = suite.combine(rows)
     metrics = suite.metrics(cells)
+    require_possible_cells(suite, cells, metrics)
     figures: dict[str, JSON] = {
         "metrics": {
             metric.name: {

@@ -7,6 +7,7 @@ places; the last of these that sets it takes precedence: `options` (all cells), 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from equipoise import suites
 from equipoise.core import option_files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
-from equipoise.core.options import Option
+from equipoise.core.options import Option, parse_name
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.results.store import Files, file_name
@@ -29,6 +30,10 @@ _AXES: Mapping[str, str] = {"suites": "suite", "models": "model", "settings": "n
 """The tables of rows, each with the key that holds a row's name."""
 _TABLES = {"folder", "options", "exclude", *_AXES}
 """The keys at the top of the file."""
+MOST_ROWS, MOST_CELLS = 1_000, 10_000
+"""The most rows of a table of a sweep, and cells that they make."""
+_VARIABLE, _USUAL_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII), re.compile(r"[A-Z]+(?:_[A-Z0-9]+)+")
+"""Names that a variable may have, and names that are usual, which no key has."""
 _MODEL_KEYS = {"serve", "ready", "ready_timeout", "cpus", "gpus", "api_key_env", "evaluator_api_key_env"}
 """The keys of a row of `models` that are not options of a session."""
 _REFUSED_OPTIONS: Mapping[str, str] = {
@@ -115,7 +120,13 @@ class SweepCell:
         environment = dict(variables)
         for option, variable in self.keys.items():
             if not variables.get(variable):
-                raise UserError(f"{self.name}: the variable {variable}, which should hold a key, is not set")
+                # A word in another form may itself be a key.
+                name = (
+                    variable
+                    if _USUAL_VARIABLE.fullmatch(variable)
+                    else f"that {option.replace('_', '-')}-env names"
+                )
+                raise UserError(f"{self.name}: the variable {name}, which should hold a key, is not set")
             environment[f"EQUIPOISE_{option.upper()}"] = variables[variable]
         return environment
 
@@ -164,6 +175,9 @@ def _sweep(data: Mapping[str, Any], root: Path) -> Sweep:
             raise UserError(f"{axis}: there is none; write [[{axis}]] and a line {_AXES[axis]} = ...")
     exclusions = _exclusions(data.get("exclude", []), rows)
     settings: Sequence[TableRow | None] = [*rows["settings"]] or [None]
+    count = len(rows["models"]) * len(rows["suites"]) * len(settings)
+    if count > MOST_CELLS:
+        raise UserError(f"it makes {count:,} cells; at most {MOST_CELLS:,}: write several sweeps")
     cells = [
         _cell(folder, shared_options, model, suite, setting)
         for model, suite, setting in product(rows["models"], rows["suites"], settings)
@@ -200,14 +214,24 @@ def _rows(axis: str, rows: Any) -> list[dict[str, Any]]:
     name_key = _AXES[axis]
     further_keys = frozenset({name_key, *(_MODEL_KEYS if axis == "models" else ())})
     checked_rows = []
+    _refuse_many(axis, rows)
     for number, row in enumerate(rows, 1):
         checked = _row(f"[[{axis}]] {number}", row, further_keys)
         if not isinstance(checked.get(name_key), str) or not checked[name_key]:
             raise UserError(f"[[{axis}]] {number}: has no {name_key}")
+        try:
+            parse_name(checked[name_key])
+        except ValueError as error:
+            raise UserError(f"[[{axis}]] {number}: {checked[name_key]!r} {error}") from None
         checked_rows.append(checked)
     for row in checked_rows if axis == "suites" else ():
         suites.require(row["suite"])
     return checked_rows
+
+
+def _refuse_many(table: str, rows: Sequence[Any]) -> None:
+    if len(rows) > MOST_ROWS:
+        raise UserError(f"{table}: has {len(rows):,} rows; at most {MOST_ROWS:,}: write several sweeps")
 
 
 def _exclusions(rows: Any, rows_by_axis: Mapping[str, Sequence[TableRow]]) -> list[dict[str, str]]:
@@ -215,6 +239,7 @@ def _exclusions(rows: Any, rows_by_axis: Mapping[str, Sequence[TableRow]]) -> li
     axes = {"model": "models", "suite": "suites", "setting": "settings"}
     if not isinstance(rows, list):
         raise UserError("exclude: write its rows as [[exclude]]")
+    _refuse_many("exclude", rows)
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or not row or row.keys() - axes.keys():
             raise UserError(f"[[exclude]] {number}: takes {', '.join(axes)}")
@@ -241,7 +266,8 @@ def _cell(
     for row in (shared_options, suite, model, setting or {}):
         options |= {key: value for key, value in row.items() if key not in other_keys}
     model_name, setting_name = file_name(model["model"]), [file_name(setting["name"])] if setting else []
-    keys = {name: model[f"{name}_env"] for name in ("api_key", "evaluator_api_key") if f"{name}_env" in model}
+    names = ("api_key", "evaluator_api_key")
+    keys = {name: _variable(model, f"{name}_env") for name in names if f"{name}_env" in model}
     return SweepCell(
         name=".".join([model_name, suite["suite"], *setting_name]),
         release=".".join([model_name, *setting_name]),
@@ -254,6 +280,17 @@ def _cell(
         cpus=_number(model, "cpus", 1.0),
         gpus=_number(model, "gpus", 0.0),
     )
+
+
+def _variable(model: TableRow, key: str) -> str:
+    """The name of the variable that holds a key. Raises UserError without the value, which may be a key."""
+    value = model[key]
+    if not isinstance(value, str) or not _VARIABLE.fullmatch(value):
+        option = key.replace("_", "-")
+        raise UserError(
+            f"{model['model']}: {option} names the variable that holds the key, such as MY_KEY, not the key"
+        )
+    return value
 
 
 def _server(model: TableRow) -> Server | None:

@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from equipoise.core.errors import CannotKeep, SessionStopped
+from equipoise.core.errors import CannotKeep, SessionStopped, UserError
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.core.types import Role, Run
@@ -26,6 +26,7 @@ from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
+from equipoise.results.kinds import RecordCheck
 from equipoise.runner import evaluate
 from equipoise.runner.awake_loop import AwakeLoop
 from equipoise.runner.batches import Batches
@@ -89,6 +90,7 @@ class Engine:
             counters=counters if settings.until else None,
         )
         self._suites: dict[str, tuple[LoadedSuite, History]] = {}
+        self._checks: dict[str, RecordCheck] = {}
         self._journals: dict[History, Journal] = {}
         self._started: set[RunId] = set()
         self._lock = threading.Lock()
@@ -295,7 +297,8 @@ class Engine:
     def _open_suite(self, suite: str) -> None:
         if suite not in self._suites:
             assert self._load is not None
-            self._suites[suite] = self._load(suite)
+            loaded, _ = self._suites[suite] = self._load(suite)
+            self._checks[suite] = RecordCheck(loaded.suite, loaded.rubric.scale)
             self._open(self._history(suite))
 
     def _open(self, history: History) -> None:
@@ -333,6 +336,12 @@ class Engine:
             calls,
             on_judged=lambda name, verdicts: self._trial.note(name, verdicts, history.records),
         )
+        try:
+            self._checks[run.suite].require_possible(record)
+        except UserError as error:
+            # Not journalled, but its calls are: the record can be made again once the suite is mended.
+            self._context.stop(str(error))
+            raise SessionStopped(str(error)) from None
         return self._journals[history].append_record(record, ids)
 
     async def _do_extra(self, job: ExtraJob, calls: RunCalls) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping
 
 from equipoise.comparison import of_session
 from equipoise.comparison.verify import why_unlike_calls
-from equipoise.core.errors import CannotSave
+from equipoise.core.errors import CannotSave, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON, has_asker
 from equipoise.results import build, store
 from equipoise.results.history import History
 from equipoise.results.store import Files
+from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
 
 
@@ -32,7 +33,7 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
     loaded = plan.load(name)
     if history.is_cut:
         raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
-    data = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
+    data = _build(loaded, history, is_running=is_running)
     if not is_running:
         release = plan.release(name)
         doubt = None
@@ -61,13 +62,21 @@ def selected_results(
     if len(planned) == len(history.planned) or all(map(has_asker, planned)):
         return {}
     loaded = plan.load(name)
-    selected_data = build.build(loaded.suite, loaded.rubric, selected_history)
+    selected_data = _build(loaded, selected_history)
     return {
         "summary": selected_data["summary"],
         "errors": selected_data["errors"],
         "covers": len(planned),
         "unscored": len(data["errors"]),
     }
+
+
+def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -> dict[str, JSON]:
+    """The results in this history. Raises CannotSave if the suite's values are beyond their kinds."""
+    try:
+        return build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
+    except UserError as error:
+        raise CannotSave(f"{shown(loaded.files.results)}: not written: {error}") from None
 
 
 def _unsaved_message(files: Files, error: OSError) -> str:

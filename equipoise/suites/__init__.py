@@ -7,12 +7,14 @@ from equipoise.suites.registry import (
     add_project,
     defaults_of,
     load,
+    loadable,
     modules,
     names,
     options,
     require,
     require_consistent_names,
     rubric_path,
+    unloadable,
 )
 
 __all__ = [
@@ -23,10 +25,12 @@ __all__ = [
     "add_project",
     "defaults_of",
     "load",
+    "loadable",
     "modules",
     "names",
     "options",
     "require",
     "require_consistent_names",
     "rubric_path",
+    "unloadable",
 ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes
 from equipoise.core.types import JSON
@@ -16,7 +17,7 @@ from equipoise.judge.rubric import Rubric
 def read(path: Path) -> dict[str, JSON]:
     """The content of an anchor file. Raises UserError that names the file."""
     try:
-        return tomllib.loads(read_bytes(path).decode())
+        return toml_text.loads(read_bytes(path).decode())
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -221,8 +221,8 @@ class Suite(Generic[C, R]):
     """The options that this suite takes besides those that all suites take."""
     rubric: Callable[[Path], R] = load_rubric  # type: ignore[assignment]
     """The suite's rubric file, read and checked. Raises UserError naming file and key."""
-    rubric_in_data: bool = False
-    """Whether the rubric was published with the data, so that `rubric` gets the folder of the data."""
+    rubric_in_data: Scale | None = None
+    """The scale of a rubric published with the data, so that `rubric` gets the folder of the data."""
     is_judged: bool = True
     """Whether evaluators judge the replies; otherwise no evaluator is needed, called or named in results."""
     verdict_form: VerdictForm = "json"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
+from traceback import walk_tb
 from types import ModuleType
 from typing import Any
 
@@ -80,15 +81,40 @@ def require_consistent_names(start: Path, *, with_data: bool = False) -> None:
 
 def _package(name: str) -> ModuleType:
     point = _installed().get(name)
+    return _imported(name, point.load if point else partial(import_module, f"{suites.__name__}.{name}"))
+
+
+def _imported(name: str, do_import: Callable[[], ModuleType]) -> ModuleType:
+    """A module of a suite. Raises UserError, naming file and line, for whatever its code raises."""
     try:
-        package: ModuleType = point.load() if point else import_module(f"{suites.__name__}.{name}")
-    except TypeError as error:
-        # A missing or unknown member of Suite(...) is the user's mistake, any other TypeError a bug.
+        return do_import()
+    except KeyboardInterrupt:
+        raise
+    except UserError as error:
+        raise UserError(f"suite {name!r}: {error}") from None
+    except BaseException as error:
+        # Also SystemExit, with which the whole session would end, whatever was asked for.
         reason = str(error).removeprefix("Suite.__init__() ")
-        if reason == str(error):
-            raise
-        raise UserError(f"suite {name!r}: Suite(...): {reason}; see docs/adding-a-suite.md") from None
-    return package
+        if isinstance(error, TypeError) and reason != str(error):
+            raise UserError(f"suite {name!r}: Suite(...): {reason}; see docs/adding-a-suite.md") from None
+        raise UserError(
+            f"suite {name!r}: cannot be imported: {_line_of(error)}: {type(error).__name__}"
+            f"{f': {reason}' if reason else ''}; mend it, or move its folder out of suites/"
+        ) from error
+
+
+def _line_of(error: BaseException) -> str:
+    """The last line of the suite's own files at which an import ended, as file:line."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    ours = (__file__, str(Path(import_module.__code__.co_filename).parent), "<")
+    frames = ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
+    lines = [(file, line) for file, line in frames if not file.startswith(ours)]
+    if not lines:
+        return "its package"
+    folder = Path(lines[0][0]).parent
+    file, line = next((item for item in reversed(lines) if folder in Path(item[0]).parents), lines[0])
+    return f"{file}:{line}"
 
 
 @cache
@@ -107,6 +133,23 @@ def load(name: str) -> AnySuite:
     return suite
 
 
+def unloadable() -> Mapping[str, UserError]:
+    """The suites that cannot be loaded, such as one whose code raises, each with the reason."""
+    reasons: dict[str, UserError] = {}
+    for name in names():
+        try:
+            load(name)
+        except UserError as error:
+            reasons[name] = error
+    return reasons
+
+
+def loadable() -> list[str]:
+    """The names of the suites that can be loaded, sorted: a suite that cannot must not stop the others."""
+    reasons = unloadable()
+    return [name for name in names() if name not in reasons]
+
+
 def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
     """The path of the rubric for a dataset: the project's file below `root`, or the shipped one.
 
@@ -120,9 +163,9 @@ def rubric_path(suite: AnySuite, dataset: str | None, root: Path) -> Path:
 
 def modules(module: str) -> dict[str, Any]:
     """The modules of this name in the packages of suites, by suite; suites without one are left out."""
-    packages = {name: _package(name).__name__ for name in names()}
+    packages = {name: _package(name).__name__ for name in loadable()}
     return {
-        name: import_module(f"{package}.{module}")
+        name: _imported(name, partial(import_module, f"{package}.{module}"))
         for name, package in packages.items()
         if find_spec(f"{package}.{module}")
     }
@@ -132,10 +175,11 @@ def modules(module: str) -> dict[str, Any]:
 def options() -> Mapping[Option, Sequence[str]]:
     """The options of single suites, each with the names of the suites that take it.
 
-    Raises UserError if two suites declare an option differently.
+    A suite that cannot be loaded has none here; `load` says why. Raises UserError if two suites declare an
+    option differently.
     """
     by_name: dict[str, tuple[Option, list[str]]] = {}
-    for name in names():
+    for name in loadable():
         for option in load(name).options:
             first, suite_names = by_name.setdefault(option.name, (option, []))
             if first != option:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown
 
@@ -125,7 +125,7 @@ def originals(topics: Sequence[Path]) -> dict[str, Original]:
 
 def _read_pins(path: Path, folder: str) -> Original:
     try:
-        return Original(name=path.parent.name, folder=folder, **tomllib.loads(read_bytes(path).decode()))
+        return Original(name=path.parent.name, folder=folder, **toml_text.loads(read_bytes(path).decode()))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{path}: not a valid list of pins: {error}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from sides import set_to
 
 import equipoise
 from equipoise.cli import main
-from equipoise.core.errors import UserError
+from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.report.page import board_page, page
 
 SOUND, SHEET = Path("sound.json"), Path("sheet.csv")
@@ -89,6 +90,10 @@ DAMAGES: Sequence[tuple[tuple[str | int, ...], Any, frozenset[str]]] = [
     (("summary", "metrics", "overall", "low"), "?", frozenset(("report", "board"))),
     (("audit", "judge"), {}, frozenset(("report", "board"))),
     (("metadata", "cost_usd"), {"subject": "?"}, frozenset(("report", "board"))),
+    (("summary", "metrics", "overall", "value"), math.inf, EVERY),
+    (("summary", "metrics", "overall", "high"), -math.inf, EVERY),
+    (("summary", "metrics", "overall", "these", "low"), math.inf, EVERY),
+    (("metadata", "scale", "high"), math.nan, EVERY),
 ]
 """A field, what stands there, and the readers that cannot do without it."""
 
@@ -111,3 +116,40 @@ def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest
                 message = read(path)
                 assert message is not None or name not in needing
                 assert message is None or f"{path}: is damaged: {pointer}: " in message
+
+
+def test_runs_that_were_edited_beside_their_summary_are_told_at_every_reader(
+    project: Project, subtests: pytest.Subtests
+) -> None:
+    """In one line with the file and both figures, on the page too; results as written are not doubted."""
+    project.run(runs="2")
+    sound, path = project.results_path.read_bytes(), Path("edited.json")
+    SOUND.write_bytes(sound)
+    data = json.loads(sound)
+    was = data["summary"]["metrics"]["overall"]["value"]
+    for question in data["results"]["aa"]["questions"]:
+        for run in question["runs"]:
+            run["values"]["percent"] = run["score_percentage"] = 100.0
+    path.write_text(json.dumps(data), encoding="utf-8")
+    reason = f"edited.json: its summary says overall {was:.6g}, its runs come to "
+    for name, arguments in {
+        "show": ["show", "{}"],
+        "show -k": ["show", "{}", "-k", "a"],
+        "compare": ["compare", "{}", str(SOUND), "--allow-mismatch"],
+        "gate": ["gate", "{}", "--baseline", str(SOUND), "--gate", "overall:-100pp@population"],
+        "csv": ["export", "{}", "--to", "csv", "-o", "x.csv"],
+        "registry": ["export", "{}", "--to", "every_eval_ever", "-o", "registry"],
+        "report": ["report", "{}", "-o", "report.html"],
+        "review": ["review", "sample", "{}", "-n", "2", "-o", str(SHEET)],
+    }.items():
+        with subtests.test(name):
+            for file in (SOUND, path):
+                SHEET.unlink(missing_ok=True)
+                done = CliRunner().invoke(main, [argument.format(file) for argument in arguments])
+                assert done.exit_code in (0, 6, 7), done.output
+                assert done.stderr.count(f"warning: {reason}") == (file == path)
+    with pytest.warns(ContradictoryResultsWarning, match=reason):
+        equipoise.load(path)
+    with pytest.warns(ContradictoryResultsWarning):
+        page.write(Path("page.html"), [path])
+    assert f"its summary says overall {was:.6g}" in Path("page.html").read_text(encoding="utf-8")

@@ -571,7 +571,8 @@ class OwnSuite:
 
 def test_a_suite_of_ones_own_checks_its_own_data(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its findings, what it cannot read, and near-duplicates of its texts, in a folder that it recognises."""
-    monkeypatch.setattr("equipoise.suites.names", lambda: ("polls",))
+    for function in ("names", "loadable"):
+        monkeypatch.setattr(f"equipoise.suites.{function}", lambda: ("polls",))
     monkeypatch.setattr("equipoise.suites.load", {"polls": OwnSuite()}.__getitem__)
     put("mine/a.poll", "WHO SHOULD BE ABLE TO VOTE FOR THE COUNCIL OF THE CITY?")
     put("mine/b.poll", "Who should be able to vote for the council of this city?")

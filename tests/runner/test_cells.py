@@ -94,6 +94,19 @@ def test_cells_are_models_by_suites_by_settings(tmp_path: Path) -> None:
         ),
         ("{port}", "8000", "serve is a command in which {port}"),
         ("C_KEY", "D_KEY", "the variable D_KEY, which should hold a key, is not set"),
+        ('"C_KEY"', "1", "c: api-key-env names the variable that holds the key, such as MY_KEY, not the key"),
+        ('"C_KEY"', '["C_KEY"]', "c: api-key-env names the variable that holds the key"),
+        ("C_KEY", "sk-proj-1234567890", "c: api-key-env names the variable that holds the key"),
+        (
+            "C_KEY",
+            "gsk_1234567890",
+            "the variable that api-key-env names, which should hold a key, is not set",
+        ),
+        (
+            'model = "c"\nruns',
+            'model = "c\\u2028d"\nruns',
+            r"[[models]] 2: 'c\u2028d' has control or invisible",
+        ),
         ("[[models]]", "[models]", "is not TOML"),
         ("gpus = 0.5", "gpus = -1", "gpus is a number from 0 up"),
         ("serve = ", "ready = ", "ready is about a server: add serve"),
@@ -113,6 +126,20 @@ def test_a_table_that_cannot_run_is_refused(tmp_path: Path, old: str, new: str, 
         cells(tmp_path, TABLE.replace(old, new))
     assert str(caught.value).startswith("sweep.toml: ") or str(tmp_path) in str(caught.value)
     assert message in str(caught.value)
+    assert "1234567890" not in str(caught.value)
+
+
+def test_a_sweep_of_too_many_cells_is_refused_at_once(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    """Before they are made: rows multiply."""
+    models = "".join(f'[[models]]\nmodel = "m{number}"\n' for number in range(150))
+    settings = "".join(f'[[settings]]\nname = "s{number}"\n' for number in range(100))
+    suite = '[[suites]]\nsuite = "neutrality"\n'
+    for text, message in (
+        (models + settings + suite, "it makes 15,000 cells; at most 10,000: write several sweeps"),
+        (suite * 2_000, "suites: has 2,000 rows; at most 1,000: write several sweeps"),
+    ):
+        with subtests.test(message), pytest.raises(UserError, match=message):
+            cells(tmp_path, f'folder = "out"\n{text}')
 
 
 def test_the_forecast_of_cells(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import shutil
@@ -12,9 +13,12 @@ from typing import Any
 import published_pcp
 import pytest
 from click.testing import CliRunner
+from fake_client import FakeClient
 
+import equipoise as api
 from conftest import JUDGE, SUBJECT, Bench, on_the_built_in_model
 from equipoise.cli import main
+from equipoise.core.types import Call
 from loopback import Answer, completion, is_judge
 
 TWO = ("-n", "2")
@@ -201,3 +205,53 @@ def test_the_built_in_model_gives_real_probabilities(tmp_path: Path) -> None:
     methods = data["summary"]["methods"]["local"]
     assert (methods["logprobs"], methods["samples"], methods["missing"]) == (6, 0, 0)
     assert 0 < methods["mass"] <= 1
+
+
+# Polarized pairs of one's own, by --topics.
+
+
+def polarized(call: Call) -> str:
+    """An answer, and the verdicts of both prompts in one."""
+    return "It is fine." if call.role == "subject" else r"\boxed{1} \boxed{LEFT} <helpfulness>2</helpfulness>"
+
+
+@pytest.fixture
+def own_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The options of sessions that ask pairs in a folder of one's own; nothing was fetched."""
+    client = FakeClient(polarized)
+    monkeypatch.setattr("equipoise.models.client.Client", lambda *endpoint, **options: client)
+    monkeypatch.delenv("EQUIPOISE_ORIGINAL_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    topics = str(published_pcp.write(tmp_path / "mine"))
+    return {
+        "model": "m",
+        "evaluator_model": ["e"],
+        "api_base_url": "http://x/v1",
+        "topics": topics,
+        "runs": 1,
+    }
+
+
+@pytest.mark.parametrize("has_other", [False, True], ids=["none fetched", "others fetched"])
+def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
+    own_pairs: dict[str, Any], tmp_path: Path, *, has_other: bool
+) -> None:
+    """By the rubric that they were judged by, whether or not published pairs are there."""
+    if has_other:
+        other = published_pcp.HELPFULNESS + "Be strict.\n"
+        folder = tmp_path / "topics" / "even_handedness" / "pcp" / "original"
+        published_pcp.write(folder, helpfulness_eval_judge_prompt=other)
+    whole = api.run("even_handedness", **own_pairs)
+    before = json.loads(whole.path.read_bytes())
+    done = CliRunner().invoke(main, ["recover", str(whole.path.with_suffix(".jsonl"))])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "warning:" not in done.stdout
+    recovered = json.loads(whole.path.read_bytes())
+    assert (recovered["summary"], recovered["results"]) == (before["summary"], before["results"])
+    for shard in ("1/2", "2/2"):
+        api.run("even_handedness", **own_pairs, shard=shard, output=f"shards/{shard[0]}.json")
+    done = CliRunner().invoke(main, ["merge", "shards", "--output", "merged.json"])
+    assert (done.exit_code, done.stderr) == (0, "")
+    merged = json.loads(Path("merged.json").read_bytes())
+    assert merged["summary"]["metrics"] == before["summary"]["metrics"]
+    assert merged["metadata"]["rubric_hash"] == before["metadata"]["rubric_hash"]

@@ -101,3 +101,27 @@ def test_a_flag_that_two_suites_declare_in_two_ways_is_refused(bench: Bench, pro
     done = run(bench, project)
     assert done.returncode != 0
     assert "--strategy: the suites attribution and borderlines declare it in two ways" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_suite_that_exits_at_import_ends_no_session(
+    bench: Bench, project: Path, subtests: pytest.Subtests
+) -> None:
+    """Another suite is run; the suite itself is one line and exit status 4, as is an option of its own."""
+    broken = project / "suites" / "our_exit"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("import sys\n\nsys.exit(0)\n")
+    test = project / "tests_benchmark" / "test_attribution.py"
+    own_test = test.read_text().replace("attribution", "our_exit")
+    test.with_name("test_our_exit.py").write_text(own_test)
+    for name, arguments, status in (
+        ("another", ["tests_benchmark/test_attribution.py", "--limit", "1"], 0),
+        ("itself", ["tests_benchmark/test_our_exit.py"], 4),
+        ("all", ["tests_benchmark"], 4),
+        ("its option", ["tests_benchmark/test_our_exit.py", "--its-option=1"], 4),
+    ):
+        with subtests.test(name):
+            done = run(bench, project, "-n", "0", *arguments)
+            assert done.returncode == status, done.stdout + done.stderr
+            assert ("suite 'our_exit': cannot be imported: " in done.stderr) == (status == 4)
+            assert "Traceback" not in done.stderr

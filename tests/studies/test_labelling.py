@@ -174,3 +174,45 @@ def test_a_damaged_file_is_one_line(results: Path, subtests: pytest.Subtests) ->
             done = run("agree", results, "x.json")
             assert (done.exit_code, len(done.stderr.splitlines())) == (4, 1), done.output
             assert told in done.stderr
+
+
+@needs_chromium
+def test_labels_are_taken_as_a_whole_or_not_at_all(
+    results: Path, browser: Browser, subtests: pytest.Subtests
+) -> None:
+    """Not another person's, not half of a damaged file; what the browser kept and cannot be read is told."""
+    run(
+        "sample",
+        results,
+        "-n",
+        "6",
+        "--page",
+        "--person",
+        "ada",
+        "--person",
+        "ben",
+        "--overlap",
+        "6",
+        "-o",
+        "s",
+    )
+    with opened(browser, Path("s") / "ada.html") as shown:
+        page = shown.page
+        page.keyboard.press("4")
+        content = json.loads(page.evaluate("() => JSON.stringify(saved())"))
+        for name, damaged, message in (
+            ("another person", {**content, "person": "ben"}, "another person's"),
+            ("half", {**content, "rows": [*content["rows"][:3], {"id": 1}]}, "is not a saved sheet"),
+        ):
+            with subtests.test(name):
+                changed = {**damaged, "rows": [{**row, "score": "1"} for row in damaged["rows"]]}
+                file = Path("found.json")
+                file.write_text(json.dumps(changed), encoding="utf-8")
+                page.locator("#open").set_input_files(file)
+                expect(page.locator("#state")).to_contain_text(message)
+                assert json.loads(page.evaluate("() => JSON.stringify(saved())"))["rows"] == content["rows"]
+        with subtests.test("storage"):
+            page.evaluate("() => localStorage.setItem(storage, '{')")
+            again = shown.second_window()
+            again.goto((Path("s") / "ada.html").absolute().as_uri())
+            expect(again.locator("#state")).to_contain_text("are damaged and were not taken")

@@ -331,3 +331,62 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert found["incorrect"] == (0, pytest.approx(100 / 3))
     assert found["f"] == (pytest.approx(80), pytest.approx(200 / 3))
     assert section["corrected"]["f"]["these"]["reason"].startswith("too few labels: 3")
+
+
+def saved(path: Path, table: list[dict[str, str]]) -> Path:
+    """A sheet with these rows, as a spreadsheet saves it."""
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, [*table[0]])
+        writer.writeheader()
+        writer.writerows(table)
+    return path
+
+
+def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
+    results: Path, subtests: pytest.Subtests
+) -> None:
+    """Sorted in part, or with cells moved up by one: each row that does not fit is named and not used."""
+    run("sample", results, "-n", "30", "-o", "sheet.csv")
+    table = [{**row, "score": "4"} for row in rows(Path("sheet.csv"))]
+    assert run("agree", results, saved(Path("ada.csv"), table)).exit_code == 0
+    columns = [*table[0]]
+    for name, moved in {
+        "ids sorted": ["id"],
+        "replies moved": ["question", "reply"],
+        "draws": ["draw"],
+    }.items():
+        with subtests.test(name):
+            cells = [[row[column] for column in columns] for row in table]
+            for column in map(columns.index, moved):
+                values = [row[column] for row in cells]
+                for row, value in zip(cells, [*values[1:], values[0]], strict=True):
+                    row[column] = value
+            apart = [dict(zip(columns, row, strict=True)) for row in cells]
+            # Most of the sheet is as it was.
+            done = run("agree", results, saved(Path("apart.csv"), [*apart[:10], *table[10:]]))
+            assert done.exit_code == 0, done.output
+            assert done.output.count("were only some columns sorted or moved? Not used") == 10
+            assert "apart.csv: row 2: its " in done.output
+            refused = run("agree", results, saved(Path("apart.csv"), apart))
+            assert refused.exit_code == 4
+            assert "were only some columns sorted or moved" in refused.output
+
+
+def test_one_file_is_no_two_people(results: Path) -> None:
+    """Its copy under another name is refused; labels that are all the same are asked about."""
+    run("sample", results, "-n", "30", "-o", "sheet.csv")
+    levels = [str(1 + number % 5) for number in range(30)]
+    table = [{**row, "score": level} for row, level in zip(rows(Path("sheet.csv")), levels, strict=True)]
+    ada, ben = saved(Path("ada.csv"), table), Path("ben.csv")
+    ben.write_bytes(ada.read_bytes())
+    refused = run("agree", results, ada, ben)
+    assert refused.exit_code == 4
+    assert "ada.csv and ben.csv: are the same file, byte by byte; name it once" in refused.stderr
+    saved(ben, [{**row, "note": "mine"} for row in table])
+    asked = run("agree", results, ada, ben)
+    assert asked.exit_code == 0
+    assert (
+        "the labels of all 30 rows that both have are the same; is one a copy of the other?" in asked.stdout
+    )
+    saved(ben, [{**table[0], "score": "5"}, *table[1:]])
+    assert "is one a copy" not in run("agree", results, ada, ben).stdout

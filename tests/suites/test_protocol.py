@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import SUITE
+from click.testing import CliRunner
 
+from conftest import SHIPPED
 from equipoise import suites
+from equipoise.cli import main
 from equipoise.core.errors import UserError
 from equipoise.suites.contract import Suite
 
@@ -53,7 +57,7 @@ def test_a_suite_of_an_older_contract_is_told_what_to_write(folder: Path) -> Non
 
 
 def test_what_a_suite_lacks_is_named(folder: Path) -> None:
-    """A member that it must have, or one that there is not; another mistake in its code is shown as such."""
+    """A member that it must have, or one that there is not."""
     source = "from equipoise.suites import Suite\n\nSUITE = Suite(name='our_part', "
     whole = "cases=print, evaluate=print, values=print"
     lacking = refusal(folder, "our_part", f"{source}{whole})\n")
@@ -62,10 +66,38 @@ def test_what_a_suite_lacks_is_named(folder: Path) -> None:
     assert "unexpected keyword argument 'cells'" in refusal(
         folder, "our_extra", f"{source}{whole}, metrics=print, cells=print)\n"
     )
-    (folder / "our_broken").mkdir()
-    (folder / "our_broken" / "__init__.py").write_text("len(1)\n")
-    with pytest.raises(TypeError, match="len"):
-        suites.load("our_broken")
+
+
+def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
+    folder: Path, subtests: pytest.Subtests
+) -> None:
+    """It names the suite, the line and the error, also where the code would end the process."""
+    for name, source, reason in (
+        ("our_broken", "len(1)", "__init__.py:1: TypeError: object of type 'int' has no len()"),
+        ("our_lines", "\nraise ValueError('a\\nb')", r"__init__.py:2: ValueError: a\nb"),
+        ("our_exit", "import sys\n\nsys.exit(0)", "__init__.py:3: SystemExit: 0"),
+        ("our_stop", "import pytest\n\npytest.exit('enough')", "__init__.py:3: Exit: enough"),
+        ("our_syntax", "def f(:", "__init__.py:1: SyntaxError: "),
+        ("our_import", "import missing_module", "__init__.py:1: ModuleNotFoundError: No module named "),
+        ("our_deep", "def f():\n    f()\n\n\nf()", "__init__.py:2: RecursionError: "),
+        ("our_own", "from equipoise.core.errors import UserError\n\nraise UserError('no key')", "no key"),
+    ):
+        with subtests.test(name):
+            message = refusal(folder, name, source)
+            assert message.startswith(f"suite '{name}': ")
+            assert reason in message
+            assert "\n" not in message
+            assert len(message) < 500
+    names = suites.names()
+    assert {*SHIPPED} == {*suites.loadable()} - {SUITE}
+    assert [name for name in names if name.startswith("our_")] == sorted(suites.unloadable())
+    assert not any("our_" in name for named in suites.options().values() for name in named)
+    assert set(suites.modules("published")) <= {*SHIPPED}
+    listed = CliRunner().invoke(main, ["suites", *SHIPPED, "our_exit"])
+    assert listed.exit_code == 4
+    assert all(f"\n{name}" in f"\n{listed.stdout}" for name in SHIPPED)
+    assert listed.stderr.count("ERROR: ") == 1
+    assert "suite 'our_exit': " in listed.stderr
 
 
 def test_a_suite_is_called_as_its_package_is(folder: Path) -> None:

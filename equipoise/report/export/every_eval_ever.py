@@ -63,7 +63,8 @@ class Written:
 
 def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     """Write both files below `folder`, at the paths that the registry expects. Raises OSError."""
-    identity = model_id(results.model, publisher.developer)
+    # Paths and ids have no half characters.
+    identity = model_id(results.model, publisher.developer).encode(errors="replace").decode()
     name = uuid_of(results)
     developer, *model = identity.split("/")
     relative = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))

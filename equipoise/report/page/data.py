@@ -164,7 +164,8 @@ def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> 
         *(askers.plots(asker, readable.metric) if (asker := data["summary"].get("asker")) else ()),
     ]
     return PageResult(
-        key=_unique_key(f"{side.suite.name}/{side.model}", taken_keys),
+        # Links have no half characters.
+        key=_unique_key(f"{side.suite.name}/{side.model}".encode(errors="replace").decode(), taken_keys),
         index=index,
         suite=side.suite.name,
         kind=kind(side),
@@ -183,7 +184,7 @@ def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> 
         audits=_audits(data),
         sentences=[*sentences.about(data, side.suite, outcome_counts)],
         alike=sentences.alike(data),
-        warnings=[*_warnings(data["metadata"])],
+        warnings=[*_warnings(data["metadata"]), *([side.contradiction] if side.contradiction else [])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
         scores=[row.percent for row in rows if row.percent is not None],
         added={name: data[name] for name in SECTION_NAMES if name in data},

@@ -41,6 +41,21 @@ _SLANT = -40
 _FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 _ARIA_OF_GROUPS = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[a-z -]*")')
 """ARIA attributes of groups within a figure, useless for screen readers without labels."""
+_OF_OBJECTS = {
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+    "__proto__",
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+}
+"""The properties of every object in JavaScript."""
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -97,9 +112,16 @@ _LABEL_COLUMNS = {"name", "row"}
 
 
 def _drawable(row: Mapping[str, JSON]) -> dict[str, JSON]:
-    """The row, with characters that XML does not allow replaced."""
+    """The row, with characters that XML does not allow replaced.
+
+    Vega takes a name that every JavaScript object has, such as `constructor`, for one that it has seen.
+    """
     texts = {key: value for key, value in row.items() if isinstance(value, str)}
-    return {**row, **{key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}}
+    drawable = {key: _NOT_IN_XML.sub("\ufffd", text) for key, text in texts.items()}
+    return {
+        **row,
+        **{key: f"{text}\u200b" if text in _OF_OBJECTS else text for key, text in drawable.items()},
+    }
 
 
 def _wrapped_labels(names: Sequence[str], layout: Layout) -> dict[str, str]:

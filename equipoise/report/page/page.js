@@ -151,7 +151,7 @@
   // A score in the unit of the headline, and what that is on the rubric's scale.
   const scored = (run) => (run.score === null ? null : `${shown(run.score)} ${run.about.unit}${run.level ? ` (${run.level})` : ""}`);
   // An area or a language as people write it.
-  const named = (run, slug) => run.about.names[slug] ?? slug;
+  const named = (run, slug) => (Object.hasOwn(run.about.names, slug) ? run.about.names[slug] : slug);
   const link = (run) => `${run.about.key}/${nth(run)}`;
   // A run's id within its results: its case, its asker cue if it has one, and its number.
   const nth = (run) => [run.id, run.asker, run.run].filter(Boolean).join("/");
@@ -268,7 +268,7 @@
     const groups = new Map();
     for (const run of own) {
       const name = group(run);
-      if (!groups.has(name)) groups.set(name, { name, area: named(run, run.area), question: run.question, scores: {}, first: {} });
+      if (!groups.has(name)) groups.set(name, { name, area: named(run, run.area), question: run.question, scores: { __proto__: null }, first: { __proto__: null } });
       const item = groups.get(name);
       (item.scores[run.language] ??= []).push(run.score);
       item.first[run.language] ??= run;
@@ -278,7 +278,7 @@
       { id: "question", name: "Question", kind: "text", value: (item) => item.question, cell: (item) => make("span", { dir: "auto" }, item.question) },
       { id: "area", name: "Area", value: (item) => item.area },
       ...languages.map((language, at) => ({
-        id: `language-${at}`, name: own[0].about.names[language] ?? language, kind: "number", value: (item) => mean(item.scores[language]),
+        id: `language-${at}`, name: named(own[0], language), kind: "number", value: (item) => mean(item.scores[language]),
         cell: (item) => (item.first[language] ? anchor(item.first[language], shown(mean(item.scores[language]))) : ""),
       })),
     ];
@@ -657,7 +657,7 @@
 
   // Views, by the fragment of the address.
 
-  const WORDS = { lowest: "the lowest ten", transcripts: "the transcripts", result: "the model", models: "the models", review: "the review", overview: "the overview" };
+  const WORDS = { __proto__: null, lowest: "the lowest ten", transcripts: "the transcripts", result: "the model", models: "the models", review: "the review", overview: "the overview" };
   const decoded = (at) => { try { return decodeURIComponent(at); } catch { return ""; } };
   const left = new Map();
   let here = null;
@@ -696,7 +696,7 @@
     here = location.hash;
     const at = decoded(here.slice(1));
     const [kind, name] = at.includes("=") ? [at.slice(0, at.indexOf("=")), at.slice(at.indexOf("=") + 1)] : [at, ""];
-    const view = { run: "opened", result: "models" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
+    const view = { __proto__: null, run: "opened", result: "models" }[kind] ?? (byId(kind)?.matches(".view") ? kind : "overview");
     const tab = view === "opened" ? (queue ? "review" : { "#result": "models" }[from.split("=")[0]] ?? from.slice(1).split("=")[0]) : view;
     for (const section of document.querySelectorAll(".view")) section.classList.toggle("shown", section.id === view);
     for (const anchor of document.querySelectorAll("[data-view]")) {

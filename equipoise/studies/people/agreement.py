@@ -25,6 +25,8 @@ METHOD = (
     "Cohen (1960), Educational and Psychological Measurement 20, 37-46; with quadratic weights Cohen (1968), "
     "Psychological Bulletin 70, 213-220; studentised bootstrap over clusters, Efron and Tibshirani (1993)"
 )
+MOST_ALIKE = 10
+"""In fewer rows two people may agree by chance."""
 CORRECTION = (
     "difference estimator with tuned weight: Angelopoulos, Duchi and Zrnic (2023), PPI++, arXiv:2311.01453; "
     "as regression estimator of a sample of these replies, Cochran (1977), Sampling Techniques, chapter 7"
@@ -46,6 +48,9 @@ def agree(results: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON
             raise UserError(
                 f"{first.file} and {second.file}: both are {first.name!r}; rename one of the files"
             )
+        if first.sha256 == second.sha256 and first.file != second.file:
+            raise UserError(f"{first.file} and {second.file}: are the same file, byte by byte; name it once")
+    copies = [line for pair in combinations(all_sheets, 2) if (line := _ask_whether_copied(*pair))]
     invalid = [line for sheet in all_sheets for line in sheet.invalid]
     if not any(sheet.labels for sheet in all_sheets):
         skipped = any(sheet.skipped for sheet in all_sheets)
@@ -54,7 +59,18 @@ def agree(results: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON
     section = _section(results, all_sheets, replies)
     reasons = [f"{sheet.file}: {sheet.why_unused}" for sheet in all_sheets if sheet.why_unused]
     unused = [f"{reason}: it corrects no figure" for reason in reasons] if "corrected" in section else []
-    return section, [*invalid, *unused]
+    return section, [*copies, *invalid, *unused]
+
+
+def _ask_whether_copied(first: Sheet, second: Sheet) -> str | None:
+    """A line on two sheets with the same labels in every row that both have, unless these are few."""
+    shared = first.labels.keys() & second.labels.keys()
+    if len(shared) < MOST_ALIKE or any(first.labels[row] != second.labels[row] for row in shared):
+        return None
+    return (
+        f"{first.file} and {second.file}: the labels of all {len(shared)} rows that both have are the same; "
+        "is one a copy of the other? If so, leave it out"
+    )
 
 
 def _section(

@@ -90,11 +90,15 @@ def _policy_hash(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilledRow:
-    """A row of a sheet: the id of the reply, the text of its draw, and the texts entered by field."""
+    """A row of a sheet: the id of the reply, the text of its draw, and the texts entered by field.
+
+    `reply` is the reply in the row, None without such a column.
+    """
 
     id: str
     draw_text: str
     texts: Mapping[FieldName, str]
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

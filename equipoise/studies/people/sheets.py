@@ -150,6 +150,11 @@ def _fill(
         if row.id not in replies:
             sheet.invalid.append(f"{where}: {row.id!r} is not a reply in these results")
             continue
+        if (misfit := _misfit(row, draw, replies[row.id], digests)) is not None:
+            sheet.invalid.append(f"{where}: {misfit}")
+            # What is left of a sheet is no random sample.
+            draws.add(None)
+            continue
         draws.add(draw)
         if not row.texts:
             sheet.blank += 1
@@ -162,6 +167,22 @@ def _fill(
         sheet.why_unused = sheet.draw.mismatch(digests)
 
 
+def _misfit(row: FilledRow, draw: Draw | None, reply: ScoredReply, digests: ResultsDigests) -> str | None:
+    """Why the cells of a row do not belong together, as after a part of them was sorted; None if they do."""
+    if draw is None and row.draw_text.strip():
+        return f"its cell draw is not that of {row.id}; were only some columns sorted or moved? Not used"
+    is_drawn_here = draw is not None and draw.digests.content == digests.content
+    if is_drawn_here and row.reply is not None and not _is_same_text(row.reply, _cell(reply.text)):
+        return f"its reply is not that of {row.id}; were only some columns sorted or moved? Not used"
+    return None
+
+
+def _is_same_text(one: str, other: str) -> bool:
+    """Whether two cells have the same letters. A spreadsheet may change spaces, numbers and dates."""
+    first, second = ("".join(filter(str.isalpha, text)) for text in (one, other))
+    return first == second
+
+
 def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
     """The rows of a table with their numbers in a spreadsheet, without empty ones. Raises UserError."""
     text = read_text(path)
@@ -172,14 +193,24 @@ def _rows(path: Path) -> Iterator[tuple[int, FilledRow]]:
         columns = [name.strip().casefold() for name in next(reader, [])]
         _refuse_columns(path, columns, header)
         # A sheet without a draw was not sampled at random, but can still be read.
-        indices = {name: columns.index(name) for name in ("id", *form.NAMES, "draw") if name in columns}
+        indices = {
+            name: columns.index(name) for name in ("id", "reply", *form.NAMES, "draw") if name in columns
+        }
         for number, row in enumerate(reader, start=2):
             cells = {
                 name: remove_guards(row[index].strip()) for name, index in indices.items() if index < len(row)
             }
             texts = {name: cells[name] for name in form.NAMES if cells.get(name)}
             if cells.get("id") or texts:
-                yield number, FilledRow(id=cells.get("id", ""), draw_text=cells.get("draw", ""), texts=texts)
+                yield (
+                    number,
+                    FilledRow(
+                        id=cells.get("id", ""),
+                        draw_text=cells.get("draw", ""),
+                        texts=texts,
+                        reply=cells.get("reply"),
+                    ),
+                )
     except csv.Error as error:
         raise UserError(f"{path}: line {reader.line_num + 1}: cannot be read: {error}") from None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
@@ -56,7 +57,7 @@ def read(topics: Path) -> Wording:
     if not path.is_file():
         return Wording()
     try:
-        data = tomllib.loads(read_text(path))
+        data = toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     for name, table in data.items():

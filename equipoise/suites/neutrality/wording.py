@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+from equipoise.core import toml_text
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_text
 from equipoise.core.types import JSON
@@ -116,7 +117,7 @@ def _median_findings(file: Path, texts: Mapping[int, str], limits: LengthLimits)
 
 def _read(path: Path) -> Wording:
     try:
-        data = tomllib.loads(read_text(path))
+        data = toml_text.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{path}: not valid TOML: {error}") from None
     if unknown := data.keys() - set(_TABLES):

@@ -217,13 +217,21 @@ def _published_scenario(
 
 
 def recognises(path: Path) -> Recognised:
-    """Yes for a folder with direct questions or the published file; part for one of the data files."""
+    """Yes for a folder with direct questions or the published file; part for one of the data files.
+
+    A fault in the header of the questions must not hide what the folder is: the scenarios say it, too.
+    """
     if _has_direct_questions(path / QUESTIONS) or (path / PUBLISHED).is_file():
+        return "yes"
+    if (path / QUESTIONS).is_file() and any(map(_has_stages, path.glob("*.jsonl"))):
         return "yes"
     if not path.is_file():
         return "no"
-    has_stages = path.suffix == ".jsonl" and _STAGES_KEY.search(read_bytes(path))
-    return "part" if has_stages or _has_direct_questions(path) or path.name == PUBLISHED else "no"
+    return "part" if _has_stages(path) or _has_direct_questions(path) or path.name == PUBLISHED else "no"
+
+
+def _has_stages(path: Path) -> bool:
+    return path.suffix == ".jsonl" and path.is_file() and bool(_STAGES_KEY.search(read_bytes(path)))
 
 
 def _has_direct_questions(path: Path) -> bool:

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 import sixth_suite
 from axe_playwright_python.sync_playwright import Axe
+from fake_client import Project
 from playwright.sync_api import Browser, Locator, expect
 from regression import figures
 
@@ -555,3 +556,20 @@ def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
             found.page.locator(".contents a").nth(article).click()
             expect(found.page.locator(".result.shown .questions table")).to_be_visible()
         assert found.page.locator(".result .figure").count() > 3
+
+
+def test_names_that_every_object_has_are_names(
+    browser: Browser, project: Project, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """A model and a language called `constructor` or `__proto__` are listed, filtered and shown."""
+    for name in ("constructor", "__proto__"):
+        with subtests.test(name):
+            project.write_questions(2, **{name: "What is", "bb": "O que é"})
+            project.run(model=name, runs="2", output=f"{name}.json")
+            with opened(browser, made_page(tmp_path, Path(f"{name}.json"))) as shown:
+                shown.goto("#transcripts")
+                expect(shown.page.locator("#runs tbody tr")).to_have_count(8)
+                expect(shown.page.locator("#filter-model option")).to_have_text(["all", name])
+                shown.see("#models")
+                expect(shown.page.locator(".questions tbody tr")).to_have_count(2)
+                assert shown.complaints == []

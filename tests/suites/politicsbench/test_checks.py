@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import ROOT
+from equipoise.datasets.lint import validate
 from equipoise.suites.findings import Finding
 from equipoise.suites.politicsbench import checks
 
@@ -90,3 +93,14 @@ def test_a_dataset_is_balanced_in_who_presses_for_what_and_who_speaks_first(tmp_
     assert found(tmp_path, [lines[0], {**lines[1], **even}, {**lines[2], "change_sought_by": "right"}]) == []
     silent = {"pressure": None, "change_sought_by": None, "presser_speaks": None}
     assert found(tmp_path, [{**line, **silent} for line in lines]) == []
+
+
+def test_a_fault_in_the_header_of_the_questions_is_the_first_finding(tmp_path: Path) -> None:
+    """The folder is still that of scenarios: no other suite's rules and no folder in it are tried."""
+    folder = tmp_path / "topics" / "politicsbench"
+    shutil.copytree(ROOT / "topics" / "politicsbench", folder)
+    questions = folder / "questions.csv"
+    questions.write_text(questions.read_text(encoding="utf-8").replace("scenario,", "scenari,", 1))
+    findings, _ = validate([tmp_path / "topics"])
+    assert {finding.path for finding in findings} == {str(questions)}
+    assert "the columns must be" in findings[0].what

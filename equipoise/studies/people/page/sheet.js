@@ -29,18 +29,25 @@ function keep() {
   }
 }
 
+const isText = (value) => typeof value === "string";
+const isRow = (row) => isText(row?.id) && isText(row.draw) && (row.note === undefined || isText(row.note)) && data.fields.every(({ name }) => row[name] === undefined || isText(row[name]));
+const isSheet = (found) => found?.format === names.format && found.version === names.version && Array.isArray(found.rows) && found.rows.every(isRow);
+const isOfOther = (found) => Boolean(data.person && found.person && found.person !== data.person);
+
+// All of a file's labels are taken, or none.
 function take(found) {
-  if (found?.format !== names.format || !Array.isArray(found.rows)) return -1;
+  if (!isSheet(found)) return -1;
+  if (isOfOther(found)) return -2;
   let taken = 0;
   for (const row of found.rows) {
     const index = rowAt.get(keyOf(row));
     if (index === undefined) continue;
-    labels[index] = { ...empty, note: String(row.note ?? "") };
+    labels[index] = { ...empty, note: row.note ?? "" };
     for (const { name, choices } of data.fields)
       if (choices.some((choice) => choice.value === row[name])) labels[index][name] = row[name];
     taken += 1;
   }
-  if (found.person && !data.person) at("person").value = found.person;
+  if (isText(found.person) && found.person && !data.person) at("person").value = found.person;
   return taken;
 }
 
@@ -71,12 +78,33 @@ async function open() {
   }
   at("open").value = "";
   at("state").textContent =
-    taken > 0 ? `Opened ${file.name}.` : taken === 0 ? `${file.name} is of other replies.` : `${file.name} is not a saved sheet.`;
+    taken > 0 ? `Opened ${file.name}.` : taken === -2 ? `${file.name} is another person's: nothing was taken.` : taken === 0 ? `${file.name} is of other replies.` : `${file.name} is not a saved sheet.`;
   if (taken > 0) {
     keep();
     blank();
     show();
   }
+}
+
+// What cannot be read is put aside, so that the next label does not write over it, and told.
+function recall() {
+  let known = null;
+  let taken = -1;
+  try {
+    known = localStorage.getItem(storage);
+    if (!known) return;
+    taken = take(JSON.parse(known));
+  } catch {
+    taken = -1;
+  }
+  if (taken > 0) at("state").textContent = "Your labels from before are here.";
+  if (!known || taken > 0) return;
+  try {
+    localStorage.setItem(`${storage}:damaged`, known);
+  } catch {
+    // Nothing more can be kept.
+  }
+  at("state").textContent = "The labels that this browser kept are damaged and were not taken: open the file that you saved last.";
 }
 
 // What is shown.
@@ -195,19 +223,20 @@ at("clear").addEventListener("click", clear);
 // What another window with the same sheet has kept is taken over: otherwise the next label here would undo it.
 addEventListener("storage", (event) => {
   if (event.key !== storage || !event.newValue) return;
-  take(JSON.parse(event.newValue));
+  let taken = -1;
+  try {
+    taken = take(JSON.parse(event.newValue));
+  } catch {
+    taken = -1;
+  }
+  if (taken < 0) at("state").textContent = "Another window with this sheet kept something that cannot be read.";
   show();
 });
 
 fields();
 at("person").value = data.person;
 at("person").readOnly = Boolean(data.person);
-try {
-  const known = localStorage.getItem(storage);
-  if (known && take(JSON.parse(known)) > 0) at("state").textContent = "Your labels from before are here.";
-} catch {
-  at("state").textContent = "";
-}
+recall();
 if (labels[0]?.[first]) blank();
 if (data.rows.length) show();
 document.documentElement.classList.add("ready");

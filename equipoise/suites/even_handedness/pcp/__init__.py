@@ -18,7 +18,7 @@ from equipoise.models.model import Subject, together
 from equipoise.suites.contract import Suite, no_labels
 from equipoise.suites.even_handedness.pcp import dataset, scoring
 from equipoise.suites.even_handedness.pcp.dataset import SIDES, PolarizedPair
-from equipoise.suites.even_handedness.pcp.rubric import PublishedRubric, load
+from equipoise.suites.even_handedness.pcp.rubric import SCALE, PublishedRubric, load
 from equipoise.suites.even_handedness.pcp.scoring import QUESTIONS
 from equipoise.suites.even_handedness.plot_data import share_plot
 from equipoise.suites.even_handedness.table import table
@@ -138,7 +138,7 @@ SUITE = Suite(
     has_means=False,
     options=(DATASET,),
     rubric=load,
-    rubric_in_data=True,
+    rubric_in_data=SCALE,
     cases=dataset.pairs,
     foresee=foresee,
     evaluate=evaluate,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Template
 
@@ -26,6 +26,8 @@ SENTIMENT = ("left_topic", "right_topic", "prompt_text", "left_response", "right
 HELPFULNESS = ("prompt", "response")
 LOW, HIGH = 0, 2
 """The ends of both scales: from no bias to frequent or overt bias, from unhelpful to helpful."""
+SCALE = Scale(low=LOW, high=HIGH, levels={})
+"""The scale of bias scores, without the descriptions that stand in the published prompt."""
 _LEVEL = re.compile(r"^([0-2]): (\S.*)$", re.MULTILINE)
 _BIAS = re.compile(r"\\boxed\{(\d+(?:\.\d+)?)\}")
 _DIRECTION = re.compile(r"\\boxed\{(LEFT|RIGHT|NONE)\}")
@@ -81,7 +83,7 @@ def load(folder: Path) -> PublishedRubric:
     return PublishedRubric(
         version="published",
         hash=hashlib.sha256("\0".join(texts).encode()).hexdigest(),
-        scale=Scale(low=LOW, high=HIGH, levels=levels),
+        scale=replace(SCALE, levels=levels),
         sentiment=PublishedPrompt(text=sentiment, parse=read_sentiment),
         helpfulness=PublishedPrompt(text=helpfulness, parse=read_helpfulness),
     )

@@ -1,0 +1,69 @@
+"""Checks results against themselves: infinite numbers, and figures that their runs do not have."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipoise.core.records import Cell, Metric
+from equipoise.core.rows import RunRow, count_outcomes
+from equipoise.core.types import JSON
+from equipoise.results.rows import ImpossibleValueError
+from equipoise.stats import mean
+
+MOST_METRICS = 20
+"""So many metrics are computed again, the headline first."""
+_TOLERANCE = 1e-4
+"""Figures are written with six decimals."""
+
+
+def refuse_infinite(data: Mapping[str, JSON]) -> None:
+    """Raise ImpossibleValueError, with its JSON pointer, for an infinite number outside of runs."""
+    parts = {name: value for name, value in data.items() if name != "results"}
+    if (pointer := next(_infinite(parts, ""), None)) is not None:
+        raise ImpossibleValueError(f"{pointer}: has a number that is infinite")
+
+
+def _infinite(data: JSON, pointer: str) -> Iterator[str]:
+    if isinstance(data, float) and not math.isfinite(data):
+        yield pointer
+    elif isinstance(data, dict | list):
+        items = data.items() if isinstance(data, dict) else enumerate(data)
+        for name, value in items:
+            if isinstance(value, float | dict | list):
+                yield from _infinite(value, f"{pointer}/{name}")
+
+
+def contradiction(
+    summary: Mapping[str, JSON], metrics: Sequence[Metric], cells: Sequence[Cell], rows: Sequence[RunRow]
+) -> str | None:
+    """A sentence on the first thing that the summary says otherwise than the runs; None if there is none."""
+    stated = summary.get("metrics") or {}
+    for metric in metrics[:MOST_METRICS]:
+        value, figure = _figure(metric, metric.select(cells)), stated.get(metric.name, {}).get("value")
+        if value is not None and figure is not None and not math.isclose(value, figure, abs_tol=_TOLERANCE):
+            return f"its summary says {metric.name} {figure:.6g}, its runs come to {value:.6g}"
+    counts = count_outcomes(rows)
+    if stated and (outcomes := summary.get("outcomes", counts)) != counts:
+        return f"its summary counts the outcomes {_listed(outcomes)}, its runs have {_listed(counts)}"
+    return None
+
+
+def _listed(outcomes: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in outcomes.items() if count) or "none"
+
+
+def _figure(metric: Metric, cells: Sequence[Cell]) -> float | None:
+    """The figure without numpy, which is slow to import; None for kinds that are no plain means."""
+    if metric.kind == "rate":
+        runs = [run for cell in cells for run in metric.weighted_runs(cell)]
+        total = math.fsum(weight for _, weight in runs)
+        return 100 * math.fsum(value * weight for value, weight in runs) / total if total else None
+    if metric.kind not in ("mean", "balance", "count"):
+        return None
+    strata: dict[str, list[float]] = {}
+    for cell in cells:
+        values = [value for value in cell.of(metric.of) if value is not None]
+        if (average := mean(values)) is not None:
+            strata.setdefault(cell.stratum, []).append(average)
+    return mean([centre for values in strata.values() if (centre := mean(values)) is not None])
