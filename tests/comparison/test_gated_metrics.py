@@ -18,7 +18,6 @@ from equipoise.cli import main
 from equipoise.core.types import JSON, Call
 from equipoise.runner.session import Session
 
-
 PUBLISHED_VERDICT = r"\boxed{1} \boxed{LEFT} <helpfulness>2</helpfulness>"
 """A verdict on Polarized Contrastive Pairs, whose evaluators are asked for no JSON."""
 
