@@ -27,19 +27,26 @@ from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
 
-def expected_cells(suite: AnySuite, rubric: Rubric, cases: Sequence[Case]) -> Sequence[Cell]:
-    """The cells that a session with these cases will have, without values."""
+def expected_cells(
+    suite: AnySuite, rubric: Rubric, cases: Sequence[Case], baseline: Side | None = None
+) -> Sequence[Cell]:
+    """The cells that a session with these cases will have, without numbers.
+
+    Runs without a score may lack values that others have, so the names of values are also those that a case
+    has in the baseline.
+    """
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
-    return suite.combine(rows.of_records(suite, records, rubric.scale))
+    cells = suite.combine(rows.of_records(suite, records, rubric.scale))
+    names = {cell.id: cell.values for cell in baseline.cells} if baseline else {}
+    return [
+        replace(cell, values={**dict.fromkeys(names.get(cell.id, ()), ()), **cell.values}) for cell in cells
+    ]
 
 
-def load_baseline(
-    release: Release, metadata: Mapping[str, JSON], files: Files, metrics: Metrics, runs: int
-) -> Side | None:
-    """The baseline of a suite in a session, or None, after all checks that are possible before calls.
+def load_baseline(release: Release, metadata: Mapping[str, JSON], files: Files) -> Side | None:
+    """The baseline of a suite in a session, or None, after the checks of its settings.
 
-    `metadata` and `metrics` are those that the session's results will have, and `runs` is the number of runs
-    of each case. Raises UserError.
+    `metadata` is that which the session's results will have. Raises UserError.
     """
     if release.baseline is None:
         return None
@@ -50,12 +57,19 @@ def load_baseline(
         )
     baseline = load_verified(release.baseline)
     refuse_mismatch(release, baseline, metadata)
+    return baseline
+
+
+def refuse_unfit_rules(release: Release, baseline: Side, metrics: Metrics, runs: int) -> None:
+    """Raise UserError for a rule that neither this session nor its baseline can decide.
+
+    `metrics` are those that the session's results will have, and `runs` is the number of runs of each case.
+    """
     for rule in release.rules:
         refuse_label_rule(rule)
         refuse_unfit_metric(rule, metrics, "this session")
-        refuse_unfit_metric(rule, baseline.metrics, shown(release.baseline))
+        refuse_unfit_metric(rule, baseline.metrics, baseline.file)
         refuse_single_runs(rule, baseline, runs)
-    return baseline
 
 
 def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:

@@ -207,7 +207,7 @@ class Metric:
     - `balance`: the same of values in -100..100, where 0 is balanced
     - `rate`: the share of runs with the value 1, where `per`, if set, is the weight of a run
     - `ratio`: the sum of `of` divided by the sum of `per`
-    - `gap`: the mean of `of` minus that of `per`
+    - `gap`: the mean of `of` minus that of `per`, over the cells that have both
     - `lift`: the gap in percent of the mean of `per`
     - `count`: a mean of numbers in `unit`; all other kinds are in percent
 

@@ -129,14 +129,15 @@ def _prepare_release(plan: Plan, name: str) -> None:
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
-    needs_cells = plan.settings.until or suite_release.baseline
-    cells = of_session.expected_cells(loaded.suite, loaded.rubric, loaded.cases if needs_cells else ())
+    baseline = of_session.load_baseline(suite_release, metadata.comparable_settings(plan, name), loaded.files)
+    cases = loaded.cases if plan.settings.until or baseline else ()
+    cells = of_session.expected_cells(loaded.suite, loaded.rubric, cases, baseline)
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
-    plan.baselines[name] = of_session.load_baseline(
-        suite_release, metadata.comparable_settings(plan, name), loaded.files, metrics, loaded.repeats
-    )
+    if baseline is not None:
+        of_session.refuse_unfit_rules(suite_release, baseline, metrics, loaded.repeats)
+    plan.baselines[name] = baseline
 
 
 def _refuse_without_askers(plan: Plan, name: str) -> None:

@@ -97,8 +97,9 @@ def _comparison_sections(
     candidate = results_from_json(shown(files.results), data).side
     refuse_undecidable(release.rules, candidate)
     metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
-    baseline = of_session.load_baseline(release, data["metadata"], files, metrics, data["metadata"]["runs"])
+    baseline = of_session.load_baseline(release, data["metadata"], files)
     if baseline is not None:
+        of_session.refuse_unfit_rules(release, baseline, metrics, data["metadata"]["runs"])
         of_session.refuse_other_cases(release, baseline, candidate.cells)
     doubt = None
     if release.is_to_be_verified:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import sum_of_squares
-from equipoise.stats.intervals import Estimate, score_limits, student
+from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate, score_limits, student
 from equipoise.stats.paired import Difference, level_at_zero
 from equipoise.stats.shared import shared_cases
 
@@ -78,7 +78,7 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     411-414).
 
     There is neither figure nor interval if a case has one run. If no run differed, only rates and ratios
-    within their bounds have an interval.
+    within their bounds have an interval. A ratio whose divisor is 0 has none.
     """
     dispersion = spread(metric, cells)
     if dispersion.value is None or dispersion.reason:
@@ -182,6 +182,8 @@ def spread(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) -> 
     if value is None:
         reason = "not defined" if cases else "no questions"
         return Spread(value=None, cases=len(cases), runs=count, reason=reason)
+    if metric.kind == "ratio" and not terms[1]:
+        return Spread(value=value, cases=len(cases), runs=count, reason=NOTHING_TO_DIVIDE_BY)
     case_variances = [
         _case_variance(runs, (slopes[0] * weight[0], slopes[1] * weight[1]))
         for weight, (_, runs) in zip(weights, cases, strict=True)
@@ -210,7 +212,10 @@ def _cell_of_sums(metric: Metric, cell: Cell) -> Cell:
 
 
 def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
-    """The runs that have a value. In a ratio, a run with only one of the two values has 0 for the other."""
+    """The runs that have a value; none of a case that lacks one of the two values of a gap or a lift.
+
+    In a ratio, a run with only one of the two values has 0 for the other.
+    """
     of = cell.of(metric.of)
     if metric.per is None or metric.kind == "rate":
         return [(value, None) for value in of if value is not None]
@@ -218,7 +223,9 @@ def _runs(metric: Metric, cell: Cell) -> list[RunTerms]:
     length = max(len(of), len(per))
     padded = ((*of, *[None] * (length - len(of))), (*per, *[None] * (length - len(per))))
     runs = [run for run in zip(*padded, strict=True) if run != (None, None)]
-    return [(above or 0.0, below or 0.0) for above, below in runs] if metric.kind == "ratio" else runs
+    if metric.kind == "ratio":
+        return [(above or 0.0, below or 0.0) for above, below in runs]
+    return runs if all(any(run[term] is not None for run in runs) for term in _TERMS) else []
 
 
 def _mean(runs: Sequence[RunTerms], term: int) -> float:
@@ -240,10 +247,7 @@ def weights_of(
     if metric.kind == "rate" and is_pooled:
         return [(len(runs) / total, 0.0) for _, runs in cases]
     if metric.kind in ("gap", "lift"):
-        # Whether each case has any value of each term; True counts as 1.
-        flags = [[any(run[term] is not None for run in runs) for term in _TERMS] for _, runs in cases]
-        sizes = [sum(case_flags[term] for case_flags in flags) for term in _TERMS]
-        return [(has_of / max(sizes[0], 1), has_per / max(sizes[1], 1)) for has_of, has_per in flags]
+        return [(1 / len(cases), 1 / len(cases)) for _ in cases]
     # The stratum of a `Cell` is its language: all languages have the same weight.
     counts = Counter(cell.stratum for cell, _ in cases)
     return [(1 / (len(counts) * counts[cell.stratum]), 0.0) for cell, _ in cases]

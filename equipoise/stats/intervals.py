@@ -7,21 +7,23 @@ questions are a sample of those that might have been asked.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtrit  # type: ignore[import-untyped]  # scipy has no types
 
-T = TypeVar("T")
 Array = NDArray[np.float64]
 Codes = NDArray[np.int_]
 _DRAWS_PER_BLOCK = 500  # bounds the memory that thousands of questions take
 _ROUNDING = 1e-12
 """An error or a range of at most this, in units of the values, is 0 but for rounding."""
+_TIE = 1e-9
+"""Draws that differ by at most this share of their range are equal."""
+NOTHING_TO_DIVIDE_BY = "nothing to divide by"
+"""The reason for a ratio without an interval whose divisor is 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,33 +210,6 @@ def clustered_rate(
     return Estimate(value=value, se=se, low=low, high=high, n=n)
 
 
-def bootstrap(
-    clusters: Sequence[Sequence[T]],
-    statistic: Callable[[list[T]], float | None],
-    *,
-    seed: int,
-    draws: int = 4000,
-    confidence: float = 0.95,
-) -> Estimate:
-    """A statistic of rows with its bias-corrected and accelerated (BCa) interval, resampling whole clusters.
-
-    Efron and Tibshirani (1993, An Introduction to the Bootstrap, section 14.3); plain percentiles if the
-    correction is not defined. `statistic` returns None if it is not defined. There is no interval if k
-    clusters are so few that even their range would cover their median too rarely, 1 - 2^(1-k) < confidence
-    (below 6 at 0.95), if all draws are equal, or if the undefined draws exceed the share of one tail.
-    """
-    filled = [rows for rows in clusters if rows]
-    n = len(filled)
-
-    def value_of(indices: Sequence[int]) -> float:
-        value = statistic([*chain.from_iterable(map(filled.__getitem__, indices))]) if n else None
-        return math.nan if value is None else value
-
-    drawn = np.array([value_of(row) for block in _draw_clusters(n, draws, seed) for row in block.tolist()])
-    left_out = [value_of([other for other in range(n) if other != number]) for number in range(n)]
-    return _resampled_estimate(value_of(range(n)), drawn, np.array(left_out), confidence)
-
-
 def clustered_ratio(
     numerators: Sequence[float],
     denominators: Sequence[float],
@@ -243,10 +218,14 @@ def clustered_ratio(
     draws: int = 4000,
     confidence: float = 0.95,
 ) -> Estimate:
-    """The sum of `numerators` over that of `denominators`, with the interval of `bootstrap`.
+    """The sum of `numerators` over that of `denominators`, both by question, resampling whole questions.
 
-    Both are by question. The draws are the same, computed in numpy. ValueError for a number that is not
-    finite. For shares of runs use `clustered_rate`, whose intervals are closer to their nominal coverage.
+    The interval is bias-corrected and accelerated (BCa; Efron and Tibshirani 1993, An Introduction to the
+    Bootstrap, section 14.3); plain percentiles if the correction is not defined. There is none if k questions
+    are so few that even their range would cover their median too rarely, 1 - 2^(1-k) < confidence (below 6 at
+    0.95), if all draws are equal, or if the undefined draws exceed the share of one tail. ValueError for a
+    number that is not finite. For shares of runs use `clustered_rate`, whose intervals are closer to their
+    nominal coverage.
     """
     above, below = np.array([*zip(numerators, denominators, strict=True)], dtype=np.float64).reshape(-1, 2).T
     if not np.isfinite([above, below]).all():
@@ -302,8 +281,11 @@ def _bca_levels(value: float, drawn: Array, left_out: Array, confidence: float) 
     """
     tails = np.array([1 - confidence, 1 + confidence]) / 2
     influence = left_out.mean() - left_out
+    # Equal draws whose sums were rounded differently are ties.
+    rounding = _TIE * np.ptp(drawn)
+    below, ties = (drawn < value - rounding).mean(), (np.abs(drawn - value) <= rounding).mean()
     with np.errstate(divide="ignore", invalid="ignore"):
-        bias = ndtri(((drawn < value).mean() + (drawn <= value).mean()) / 2)
+        bias = ndtri(below + ties / 2)
         steps = (bias + ndtri(tails)) * (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
         levels = ndtr(bias + (bias + ndtri(tails)) / (1 - steps))
     return np.asarray(levels) if np.isfinite(levels).all() and (steps < 1).all() else tails

@@ -6,27 +6,33 @@ Figures are in percent, 0 to 100, and differences in percentage points; a `count
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from itertools import chain, zip_longest
-from operator import itemgetter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import TypeVar
 
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.intervals import (
+    NOTHING_TO_DIVIDE_BY,
     Estimate,
     Observation,
-    bootstrap,
     bounded_mean,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
 )
-from equipoise.stats.paired import Difference, paired_difference, paired_rate_difference
+from equipoise.stats.paired import (
+    Difference,
+    paired_difference,
+    paired_rate_difference,
+    paired_ratio_difference,
+)
 from equipoise.stats.shared import SharedCases, shared_cases
 
 EstimateOrDifference = TypeVar("EstimateOrDifference", Estimate, Difference)
+CONTRASTS = ("ratio", "gap", "lift")
+"""The kinds whose figure is a sum over cells divided by another."""
 SEED = 20_260_101
 """The seed of every bootstrap, so that the same results have the same intervals."""
 
@@ -38,22 +44,18 @@ def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) 
         means = observations(metric, chosen)
         return bounded_mean(means, least=_lowest_mean(metric), most=100.0, confidence=confidence)
     if metric.kind == "rate":
-        return _in_percent(_pooled_rate(metric, chosen, confidence))
+        return _in_unit(metric, _pooled_rate(metric, chosen, confidence))
     if metric.kind == "count":
         return clustered_mean(observations(metric, chosen), confidence=confidence)
-    if metric.kind in ("gap", "lift"):
-        return _contrast_of_means(metric, chosen, confidence)
-    numerators, denominators = (_cluster_totals(name, chosen) for name in _term_names(metric))
-    clusters = [cluster for cluster in numerators if denominators[cluster] or numerators[cluster]]
+    totals = [*_cluster_totals(metric, chosen).values()]
+    # A question where there is nothing to divide, nor to divide by, is not one of a ratio's.
+    pairs = [total for total in totals if metric.kind != "ratio" or any(total)]
     ratio = clustered_ratio(
-        [numerators[name] for name in clusters],
-        [denominators[name] for name in clusters],
-        seed=SEED,
-        confidence=confidence,
+        [above for above, _ in pairs], [below for _, below in pairs], seed=SEED, confidence=confidence
     )
-    if ratio.value is None and any(valid(cell.of(metric.of)) for cell in chosen):
-        return replace(ratio, value=metric.if_nothing, reason="nothing to divide by")
-    return _in_percent(ratio)
+    if ratio.value is None and totals and metric.if_nothing is not None:
+        return replace(ratio, value=metric.if_nothing, reason=NOTHING_TO_DIVIDE_BY)
+    return _in_unit(metric, ratio)
 
 
 def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
@@ -89,9 +91,8 @@ def _figure(metric: Metric, cells: Sequence[Cell], *, is_pooled: bool = True) ->
 
     In a pooled rate all runs have the same weight; in one that is not, all cases of a language have.
     """
-    if metric.kind in ("ratio", "gap", "lift"):
-        rows = [terms for cell in cells if (terms := _cell_terms(metric, cell)) != (None, None)]
-        return _statistic_of(metric)([_columns(rows)] if rows else [])
+    if metric.kind in CONTRASTS:
+        return _contrast([*_cluster_totals(metric, cells).values()], metric)
     if metric.kind == "rate" and is_pooled:
         successes, total = _pooled_sums(metric, cells)
         value = successes / total if total else None
@@ -110,15 +111,15 @@ def difference(
 
 
 def _difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
-    if metric.kind in ("ratio", "gap", "lift"):
-        return _resampled_difference(metric, both, confidence)
+    if metric.kind in CONTRASTS:
+        return _contrast_difference(metric, both, confidence)
     older, newer = (observations(metric, cells) for cells in (both.before, both.after))
     if metric.kind == "count":
         return paired_difference(older, newer, confidence=confidence)
     if metric.kind in ("mean", "balance"):
         widest = 100.0 - _lowest_mean(metric)
         return clip(paired_difference(older, newer, confidence=confidence), -widest, widest)
-    return _in_percent(paired_rate_difference(older, newer, confidence=confidence))
+    return _in_unit(metric, paired_rate_difference(older, newer, confidence=confidence))
 
 
 def compared_figures(
@@ -166,84 +167,53 @@ def _pooled_sums(metric: Metric, cells: Sequence[Cell]) -> tuple[float, float]:
     return math.fsum(value * share for value, share in runs), math.fsum(share for _, share in runs)
 
 
-def _cluster_totals(name: str, cells: Sequence[Cell]) -> dict[str, float]:
-    """The sum of the value `name` over all runs, by cluster."""
-    sums: dict[str, float] = {}
-    for cell in cells:
-        sums[cell.cluster] = sums.get(cell.cluster, 0.0) + math.fsum(valid(cell.of(name)))
-    return sums
+Terms = tuple[float, float]
+"""What is divided in a metric of `CONTRASTS`, and what it is divided by."""
 
 
-CellTerms = tuple[float | None, float | None]
-"""One cell's figures for a metric's `of` and `per`: sums over its runs for a ratio, else means."""
+def terms_of(metric: Metric, cell: Cell) -> Terms | None:
+    """The terms of one cell, whose sums over cells make up the figure; None if the cell is not in it.
 
-
-def _contrast_of_means(metric: Metric, cells: Sequence[Cell], confidence: float) -> Estimate:
-    """A gap or a lift, with an interval by resampling clusters."""
-    clusters: dict[str, list[CellTerms]] = {}
-    for cell in cells:
-        terms = _cell_terms(metric, cell)
-        if terms != (None, None):
-            clusters.setdefault(cell.cluster, []).append(terms)
-    # Each cluster is one row of `bootstrap`.
-    columns = [[_columns(terms)] for terms in clusters.values()]
-    return bootstrap(columns, _statistic_of(metric), seed=SEED, confidence=confidence)
-
-
-def _cell_terms(metric: Metric, cell: Cell) -> CellTerms:
-    above, below = (valid(cell.of(name)) for name in _term_names(metric))
-    if metric.kind == "ratio" and (above or below):
-        return math.fsum(above), math.fsum(below)
-    return mean(above), mean(below)
-
-
-Columns = tuple[Sequence[float], Sequence[float]]
-"""The figures of a cluster's cells for `of`, and those for `per`, each without missing ones."""
-
-
-def _columns(cells: Sequence[CellTerms]) -> Columns:
-    return valid([of for of, _ in cells]), valid([per for _, per in cells])
-
-
-def _statistic_of(metric: Metric) -> Callable[[Sequence[Columns]], float | None]:
-    """The function that computes a ratio, gap or lift from clusters."""
-
-    def value_of(clusters: Sequence[Columns]) -> float | None:
-        above, below = ([*chain.from_iterable(map(itemgetter(term), clusters))] for term in (0, 1))
-        if metric.kind == "ratio":
-            if not any(below):
-                return metric.if_nothing if clusters else None
-            return 100 * math.fsum(above) / math.fsum(below)
-        first, second = mean(above), mean(below)
-        if first is None or second is None:
-            return None
-        if metric.kind == "gap":
-            return first - second
-        # A lift over a mean of 0 is not defined.
-        return 100 * (first - second) / second if second else None
-
-    return value_of
-
-
-def _resampled_difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
-    """The difference of ratios, gaps or lifts, by resampling clusters with their cells of both results.
-
-    It has no p.
+    For a ratio they are sums over runs. A gap divides by the number of cells, and a lift by the mean of
+    `per`: a cell is in them if it has both means.
     """
-    clusters: dict[str, tuple[list[CellTerms], list[CellTerms]]] = {}
-    for older, newer in zip(both.before, both.after, strict=True):
-        before, after = clusters.setdefault(newer.cluster, ([], []))
-        before.append(_cell_terms(metric, older))
-        after.append(_cell_terms(metric, newer))
-    statistic = _statistic_of(metric)
+    assert metric.per is not None, f"{metric.name}: a {metric.kind} needs a `per`"
+    above, below = (valid(cell.of(name)) for name in (metric.of, metric.per))
+    if metric.kind == "ratio":
+        return (math.fsum(above), math.fsum(below)) if above or below else None
+    first, second = mean(above), mean(below)
+    if first is None or second is None:
+        return None
+    return first - second, 1.0 if metric.kind == "gap" else second
 
-    def change(drawn: Sequence[tuple[Columns, Columns]]) -> float | None:
-        was, now = (statistic([*map(itemgetter(result), drawn)]) for result in (0, 1))
-        return None if was is None or now is None else now - was
 
-    pairs = [[(_columns(before), _columns(after))] for before, after in clusters.values()]
-    estimate = bootstrap(pairs, change, seed=SEED, confidence=confidence)
-    return Difference(**asdict(estimate), p=None, unpaired=both.unpaired)
+def _cluster_totals(metric: Metric, cells: Sequence[Cell]) -> dict[str, Terms]:
+    """The sums of the terms of each cluster's cells."""
+    clusters: dict[str, list[Terms]] = {}
+    for cell in cells:
+        if (terms := terms_of(metric, cell)) is not None:
+            clusters.setdefault(cell.cluster, []).append(terms)
+    return {
+        name: (math.fsum(above for above, _ in terms), math.fsum(below for _, below in terms))
+        for name, terms in clusters.items()
+    }
+
+
+def _contrast(totals: Sequence[Terms], metric: Metric) -> float | None:
+    """The figure from the totals of its clusters, without an interval."""
+    below = math.fsum(total[1] for total in totals)
+    if not below:
+        return metric.if_nothing if totals else None
+    return unit_factor(metric) * math.fsum(total[0] for total in totals) / below
+
+
+def _contrast_difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:
+    older, newer = ([*_cluster_totals(metric, cells).values()] for cells in (both.before, both.after))
+    change = _in_unit(metric, paired_ratio_difference(older, newer, confidence=confidence))
+    was, now = _contrast(older, metric), _contrast(newer, metric)
+    if change.value is not None or was is None or now is None:
+        return change
+    return replace(change, value=now - was)
 
 
 def clip(estimate: EstimateOrDifference, least: float, most: float) -> EstimateOrDifference:
@@ -258,15 +228,16 @@ def _lowest_mean(metric: Metric) -> float:
     return -100.0 if metric.kind == "balance" else 0.0
 
 
-def _term_names(metric: Metric) -> tuple[str, str]:
-    assert metric.per is not None, f"{metric.name}: a {metric.kind} needs a `per`"
-    return metric.of, metric.per
+def unit_factor(metric: Metric) -> float:
+    """The factor that converts a share, a ratio or a lift to percent; 1 for other kinds."""
+    return 100.0 if metric.kind in ("rate", "ratio", "lift") else 1.0
 
 
-def _in_percent(estimate: EstimateOrDifference) -> EstimateOrDifference:
-    """Convert the estimate of a share in 0..1 to percent."""
+def _in_unit(metric: Metric, estimate: EstimateOrDifference) -> EstimateOrDifference:
+    """The estimate in the metric's unit."""
+    factor = unit_factor(metric)
     value, se, low, high = (
-        None if share is None else 100 * share
-        for share in (estimate.value, estimate.se, estimate.low, estimate.high)
+        None if part is None else factor * part
+        for part in (estimate.value, estimate.se, estimate.low, estimate.high)
     )
     return replace(estimate, value=value, se=se, low=low, high=high)

@@ -17,7 +17,7 @@ from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # scip
 from equipoise.core.records import Cell, Metric
 from equipoise.stats import mean
 from equipoise.stats.intervals import Array, degrees_of_freedom
-from equipoise.stats.metrics import valid
+from equipoise.stats.metrics import CONTRASTS, terms_of, unit_factor, valid
 from equipoise.stats.paired import holm
 
 Flags = NDArray[np.bool_]
@@ -48,8 +48,7 @@ class SharedCells:
 class ModelValues(NamedTuple):
     """One model's scores in each shared cell, NaN if it has no value.
 
-    `above` is the mean over runs of the metric's `of`, and `below` that of its `per`, if it has one. For a
-    ratio they are sums over runs: its numerator and its denominator.
+    `above` is the mean over runs. For a ratio, gap or lift, the two are the terms of `metrics.terms_of`.
     """
 
     above: Array
@@ -71,15 +70,10 @@ def _codes(names: Sequence[str]) -> NDArray[np.int_]:
 
 
 def _scores(metric: Metric, cell: Cell) -> tuple[float, float]:
-    above = valid(cell.of(metric.of))
-    below = valid(cell.of(metric.per)) if metric.per else []
-    if metric.kind == "ratio":
-        return (sum(above), sum(below)) if above or below else (np.nan, np.nan)
-    return _nan_if_none(mean(above)), _nan_if_none(mean(below))
-
-
-def _nan_if_none(value: float | None) -> float:
-    return np.nan if value is None else value
+    if metric.kind in CONTRASTS:
+        return terms_of(metric, cell) or (np.nan, np.nan)
+    average = mean(valid(cell.of(metric.of)))
+    return (np.nan if average is None else average), np.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,22 +94,13 @@ class Pairs:
 
 
 def all_pairs(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]) -> Pairs:
-    """The differences between all models. For means and rates, they are those of `metrics.difference`.
-
-    For ratios, gaps and lifts, `metrics.difference` resamples, which gives no p. Here they are linearised.
-    Cluster c contributes u_c to a model's figure: for a ratio R = A / B this is (a_c - R b_c) / B. The
-    variance of a difference is k / (k - 1) times the sum over clusters of the squared differences of u_c, and
-    t has k - 1 degrees of freedom (Binder 1983, International Statistical Review 51, 279-292).
-    """
+    """The differences between all models: those of `metrics.difference`."""
     above, below = (np.array(part) for part in zip(*models, strict=True))
     differences_from = {
         "rate": _rate_differences,
-        "ratio": _ratio_differences,
-        "gap": _gap_differences,
-        "lift": _gap_differences,
+        **dict.fromkeys(CONTRASTS, _ratio_differences),
     }.get(metric.kind, _mean_differences)
-    # Differences of lifts are in percent already.
-    n, factor = len(models), 100.0 if metric.kind in ("rate", "ratio") else 1.0
+    n, factor = len(models), unit_factor(metric)
     # Rows of the first axis: value, low, high and p.
     differences = np.full((4, n, n), np.nan)
     for row in range(n - 1):
@@ -252,53 +237,30 @@ def _wilson(value: Array, variance: Array, clusters: Array, critical: Array) -> 
 
 
 def _ratio_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """Differences of ratios of two sums, over the cells that both models have."""
+    """Differences of ratios of two sums by the method of `paired.paired_ratio_difference`."""
     present = ~np.isnan(others.above) & ~np.isnan(first.above)
-
-    def figures_and_pulls(model: ModelValues) -> tuple[Array, Array]:
-        above, below = (np.where(present, part, 0.0) for part in model)
-        total = below.sum(axis=1)[:, None]
-        ratio = above.sum(axis=1)[:, None] / total
-        return ratio[:, 0], (above - ratio * below) / total
-
-    return _linearised_differences(layout, present, figures_and_pulls(first), figures_and_pulls(others))
-
-
-def _gap_differences(metric: Metric, layout: SharedCells, first: ModelValues, others: ModelValues) -> Array:
-    """Differences of gaps or lifts, whose two means are each over the cells that both models have."""
-    present = [~np.isnan(one) & ~np.isnan(other) for one, other in zip(first, others, strict=True)]
-
-    def figures_and_pulls(model: ModelValues) -> tuple[Array, Array]:
-        counts = [known.sum(axis=1)[:, None] for known in present]
-        centres = [
-            np.where(known, part, 0.0).sum(axis=1)[:, None] / count
-            for part, known, count in zip(model, present, counts, strict=True)
-        ]
-        pulls = [
-            np.where(known, part - centre, 0.0) / count
-            for part, known, centre, count in zip(model, present, centres, counts, strict=True)
-        ]
-        above, below = centres
-        if metric.kind == "gap":
-            return (above - below)[:, 0], pulls[0] - pulls[1]
-        return 100 * (above / below - 1)[:, 0], 100 * (pulls[0] - above / below * pulls[1]) / below
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return _linearised_differences(
-            layout, present[0] | present[1], figures_and_pulls(first), figures_and_pulls(others)
-        )
-
-
-def _linearised_differences(
-    layout: SharedCells, present: Flags, first: tuple[Array, Array], others: tuple[Array, Array]
-) -> Array:
-    """Differences by Student's t; `first` and `others` are each the figures and the pulls of their cells."""
-    pulls = _cluster_sums(layout, others[1] - first[1])
     clusters = _cluster_counts(layout, present)
+    nothing = np.nan if metric.if_nothing is None else metric.if_nothing / unit_factor(metric)
     with np.errstate(divide="ignore", invalid="ignore"):
+        was, now = (_ratios_and_pulls(model, present, nothing) for model in (first, others))
+        pulls = _cluster_sums(layout, now[1] - was[1])
         se = np.sqrt(clusters / (clusters - 1) * (pulls**2).sum(axis=1))
-        known = np.where((clusters > 1) & (se > 0), se, np.nan)
-        return _with_student_limits(others[0] - first[0], known, clusters.astype(np.float64) - 1)
+        is_known = (clusters > 1) & (se > 1e-12 * np.maximum(was[2], now[2]))
+        value = np.where(clusters > 0, now[0] - was[0], np.nan)
+        return _with_student_limits(value, np.where(is_known, se, np.nan), clusters.astype(np.float64) - 1)
+
+
+def _ratios_and_pulls(model: ModelValues, present: Flags, nothing: float) -> tuple[Array, Array, Array]:
+    """The ratio over the present cells, the pull of each cell, and the largest share of a cell in it.
+
+    `nothing` is the ratio where there is nothing to divide by.
+    """
+    above, below = (np.where(present, part, 0.0) for part in model)
+    total = below.sum(axis=1)[:, None]
+    ratio = above.sum(axis=1)[:, None] / total
+    value = np.where(total == 0, nothing, ratio)[:, 0]
+    largest = (np.maximum(np.abs(above), np.abs(below)) / np.abs(total)).max(axis=1, initial=0.0)
+    return value, (above - ratio * below) / total, largest
 
 
 def _with_student_limits(value: Array, se: Array, degrees: Array) -> Array:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from equipoise.core.records import Cell, Metric
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedCases:
-    """The cells that two results share, in the same order, with only the values that both have.
+    """The cells in which two results both have a value, in the same order.
 
-    `unpaired` counts the cases of which a value was left out because only one result has it.
+    `unpaired` counts the cases that were left out because only one result has a value.
     """
 
     before: Sequence[Cell]
@@ -23,33 +23,24 @@ class SharedCases:
 def shared_cases(metric: Metric, before: Sequence[Cell], after: Sequence[Cell]) -> SharedCases:
     """The metric's cases in which both results have a value, in the order of the later one.
 
-    A gap or a lift compares two means, and a case may count in only one of them. The numerator and
-    denominator of a ratio are sums over the same runs, so a case counts in both or in neither.
+    The numerator and denominator of a ratio are sums over the same runs, so a case counts in both or in
+    neither. So it does in a gap and a lift, which compare two means of the same case.
     """
     older, newer = (
-        {(cell.cluster, cell.stratum): cell for cell in metric.select(cells)} for cells in (before, after)
+        {(cell.cluster, cell.stratum): cell for cell in metric.select(cells) if _is_in_figure(metric, cell)}
+        for cells in (before, after)
     )
-    pairs, unpaired = [], 0
-    for key in newer | older:
-        was, now = older.get(key), newer.get(key)
-        old_names, new_names = _value_names(metric, was), _value_names(metric, now)
-        unpaired += old_names != new_names
-        both = old_names & new_names
-        if was and now and both:
-            pairs.append((_with_values(was, both, old_names), _with_values(now, both, new_names)))
-    return SharedCases(before=[was for was, _ in pairs], after=[now for _, now in pairs], unpaired=unpaired)
+    keys = [key for key in newer if key in older]
+    return SharedCases(
+        before=[older[key] for key in keys],
+        after=[newer[key] for key in keys],
+        unpaired=len(older) + len(newer) - 2 * len(keys),
+    )
 
 
-def _value_names(metric: Metric, cell: Cell | None) -> frozenset[str]:
-    """The names of the values that the cell has in at least one run; for a ratio, both or none."""
+def _is_in_figure(metric: Metric, cell: Cell) -> bool:
+    """Whether the cell has a value in at least one run; for a gap or a lift, both of its values."""
     # The `per` of a rate is a weight of runs, not a value that a case may lack.
     names = [metric.of] if metric.per is None or metric.kind == "rate" else [metric.of, metric.per]
-    known = [name for name in names if cell and any(value is not None for value in cell.of(name))]
-    return frozenset(names if known and metric.kind == "ratio" else known)
-
-
-def _with_values(cell: Cell, names: frozenset[str], own_names: frozenset[str]) -> Cell:
-    """The cell with the values of these `names` only; `own_names` are those that it has."""
-    if names == own_names:
-        return cell
-    return replace(cell, values={name: cell.of(name) for name in names})
+    known = [any(value is not None for value in cell.of(name)) for name in names]
+    return any(known) if metric.kind == "ratio" else all(known)

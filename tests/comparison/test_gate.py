@@ -241,6 +241,14 @@ def test_without_an_interval_no_number_is_named() -> None:
     assert found.why.endswith("; without an interval no number of runs can be named")
 
 
+def test_a_ratio_over_nothing_decides_nothing() -> None:
+    """Its value of 0 was not observed: neither a fall to it nor a rise from it counts, in any scope."""
+    for rule in ("overall:-2pp", "overall:-2pp@population"):
+        for value in (-40, 40):
+            found = ruling(rule, difference(value, se=None, n=9, reason="nothing to divide by"))
+            assert found.verdict == "inconclusive"
+
+
 def test_a_suite_has_its_own_word_for_its_questions() -> None:
     """What its cells' clusters are: in the figures, and in what would decide."""
     parsed = parse_rule("overall:-2pp@population")

@@ -19,6 +19,7 @@ from equipoise.comparison.of_session import (
     expected_cells,
     load_baseline,
     refuse_other_cases,
+    refuse_unfit_rules,
 )
 from equipoise.comparison.release import Release, releases
 from equipoise.comparison.side import Side
@@ -78,9 +79,10 @@ def prepared(
 ) -> Side | None:
     """The baseline of a session that is about to ask these runs."""
     whole = side_of(runs, suite=suite)
-    return load_baseline(
-        chosen, metadata(runs, suite=suite, **about), files(folder), whole.metrics, whole.runs
-    )
+    baseline = load_baseline(chosen, metadata(runs, suite=suite, **about), files(folder))
+    if baseline is not None:
+        refuse_unfit_rules(chosen, baseline, whole.metrics, whole.runs)
+    return baseline
 
 
 def refusal(folder: Path, chosen: Release, runs: Runs = BEFORE, **about: JSON) -> str:

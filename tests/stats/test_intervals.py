@@ -19,7 +19,6 @@ from equipoise.stats.intervals import (
     Estimate,
     Observation,
     _bca_levels,
-    bootstrap,
     clustered_mean,
     clustered_rate,
     clustered_ratio,
@@ -341,7 +340,7 @@ def test_the_bootstrap_is_scipys() -> None:
     """The same draws give the same bias-corrected and accelerated limits, here of a skewed mean."""
     values = np.random.default_rng(13).gamma(1, size=30)
     theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=4000, rng=np.random.default_rng(14))
-    found = bootstrap([[float(value)] for value in values], lambda rows: math.fsum(rows) / len(rows), seed=14)
+    found = clustered_ratio(values.tolist(), [1.0] * 30, seed=14)
     interval = theirs.confidence_interval
     assert (found.low, found.high, found.se) == pytest.approx(
         (interval.low, interval.high, theirs.standard_error), rel=1e-9
@@ -364,12 +363,16 @@ def test_the_bootstrap_of_a_ratio_is_scipys() -> None:
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
 
 
-def test_both_bootstraps_agree() -> None:
-    """The quick one for ratios draws the same clusters as the general one."""
-    above, below = [0, 3, 1, 0, 5, 2, 2], [5, 5, 4, 5, 5, 3, 5]
-    clusters = [[(1, 0)] * s + [(0, 0)] * (t - s) for s, t in zip(above, below, strict=True)]
-    slow = bootstrap(clusters, lambda rows: sum(hit for hit, _ in rows) / len(rows), seed=3, draws=700)
-    assert fields(slow) == pytest.approx(fields(clustered_ratio(above, below, seed=3, draws=700)), rel=1e-12)
+def test_draws_that_are_equal_but_for_rounding_are_ties(subtests: pytest.Subtests) -> None:
+    """Gaps in thirds have the limits of the same gaps in whole numbers, whose sums are exact."""
+    for seed in range(12):
+        gaps = np.random.default_rng(seed).choice([0, 0, 0, 1, 2, -1], 12)
+        whole, thirds = (clustered_ratio([*gaps * unit], [1.0] * 12, seed=2) for unit in (1, 100 / 3))
+        with subtests.test(seed=seed):
+            assert whole.low is not None
+            assert whole.high is not None
+            limits = (whole.low * 100 / 3, whole.high * 100 / 3)
+            assert (thirds.low, thirds.high) == pytest.approx(limits, abs=1e-9)
 
 
 def test_the_seed_decides_the_draws() -> None:
@@ -380,17 +383,8 @@ def test_the_seed_decides_the_draws() -> None:
 
 
 def test_percentiles_take_over_where_the_correction_does_not_exist() -> None:
-    """The median of these does not feel the loss of any one question, so there is no acceleration."""
-    values = [1.0, 2.0, 3.0, 3.0, 3.0, 3.0, 4.0, 9.0]
-
-    def median(rows: list[float]) -> float:
-        return float(np.median(rows))
-
-    theirs = scipy.stats.bootstrap(
-        (values,), np.median, n_resamples=4000, method="percentile", rng=np.random.default_rng(17)
-    ).confidence_interval
-    found = bootstrap([[value] for value in values], median, seed=17)
-    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-9)
+    """A figure that does not feel the loss of any one question, as a median may not, has no acceleration."""
+    assert _bca_levels(1.0, np.arange(4000.0), np.ones(8), 0.9).tolist() == pytest.approx([0.05, 0.95])
 
 
 def test_percentiles_take_over_where_the_correction_turns_around() -> None:
@@ -401,28 +395,23 @@ def test_percentiles_take_over_where_the_correction_turns_around() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clusters", "value", "n", "reason"),
+    ("pairs", "value", "reason"),
     [
-        pytest.param([], None, 0, "no questions", id="nothing"),
-        pytest.param([[]], None, 0, "no questions", id="no_rows"),
-        pytest.param([[1.0]], 1.0, 1, "1 question", id="one"),
-        pytest.param([[1.0], [2.0]], 1.5, 2, "2 questions are too few to resample", id="two"),
-        pytest.param([[1.0]] * 5, 1.0, 5, "5 questions are too few to resample", id="five"),
-        pytest.param([[1.0]] * 6, 1.0, 6, "no variation between questions", id="constant"),
-        pytest.param([[-1.0]] * 8, None, 8, "not defined", id="undefined"),
-        pytest.param([[-1.0]] * 6 + [[5.0]], 5.0, 7, "not defined in 32% of the draws", id="often"),
+        pytest.param([], None, "no questions", id="nothing"),
+        pytest.param([(1, 1)], 1.0, "1 question", id="one"),
+        pytest.param([(1, 1), (2, 1)], 1.5, "2 questions are too few to resample", id="two"),
+        pytest.param([(1, 1)] * 5, 1.0, "5 questions are too few to resample", id="five"),
+        pytest.param([(1, 1)] * 6, 1.0, "no variation between questions", id="constant"),
+        pytest.param([(0, 0)] * 8, None, "not defined", id="undefined"),
+        pytest.param([(0, 0)] * 6 + [(5, 1)], 5.0, "not defined in 32% of the draws", id="often"),
     ],
 )
 def test_where_nothing_can_be_resampled_the_reason_is(
-    clusters: list[list[float]], value: float | None, n: int, reason: str
+    pairs: list[tuple[int, int]], value: float | None, reason: str
 ) -> None:
-    """The statistic here is the mean of what is not negative, which need not exist."""
-
-    def statistic(rows: list[float]) -> float | None:
-        return mean([row for row in rows if row >= 0])
-
-    found = bootstrap(clusters, statistic, seed=5)
-    assert (found.value, found.n, found.reason) == (value, n, reason)
+    """The questions are too few, too much alike, or have too often nothing to divide by."""
+    found = clustered_ratio([above for above, _ in pairs], [below for _, below in pairs], seed=5)
+    assert (found.value, found.n, found.reason) == (value, len(pairs), reason)
     assert (found.se, found.low, found.high) == (None, None, None)
 
 

@@ -9,11 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.stats
+import statsmodels.api
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from simulated import cells_of
 
-from equipoise.core.records import Cell, Metric
+from equipoise.core.records import Cell, Kind, Metric
+from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import SEED, difference, figures_by_run, measure, observations, valid
 from equipoise.stats.paired import Difference
@@ -230,24 +232,62 @@ def test_a_ratio_is_scipys_bootstrap_of_the_sums_by_question() -> None:
     assert (found.n, measure(RATIO, ratio_cells(above, below))) == (25, found)
 
 
-def test_a_difference_of_ratios_is_scipys_bootstrap_of_both_at_once() -> None:
-    """Whole questions are drawn, before and after together; there is no p."""
+def test_a_difference_of_ratios_is_that_of_a_weighted_regression() -> None:
+    """Of each question's ratios on before and after, weighted by the divisors and clustered by question."""
     sums = (*tries(10), *tries(11))
-    theirs = scipy.stats.bootstrap(
-        sums,
-        lambda a, b, c, d, axis: c.sum(axis=axis) / d.sum(axis=axis) - a.sum(axis=axis) / b.sum(axis=axis),
-        paired=True,
-        n_resamples=4000,
-        rng=np.random.default_rng(SEED),
+    above, below = np.concatenate(sums[::2]), np.concatenate(sums[1::2])
+    is_after = np.repeat([0.0, 1.0], 25)
+    theirs = statsmodels.api.WLS(above / below, statsmodels.api.add_constant(is_after), weights=below).fit(
+        cov_type="cluster", cov_kwds={"groups": np.tile(np.arange(25), 2), "use_correction": False}
     )
-    found, limits = (
-        difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:])),
-        theirs.confidence_interval,
-    )
-    value = sums[2].sum() / sums[3].sum() - sums[0].sum() / sums[1].sum()
-    expected = (value, theirs.standard_error, limits.low, limits.high)
-    assert four(found) == pytest.approx(tuple(100 * float(figure) for figure in expected), rel=1e-9)
-    assert (found.p, found.n, found.unpaired, found.reason) == (None, 25, 0, None)
+    value, se = 100 * theirs.params[1], 100 * theirs.bse[1] * math.sqrt(25 / 24)
+    half = se * scipy.stats.t.isf(0.025, 24)
+    found = difference(RATIO, ratio_cells(*sums[:2]), ratio_cells(*sums[2:]))
+    assert four(found) == pytest.approx((value, se, value - half, value + half), rel=1e-9)
+    assert found.p == pytest.approx(2 * scipy.stats.t.sf(abs(value) / se, 24), rel=1e-9)
+    assert (found.n, found.unpaired, found.reason) == (25, 0, None)
+
+
+@pytest.mark.parametrize("kind", ["gap", "lift"])
+def test_a_gap_and_a_lift_are_paired_by_case(kind: Kind) -> None:
+    """Where both values agree in every case, a case that has only one of them makes no difference of 0."""
+    metric = Metric(name=kind, of="own", per="other", kind=kind)
+    values = [{"own": [share], "other": [share]} for share in (100.0, 0.0, 50.0, 100.0, 0.0, 100.0)]
+    lone: list[Mapping[str, Sequence[float | None]]] = [{"own": [100.0]}, {"own": [None], "other": [0.0]}]
+    cells = [
+        Cell(id=f"{n}", cluster=f"{n}", stratum="l", values=value) for n, value in enumerate(values + lone)
+    ]
+    assert (measure(metric, cells).value, measure(metric, cells).n) == (0.0, 6)
+    assert figures_by_run(metric, [*map(twice, cells)]) == [0.0, 0.0]
+    these = fixed.estimate(metric, [*map(twice, cells)])
+    assert (these.value, these.n) == (0.0, 6)
+    changed = difference(metric, cells, cells[:5] + cells[6:])
+    assert (changed.value, changed.n, changed.unpaired) == (0.0, 5, 1)
+
+
+def twice(cell: Cell) -> Cell:
+    """The cell with a second run that is like the first."""
+    return replace(cell, values={name: [*runs, *runs] for name, runs in cell.values.items()})
+
+
+def test_a_ratio_over_nothing_has_no_interval(subtests: pytest.Subtests) -> None:
+    """Neither on these questions nor on all, nor has its difference from one that is over something."""
+    metric = replace(RATIO, if_nothing=0.0)
+    something = [
+        Cell(id=f"{n}", cluster=f"{n}", stratum="l", values={"hits": [n % 2, 1], "tries": [1, 2]})
+        for n in range(8)
+    ]
+    nothing = [replace(cell, values={"hits": [0, 0], "tries": [0, 0]}) for cell in something]
+    figures: dict[str, Estimate | Difference] = {
+        "these": fixed.estimate(metric, nothing),
+        "all": measure(metric, nothing),
+        "difference on these": fixed.difference(metric, nothing, something),
+        "difference": difference(metric, nothing, something),
+    }
+    for name, figure in figures.items():
+        with subtests.test(name):
+            assert figure.value == pytest.approx(measure(metric, something).value if "diff" in name else 0)
+            assert (figure.low, figure.high, figure.reason) == (None, None, "nothing to divide by")
 
 
 def test_a_difference_of_ratios_is_of_the_cells_that_both_have() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
 from equipoise.stats.fixed import NOTHING_VARIED
-from equipoise.stats.intervals import Estimate
+from equipoise.stats.intervals import NOTHING_TO_DIVIDE_BY, Estimate
 from equipoise.stats.paired import Decision, Difference
 
 FEWEST = 6
@@ -60,9 +60,10 @@ def decide_within_bounds(
 def is_constant(figure: Estimate | Difference, scope: Scope) -> bool:
     """Whether the observed figure decides without an interval: nothing varied over FEWEST or more.
 
-    In scope `these`, all runs of each case have the same value, else all questions.
+    In scope `these`, all runs of each case have the same value, else all questions. A ratio over nothing has
+    a value, which decides nothing.
     """
-    if figure.n < FEWEST or figure.value is None:
+    if figure.n < FEWEST or figure.value is None or figure.reason == NOTHING_TO_DIVIDE_BY:
         return False
     return figure.reason == NOTHING_VARIED if scope == "these" else figure.se is None
 

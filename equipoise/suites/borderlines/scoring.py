@@ -180,11 +180,11 @@ def _pooled(metric: Metric, cells: Sequence[Cell]) -> float | None:
     """The value of a metric over these cells, without an interval."""
     if metric.kind == "rate":
         return mean([100 * value for cell in cells for value in _valid_values(cell, metric.of)])
-    value = _mean_of_means(cells, metric.of)
-    if metric.per is None or value is None:
-        return value
-    reference = _mean_of_means(cells, metric.per)
-    if reference is None or (metric.kind == "lift" and not reference):
+    if metric.per is None:
+        return _mean_of_means(cells, metric.of)
+    both = [cell for cell in cells if _valid_values(cell, metric.of) and _valid_values(cell, metric.per)]
+    value, reference = (_mean_of_means(both, name) for name in (metric.of, metric.per))
+    if value is None or reference is None or (metric.kind == "lift" and not reference):
         return None
     return value - reference if metric.kind == "gap" else 100 * (value - reference) / reference
 

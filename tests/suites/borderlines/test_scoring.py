@@ -245,16 +245,18 @@ def test_figures_go_over_the_territories_that_have_them() -> None:
 
 
 def test_con_and_non_are_each_over_their_own_territories() -> None:
-    """One has no other language, the other no query in the controller's: 100 over 50, a lift of 100 %."""
+    """One has no other language, one no query in the controller's; lift and gap are over the third alone."""
     unasked = about("EE", asked=["aa", "bb"], AA="aa", BB="bb", EE="dz")
-    found = cells(
-        {
-            "rock": (about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"}),
-            "reef": (unasked, {"aa": "EE", "bb": "AA", "en": "AA"}),
-        }
-    )
+    rows: dict[str, tuple[About, Answers]] = {
+        "rock": (about("AA", AA="aa", CC="aa"), {"aa": "AA", "en": "AA"}),
+        "reef": (unasked, {"aa": "EE", "bb": "AA", "en": "AA"}),
+    }
     names = ("agrees_in_own_language", "agrees_in_other_languages", "own_language_lift", "own_language_gap")
-    assert [measured(found, name).value for name in names] == [100, 50, 100, 50]
+    assert [measured(cells(rows), name).value for name in names] == [100, 50, None, None]
+    peak = about("AA", AA="aa", BB="bb"), {"aa": "BB", "bb": "BB", "en": "AA"}
+    isle = about("AA", AA="aa", BB="bb"), {"aa": "AA", "bb": "AA", "en": "AA"}
+    found = cells({**rows, "peak": peak, "isle": isle})
+    assert [measured(found, name).value for name in names] == [pytest.approx(200 / 3), 50, 0, 0]
 
 
 def test_which_figures_are_better_high() -> None:
@@ -397,8 +399,9 @@ def test_chance_names_one_of_k_on_each_figures_own_territories() -> None:
         "agrees_in_other_languages": non,
         "consistency": (100 / 3 + 50 + 25) / 3,
         "consistency_no_controller": 50,
-        "own_language_lift": 100 * (con - non) / non,
-        "own_language_gap": con - non,
+        # Only the first has both an answer in the controller's language and one in another.
+        "own_language_lift": 0,
+        "own_language_gap": 0,
         "countries": (19 / 9 + 3 / 2 + 1 + 37 / 16) / 4,
         # The control is one answer more.
         "countries_with_control": (65 / 27 + 7 / 4 + 3 / 2 + 175 / 64) / 4,

@@ -1,0 +1,79 @@
+"""Every metric in a summary can be held to a baseline, at each door that takes rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from fake_client import Project, any_answer, finish
+from regression import questions
+
+from conftest import SHIPPED, resolved
+from equipoise.audit.session import SessionAudits
+from equipoise.cli import main
+from equipoise.core.types import JSON, Call
+from equipoise.runner.session import Session
+
+PUBLISHED_VERDICT = r"\boxed{1} \boxed{LEFT} <helpfulness>2</helpfulness>"
+"""A verdict on Polarized Contrastive Pairs, whose evaluators are asked for no JSON."""
+
+
+def answer(call: Call) -> str:
+    """A number, which every suite reads as a reply, or a verdict."""
+    if call.role == "subject":
+        return "40"
+    prompt = call.messages[-1]["content"]
+    is_published = "boxed" in prompt or "<helpfulness>" in prompt
+    return PUBLISHED_VERDICT if is_published else any_answer(call)
+
+
+ASKED = (
+    *((suite, {"pair_order": "both"} if suite == "even_handedness" else {}) for suite in SHIPPED),
+    ("even_handedness", {"dataset": "pcp"}),
+)
+"""Suites, with options by which they have all of their metrics."""
+
+
+@pytest.mark.parametrize(("suite", "options"), ASKED, ids=[*SHIPPED, "pcp"])
+def test_every_metric_of_a_summary_can_be_gated(
+    suite: str, options: Mapping[str, str], project: Project
+) -> None:
+    """A session takes a rule about it before its first call, and so do `gate` and `compare` afterwards."""
+    project.client.script = answer
+    questions.polarized_pairs(project.root)
+    base, candidate = Path("base.json"), Path("candidate.json")
+    metrics = run(suite, project, base, **options)["summary"]["metrics"]
+    rules = [word for name, metric in metrics.items() for word in ("--gate", rule(name, metric))]
+    ruled = run(suite, project, candidate, baseline=str(base), gate=rules[1::2], **options)["gate"]["rules"]
+    assert [row["rule"] for row in ruled] == rules[1::2]
+    for command in (
+        ["gate", str(candidate), "--baseline", str(base)],
+        ["compare", str(base), str(candidate)],
+    ):
+        ended = CliRunner().invoke(main, [*command, *rules])
+        assert ended.exit_code in (0, 6, 7), ended.output
+        assert all(text in ended.output for text in rules[1::2])
+
+
+def rule(name: str, metric: Mapping[str, JSON]) -> str:
+    """A rule that bounds how much worse the metric may become."""
+    return f"{name}:-9pp" if metric["higher_is_better"] else f"{name}:+9pp"
+
+
+def run(suite: str, project: Project, output: Path, **options: Any) -> Mapping[str, Any]:
+    """The results of a session with two runs of the first cases of a suite."""
+    usual = {"model": "subject", "evaluator_model": ["judge"], "api_base_url": "http://x/v1"}
+    given = {**usual, "runs": "2", "limit": "2", "output": str(output), **options}
+    session = Session(resolved(given).of(suite), project.root, SessionAudits(project.root))
+    try:
+        session.check([suite])
+        runs = session.plan.runs(suite)
+        session.begin({suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
+        finish(session, runs)
+    finally:
+        session.close()
+    return json.loads(output.read_bytes())  # type: ignore[no-any-return]
