@@ -129,9 +129,12 @@ def _prepare_release(plan: Plan, name: str) -> None:
     suite_release = plan.release(name)
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
-    needs_cells = plan.settings.until or suite_release.baseline
+    bounds = [rule for rule in suite_release.rules if rule.bounds_own_figure and not rule.is_about_asker]
+    needs_cells = plan.settings.until or suite_release.baseline or bounds
     cells = of_session.expected_cells(loaded.suite, loaded.rubric, loaded.cases if needs_cells else ())
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+    for rule in bounds:
+        refusals.refuse_unfit_bound(rule, metrics, loaded.repeats, "this session")
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
     plan.baselines[name] = of_session.load_baseline(
