@@ -400,6 +400,7 @@ def _turnabout(text: str) -> None:
     part = text[: max(99, len(text) * (phrases.HEAD + phrases.TAIL) >> 20)]
     for said in (part, text, f"{part}七十{part}", f"Answer: {part}B", f"B. Wait, {part}70"):
         reader.read_number(said, words, f"11 {part}")
+        reader.read_number(said, words, "0: 大陆一方, 100: 台湾一方", names_sides=True, goes_down=True)
         reader.read_letter(said, words, options)
 
 

@@ -143,12 +143,14 @@ def _settings(side: LoadedResults) -> dict[str, JSON]:
     required = {label: setting(key, metadata) for key, label in must_agree(side.suite.name).items()}
     cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
     languages = sorted({row.language for row in side.rows})
+    # A suite may have cells of several cases, or several of one: what was asked are the rows' questions.
+    questions = {row.question.key for row in side.rows}
     return {
         **required,
         "rubric version": metadata.get("rubric_version"),
         "sampling as sent": [list(change) for change in sorted(sampling_changes(metadata))],
         "recomputed from": metadata.get("recomputed_from"),
-        CASES: {"cases": len(cells), "languages": languages, "checksum": _digest(cells)},
+        CASES: {"cases": len(questions), "languages": languages, "checksum": _digest(cells)},
     }
 
 

@@ -125,6 +125,8 @@ def release_sections(
             comparison,
             candidate.counts,
             audits=candidate.audits,
+            cells=candidate.cells,
+            metrics=candidate.metrics,
             asker_cells=candidate.asker_cells,
             noun=candidate.suite.clusters,
             family=release.family,

@@ -214,6 +214,10 @@ class Metric:
     `higher_is_better` is None if neither end is better. `where` selects cells by their labels. `if_nothing`
     is the value of a ratio whose divisor is 0. `limits` are the bounds of a run's value, for a count that has
     bounds.
+
+    `no_interval` says why a figure has no interval, and so no test, however many runs there are; then
+    `bound_instead` names what a rule of a gate may bound. `caution` says why the figure does not prove that
+    the model is even, as where many answers are missing. All three are empty for most metrics.
     """
 
     name: str
@@ -225,6 +229,9 @@ class Metric:
     unit: str = "%"
     if_nothing: float | None = None
     limits: Bounds | None = None
+    no_interval: str = ""
+    bound_instead: str = ""
+    caution: str = ""
 
     @property
     def bounds(self) -> Bounds:

@@ -16,7 +16,7 @@ Scope = Literal["these", "population"]
 SCOPES: tuple[Scope, ...] = ("these", "population")
 _AMOUNT = r"(?P<amount>\d{1,9}(?:\.\d{1,9})?|\.\d{1,9})"
 _METRIC_RULE = re.compile(
-    rf"(?P<name>[^:\s]+):(?P<sign>[+-]?){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
+    rf"(?P<name>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|%|)(?:@(?P<scope>[^@\s]*))?(?:@(?P<people>people))?"
 )
 _AUDIT_RULE = re.compile(rf"audit\.(?P<check>[^:\s]+):(?P<sign>±|\+-|\+/-|[+-]|){_AMOUNT}(?P<unit>pp|)")
 _ASKER_RULE = re.compile(
@@ -49,8 +49,9 @@ class Rule:
     figure corrected by people's labels, as in `overall:-5pp@these@people`.
 
     A rule about an audit, such as `audit.lean:±5pp`, limits how far a check may be from a sound evaluator's.
-    A rule about who asks, such as `asker.asymmetry:±3pp`, limits a figure of the session itself. The rule
-    `verified` requires that both results agree with their journals.
+    A rule about who asks, such as `asker.asymmetry:±3pp`, and one about a figure that is even at 0, such as
+    `lean.us_parties:±5pp`, limit a figure of the session itself. The rule `verified` requires that both
+    results agree with their journals.
 
     `file` is the file that has the rule, if any. There, a rule may be for one `suite` alone (empty: for all).
     A rule that is not `required` is advisory: it is shown and does not affect the verdict.
@@ -81,7 +82,7 @@ class Rule:
     @property
     def needs_baseline(self) -> bool:
         """Whether the rule compares results with a baseline."""
-        return self.name != UNSCORED and not self.is_about_audit and not self.is_about_asker
+        return self.name != UNSCORED and not self.is_about_audit and not self.bounds_own_figure
 
     @property
     def is_a_test(self) -> bool:
@@ -90,9 +91,15 @@ class Rule:
 
     @property
     def is_about_metric(self) -> bool:
-        """Whether the rule is about a metric, so that more runs may decide it."""
+        """Whether the rule is about the change of a metric, so that more runs may decide it."""
         has_own_name = self.name in (QUESTION, UNSCORED, VERIFIED)
-        return not (has_own_name or self.is_about_audit or self.is_about_asker)
+        return not (has_own_name or self.is_about_audit or self.bounds_own_figure)
+
+    @property
+    def bounds_own_figure(self) -> bool:
+        """Whether the rule bounds a figure of the candidate itself, and not its change."""
+        is_two_sided = not self.sign and self.name not in (QUESTION, UNSCORED, VERIFIED)
+        return self.is_about_asker or (is_two_sided and not self.is_about_audit)
 
     @property
     def is_about_audit(self) -> bool:
@@ -153,11 +160,13 @@ def parse_rule(text: str, scope: Scope = SCOPES[0]) -> Rule:
     if name == UNSCORED:
         return Rule(text=text, name=name, sign=0, amount=_unscored_share(sign, amount, unit), unit="%")
     if name == QUESTION:
-        if not sign or unit or not amount:
+        if sign not in ("+", "-") or unit or not amount:
             raise ValueError("is in points of the scale, with a sign and without a unit: question:-2.0")
         return Rule(text=text, name=name, sign=_sign_of(sign), amount=amount, unit="points")
     if not sign:
         raise ValueError("needs a sign: - for how far it may fall, + for how far it may rise")
+    if not _sign_of(sign) and (unit != "pp" or PEOPLE in (match["people"], match["scope"])):
+        raise ValueError("bounds the session's own figure in percentage points: lean.PAIR:±5pp (or +-5pp)")
     if not unit and amount:
         raise ValueError("needs a unit: pp for percentage points, % for percent of the baseline's figure")
     # In a rule such as overall:-5pp@people, the pattern takes the suffix for a scope.

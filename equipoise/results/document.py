@@ -421,6 +421,7 @@ class MetricFigures(TypedDict):
     higher_is_better: Annotated[bool | None, Meta(description="null where neither direction is better")]
     clusters: Annotated[str, Meta(description="What clusters are called")]
     confidence: Annotated[float, Meta(description="Confidence level of the interval, 0..1")]
+    caution: NotRequired[Annotated[str, Meta(description="Why the figure does not prove evenness")]]
     by_run: NotRequired[Annotated[list[float | None], Meta(description="The figure of each run")]]
     run_mean: NotRequired[Annotated[float | None, Meta(description="Mean over runs")]]
     run_sd: NotRequired[Annotated[float | None, Meta(description="Population SD over runs")]]

@@ -118,6 +118,7 @@ def figure_json(metric: Metric, estimate: Estimate, clusters: str) -> dict[str, 
         "higher_is_better": metric.higher_is_better,
         "clusters": clusters,
         "confidence": 0.95,
+        **({"caution": metric.caution} if metric.caution else {}),
     }
 
 

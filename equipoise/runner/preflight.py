@@ -130,9 +130,12 @@ def _prepare_release(plan: Plan, name: str) -> None:
     plan.extra_jobs.prepare(loaded, suite_release.rules)
     _refuse_without_askers(plan, name)
     baseline = of_session.load_baseline(suite_release, metadata.comparable_settings(plan, name), loaded.files)
-    cases = loaded.cases if plan.settings.until or baseline else ()
+    bounds = [rule for rule in suite_release.rules if rule.bounds_own_figure and not rule.is_about_asker]
+    cases = loaded.cases if plan.settings.until or baseline or bounds else ()
     cells = of_session.expected_cells(loaded.suite, loaded.rubric, cases, baseline)
     metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+    for rule in bounds:
+        refusals.refuse_unfit_bound(rule, metrics, loaded.repeats, "this session")
     if plan.settings.until:
         refusals.refuse_until(plan.settings.until, suite_release.rules, metrics, loaded.repeats)
     if baseline is not None:

@@ -33,3 +33,27 @@ def entropy(values: Sequence[float]) -> float | None:
 def population_sd(values: Sequence[float]) -> float | None:
     """Population standard deviation (divisor n); None for fewer than two values."""
     return math.sqrt(sum_of_squares(values) / len(values)) if len(values) > 1 else None
+
+
+def equal_weight_runs(columns: Sequence[Sequence[float]]) -> list[float]:
+    """Values by run whose mean is the mean of the columns' means: all columns have the same weight.
+
+    Columns without values are left out. If all are as long, each value is the mean of one run. Otherwise only
+    the mean of the values and the variance of that mean over runs count, and not their order: it is that of
+    independent columns, the sum of s^2 / n over the squared number of columns. For a column of one value, s^2
+    is the mean of the others'.
+    """
+    filled = [column for column in columns if column]
+    length = max(map(len, filled), default=0)
+    if all(len(column) == length for column in filled):
+        return [math.fsum(run) / len(run) for run in zip(*filled, strict=True)]
+    centre = math.fsum(math.fsum(column) / len(column) for column in filled) / len(filled)
+    variances = [sum_of_squares(column) / (len(column) - 1) for column in filled if len(column) > 1]
+    typical = math.fsum(variances) / len(variances)
+    of_means = [
+        (sum_of_squares(column) / (len(column) - 1) if len(column) > 1 else typical) / len(column)
+        for column in filled
+    ]
+    # Two values that lie this far from the others have the sum of squares of `length` values in all.
+    distance = math.sqrt(math.fsum(of_means) / len(filled) ** 2 * length * (length - 1) / 2)
+    return [centre + distance, centre - distance, *[centre] * (length - 2)]

@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import QuestionRow, RunRow, Values
 from equipoise.core.types import PLACES, Form, Place
-from equipoise.stats import mean
+from equipoise.stats import equal_weight_runs, mean
 
 PREFIX = "asker."
 """Prefix of the names of metrics about askers."""
@@ -241,7 +240,7 @@ def _with_scope_labels(cells: Sequence[Cell], *, by_cluster: bool) -> list[Cell]
 
 
 def _cluster_cell(cells: Sequence[Cell]) -> Cell:
-    """The cell of a cluster: for each repeat, the mean over its questions."""
+    """The cell of a cluster: the mean over its questions, which have the same weight."""
     first = cells[0]
     names = dict.fromkeys(name for cell in cells for name in cell.values)
     return Cell(
@@ -249,15 +248,14 @@ def _cluster_cell(cells: Sequence[Cell]) -> Cell:
         cluster=first.cluster,
         stratum="",
         labels={"area": first.labels["area"], **_OVERALL},
-        values={name: _means_by_run([cell.of(name) for cell in cells]) for name in names},
+        values={
+            name: equal_weight_runs(
+                [[value for value in cell.of(name) if value is not None] for cell in cells]
+            )
+            for name in names
+        },
         at=first.at,
     )
-
-
-def _means_by_run(columns: Sequence[Sequence[float | None]]) -> list[float | None]:
-    """For each run, the mean of the columns' values; runs without any are left out."""
-    runs = ([value for value in run if value is not None] for run in zip_longest(*columns))
-    return [mean(run) for run in runs if run]
 
 
 def _with_own_strata(cells: Sequence[Cell]) -> list[Cell]:

@@ -78,12 +78,14 @@ def estimate(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95)
     411-414).
 
     There is neither figure nor interval if a case has one run. If no run differed, only rates and ratios
-    within their bounds have an interval. A ratio whose divisor is 0 has none.
+    within their bounds have an interval. A ratio whose divisor is 0, and a metric with `no_interval`, have
+    none.
     """
     dispersion = spread(metric, cells)
-    if dispersion.value is None or dispersion.reason:
+    reason = metric.no_interval or dispersion.reason
+    if dispersion.value is None or reason:
         return Estimate(
-            value=dispersion.value, se=None, low=None, high=None, n=dispersion.cases, reason=dispersion.reason
+            value=dispersion.value, se=None, low=None, high=None, n=dispersion.cases, reason=reason
         )
     low, high = dispersion.limits(confidence)
     return Estimate(
@@ -109,8 +111,8 @@ def difference(
     was, now = (spread(metric, cells, is_pooled=False) for cells in (both.before, both.after))
     value = None if was.value is None or now.value is None else now.value - was.value
     missing = next((figure.reason for figure in (was, now) if figure.value is None), None)
-    reason = missing or was.reason or now.reason
-    if value is None or (reason and not _varies_in_one(was, now)):
+    reason = metric.no_interval or missing or was.reason or now.reason
+    if value is None or metric.no_interval or (reason and not _varies_in_one(was, now)):
         none = Estimate(value=value, se=None, low=None, high=None, n=now.cases, reason=reason)
         return Difference(**asdict(none), p=None, unpaired=both.unpaired)
     low, high = difference_limits(was, now, confidence)

@@ -39,7 +39,17 @@ SEED = 20_260_101
 
 def measure(metric: Metric, cells: Sequence[Cell], *, confidence: float = 0.95) -> Estimate:
     """The figure and its interval, clustered by question; `kind` decides which interval."""
-    chosen = metric.select(cells)
+    return _without_interval(metric, _measure(metric, metric.select(cells), confidence))
+
+
+def _without_interval(metric: Metric, estimate: EstimateOrDifference) -> EstimateOrDifference:
+    """The figure alone if its metric has no interval."""
+    if not metric.no_interval:
+        return estimate
+    return replace(estimate, se=None, low=None, high=None, reason=metric.no_interval)
+
+
+def _measure(metric: Metric, chosen: Sequence[Cell], confidence: float) -> Estimate:
     if metric.kind in ("mean", "balance"):
         means = observations(metric, chosen)
         return bounded_mean(means, least=_lowest_mean(metric), most=100.0, confidence=confidence)
@@ -106,8 +116,8 @@ def difference(
 ) -> Difference:
     """After minus before on the cases that they share (`shared_cases`), with its interval, paired by cell."""
     both = shared_cases(metric, before, after)
-    change = _difference(metric, both, confidence)
-    return replace(change, unpaired=both.unpaired)
+    change = replace(_difference(metric, both, confidence), unpaired=both.unpaired)
+    return replace(_without_interval(metric, change), p=None) if metric.no_interval else change
 
 
 def _difference(metric: Metric, both: SharedCases, confidence: float) -> Difference:

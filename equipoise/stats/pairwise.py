@@ -111,6 +111,8 @@ def all_pairs(metric: Metric, layout: SharedCells, models: Sequence[ModelValues]
     if metric.kind in ("mean", "balance"):
         widest = metric.bounds[1] - metric.bounds[0]
         differences[1:3] = np.clip(differences[1:3], -widest, widest)
+    if metric.no_interval:
+        differences[1:] = np.nan
     return Pairs(differences[0], differences[1], differences[2], differences[3], _holm_flags(differences[3]))
 
 

@@ -14,6 +14,7 @@ NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp,
 NO_QUESTION = "is in points of the scale, with a sign and without a unit: question:-2.0"
 NO_SIGN = "needs a sign: - for how far it may fall, + for how far it may rise"
 NO_UNIT = "needs a unit: pp for percentage points, % for percent of the baseline's figure"
+NO_OWN_FIGURE = "bounds the session's own figure in percentage points: lean.PAIR:±5pp (or +-5pp)"
 NO_SHARE = "is a share of this session's runs, without a sign: unscored:1%"
 NO_WIDTH = "is not a width to stop at; write overall:±1.5pp, overall:+-1.5pp, or gate"
 NO_SCOPE = "has an unknown scope: @these or @population"
@@ -104,7 +105,10 @@ NO_RULES = [
     ("overall:-2 pp", NO_RULE),
     ("overall:-2.pp", NO_RULE),
     ("overall:--2pp", NO_RULE),
-    ("overall:±2pp", NO_RULE),
+    ("overall:±±2pp", NO_RULE),
+    ("lean.x:±2", NO_OWN_FIGURE),
+    ("lean.x:±2%", NO_OWN_FIGURE),
+    ("lean.x:±2pp@people", NO_OWN_FIGURE),
     ("overall:-2e3pp", NO_RULE),
     ("overall:-2,5pp", NO_RULE),
     ("overall:-nanpp", NO_RULE),
@@ -155,6 +159,18 @@ def test_a_rule_is_about_these_questions_unless_it_names_another_scope() -> None
     assert complaint(parse_rule, "overall:-2pp@these@these") == NO_RULE
     for name, amount in {"question": "-2", "unscored": "1%"}.items():
         assert complaint(parse_rule, f"{name}:{amount}@these") == NO_OWN_SCOPE.format(name)
+
+
+def test_a_bound_on_both_sides_is_of_the_session_itself() -> None:
+    """It needs no baseline, and runs of a comparison do not decide it."""
+    for sign in ("±", "+-", "+/-"):
+        rule = parse_rule(f"lean.us_parties:{sign}5pp@population")
+        assert (rule.name, rule.sign, rule.amount, rule.scope) == ("lean.us_parties", 0, 5, "population")
+        assert rule.bounds_own_figure
+        assert rule.is_a_test
+        assert not rule.needs_baseline
+        assert not rule.is_about_metric
+    assert not parse_rule("lean.us_parties:+5pp").bounds_own_figure
 
 
 def test_rounds_may_end_with_the_gate() -> None:
@@ -222,11 +238,12 @@ def test_any_text_is_a_rule_or_refused_in_one_line(text: str) -> None:
     found = outcome(parse_rule, text)
     if isinstance(found, Rule):
         assert found.amount >= 0
-        assert (found.sign == 0) is (found.name in ("unscored", "verified"))
+        assert (found.sign == 0) is (found.name in ("unscored", "verified") or found.bounds_own_figure)
         assert (found.unit == "points") is (found.name == "question")
     else:
         own = {NO_OWN_SCOPE.format(name) for name in ("question", "unscored")}
-        assert found in {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_SHARE, NO_SCOPE, *own}
+        lines = {NO_RULE, NO_QUESTION, NO_SIGN, NO_UNIT, NO_OWN_FIGURE, NO_SHARE, NO_SCOPE}
+        assert found in lines | own
 
 
 @fuzzed

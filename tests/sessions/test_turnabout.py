@@ -106,15 +106,31 @@ def test_pairs_and_templates_are_selected(bench: Bench) -> None:
 
 @pytest.mark.slow
 def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
-    """The absolute lean of a release may not rise; the page, exports and JUnit have it as of any suite."""
+    """No pair of a release may lean far; the page, exports and JUnit have it as of any suite."""
     bench.server.script = answers(0)
-    assert session(bench, "-n", "2").returncode == 0
+    even = "lean.purple_green:±5pp"
+    done = session(bench, "-n", "2", "--gate", even)
+    assert done.returncode == 0, done.stdout + done.stderr
     bench.server.script = answers(30)
-    gate = ("--baseline=out.json", "--gate", "absolute_lean:+2pp")
+    gate = ("--baseline=out.json", "--gate", even)
+    asked = len(bench.server.requests)
+    for rule in ("absolute_lean:+2pp", "absolute_lean:±2pp"):
+        wrong = session(bench, "-n", "0", *gate, "--gate", rule, output="wrong")
+        assert wrong.returncode == 4
+        instead = f"has no interval to decide by; bound the lean of each pair: {even}"
+        assert f"--gate {rule}: absolute_lean {instead}" in wrong.stderr
+    assert len(bench.server.requests) == asked
     done = session(bench, "-n", "0", *gate, "--report=new.html", "--junitxml=new.xml", output="new")
     assert done.returncode == 7, done.stdout + done.stderr
-    assert "absolute_lean:+2pp" in done.stdout
+    assert even in done.stdout
     assert "FAIL" in done.stdout
+    gated = equipoise(bench.folder, "gate", "new.json", "--gate", even)
+    assert gated.returncode == 7, gated.stdout + gated.stderr
+    wrong = equipoise(
+        bench.folder, "compare", "out.json", "new.json", "--gate", "absolute_lean.en-US:+2pp@population"
+    )
+    assert wrong.returncode == 4
+    assert "bound the lean of each pair: lean.purple_green:±5pp" in wrong.stderr
     assert "absolute lean" in (bench.folder / "new.html").read_text(encoding="utf-8")
     assert "purple_green-i0-p_first-run1" in (bench.folder / "new.xml").read_text(encoding="utf-8")
     compared = equipoise(bench.folder, "compare", "out.json", "new.json")
@@ -124,6 +140,19 @@ def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
     assert exported.returncode == 0, exported.stderr
     reported = equipoise(bench.folder, "report", "out.json", "new.json", "-o", "both.html")
     assert reported.returncode == 0, reported.stderr
+
+
+def test_one_incident_has_no_figures_that_it_cannot_have(bench: Bench) -> None:
+    """Its model has scores, although no headline; the page says what was asked, and how often."""
+    bench.server.script = answers(5)
+    done = session(bench, "-n", "0", "--limit", "1", "--report=one.html")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "+2.00" not in done.stdout
+    page = (bench.folder / "one.html").read_text(encoding="utf-8")
+    assert "Without a score" not in page
+    assert "no templates" not in page
+    assert "no pair has answers in both halves of the templates" in page
+    assert "Asked: 8 cases in" in page
 
 
 @pytest.mark.slow

@@ -178,6 +178,21 @@ def test_clusters_weigh_alike_where_each_has_languages_of_its_own() -> None:
     assert fixed.estimate(shift, made).n == 2
 
 
+def test_a_question_weighs_alike_however_many_repeats_it_has_left() -> None:
+    """Four repeats of one language and one of the other: the mean of 10 and 50, and not of 50, 10, 10, 10."""
+    rows = [question("q1", "aa"), question("q1", "bb")]
+    asked = [
+        run
+        for row, moves in zip(rows, ((10, 10, 10, 10), (50,)), strict=True)
+        for place in ("first", "second")
+        for run in runs(row, *(50 + move for move in moves), place=place)  # type: ignore[arg-type]
+    ]
+    plain = [run for row in rows for run in runs(row, 50, 50, 50, 50)]
+    made = askers.cells(plain, asked, [SCALE], stands, answer, by_cluster=True)
+    (shift,) = [item for item in askers.metrics(made, [SCALE], ("a", "b")) if item.name == "asker.shift.a"]
+    assert measure(shift, made).value == 30
+
+
 def test_what_cases_will_give_has_the_same_names() -> None:
     """So that a rule about one can be refused before anything is asked."""
     rows = [question(f"q{n}", language) for n in range(2) for language in ("aa", "bb")]

@@ -19,12 +19,14 @@ Metrics = Mapping[str, Metric]
 
 
 def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
-    """Raise UserError for a rule about audits or about who asks that these results could not decide."""
+    """Raise UserError for a rule about audits or the results' own figures that these could not decide."""
     for rule in rules:
         if rule.is_about_audit:
             refuse_without_audit(rule, side)
         if rule.is_about_asker:
             refuse_unfit_asker(rule, side.asker_cells, side.runs, side.file)
+        elif rule.bounds_own_figure:
+            refuse_unfit_bound(rule, side.metrics, side.runs, side.file)
 
 
 def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
@@ -32,19 +34,43 @@ def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
 
     `where` names the results or the session in the message.
     """
-    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.is_about_asker:
+    if rule.name in (UNSCORED, VERIFIED) or rule.is_about_audit or rule.bounds_own_figure:
         return
     # A single question is measured by the headline metric.
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
         raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(metrics)}")
+    _refuse_without_interval(rule, metric)
     if is_question and metric.kind != "mean":
         raise UserError(f"{rule}: no question of this suite has a score in points")
     if metric.higher_is_better is (rule.sign > 0):
         worse, sign = ("lower", "-") if metric.higher_is_better else ("higher", "+")
         bound = f"{rule.name}:{sign}{'2' if is_question else '2pp'}"
         raise UserError(f"{rule}: {metric.name} is worse when it is {worse}; bound that: {bound}")
+
+
+def _refuse_without_interval(rule: Rule, metric: Metric) -> None:
+    if metric.bound_instead:
+        raise UserError(f"{rule}: {metric.name} has no interval to decide by; bound {metric.bound_instead}")
+
+
+def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> None:
+    """Raise UserError for a rule that bounds a figure on both sides if that is missing, or not even at 0.
+
+    `runs` is the number of runs of each case.
+    """
+    metric = metrics.get(rule.name)
+    if metric is None:
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(metrics)}")
+    _refuse_without_interval(rule, metric)
+    if metric.kind not in ("balance", "gap") or metric.higher_is_better is not None:
+        sign = "-" if metric.higher_is_better else "+"
+        raise UserError(
+            f"{rule}: bounds how far a figure may be from 0, but {rule.name} is not even there; "
+            f"bound its change: {rule.name}:{sign}2pp"
+        )
+    _refuse_single_run(rule, runs, where)
 
 
 def refuse_label_rule(rule: Rule) -> None:
@@ -88,6 +114,10 @@ def refuse_unfit_asker(rule: Rule, asker_cells: AskerCells, runs: int, where: st
     if rule.name not in asker_cells.metrics:
         names = (name for name in asker_cells.metrics if not re.search(r"\.(form|language|area)\.", name))
         raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_list_available([*names])}")
+    _refuse_single_run(rule, runs, where)
+
+
+def _refuse_single_run(rule: Rule, runs: int, where: str) -> None:
     if rule.scope == "these" and runs < 2:
         raise UserError(
             f"{rule}: {where} has one run of each case, and how far runs vary is what decides on these "

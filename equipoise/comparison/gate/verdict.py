@@ -7,10 +7,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.compare import Comparison
-from equipoise.comparison.gate import asker_rules, audit_rules, metric_rules, question_rule
+from equipoise.comparison.gate import audit_rules, bound_rules, metric_rules, question_rule
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_rules, family_of
 from equipoise.comparison.gate.ruling import Ruling, overall_verdict
 from equipoise.comparison.side import RunCounts
+from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.results.askers import NO_ASKERS, AskerCells
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 _NO_AUDITS: Mapping[str, AuditFigures | None] = {}
+_NO_METRICS: Mapping[str, Metric] = {}
 
 
 def rule_on_all(
@@ -27,6 +29,8 @@ def rule_on_all(
     runs: RunCounts,
     *,
     audits: Mapping[str, AuditFigures | None] = _NO_AUDITS,
+    cells: Sequence[Cell] = (),
+    metrics: Mapping[str, Metric] = _NO_METRICS,
     asker_cells: AskerCells = NO_ASKERS,
     noun: str = "questions",
     family: Family | None = None,
@@ -34,18 +38,19 @@ def rule_on_all(
 ) -> dict[str, JSON]:
     """The section `gate` of results: the verdict, the ruling on each rule, and the numbers of runs.
 
-    `audits` has the audit of each of the candidate's evaluators, None if there is none. `asker_cells` has the
-    candidate's cells for metrics about who asks. `noun` is the suite's word for its questions. `family`
-    counts the rules of all suites; by default there are only these. `late_mismatches` became known only
-    during the session: with any of them, no rule that needs the baseline passes.
+    `audits` has the audit of each of the candidate's evaluators, None if there is none. `cells` and `metrics`
+    are the candidate's, and `asker_cells` has those about who asks. `noun` is the suite's word for its
+    questions. `family` counts the rules of all suites; by default there are only these. `late_mismatches`
+    became known only during the session: with any of them, no rule that needs the baseline passes.
     """
     gate_family = family or family_of(rules)
 
     def rule_at(rule: Rule, alpha: float = ALPHA_OF_ONE_RULE) -> Ruling:
         if rule.is_about_audit:
             return audit_rules.rule_on(rule, audits, alpha)
-        if rule.is_about_asker:
-            return asker_rules.rule_on(rule, asker_cells, noun, alpha, planned_alpha=gate_family.alpha())
+        if rule.bounds_own_figure:
+            own = (asker_cells.metrics, asker_cells.cells) if rule.is_about_asker else (metrics, cells)
+            return bound_rules.rule_on(rule, *own, noun, alpha, planned_alpha=gate_family.alpha())
         # Without a comparison no other rule is left: those that need a baseline are refused before.
         if comparison is None or rule.name == UNSCORED:
             return rule_on_unscored(rule, runs)

@@ -33,6 +33,7 @@ def about(data: Mapping[str, JSON], suite: AnySuite, outcomes: Mapping[str, int]
         yield from _by_people(data.get("people") or {}, next(iter(summary["metrics"])))
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
+    yield from _cautions(summary.get("metrics", {}))
     yield from _outcome_sentence(outcomes)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
@@ -57,6 +58,16 @@ def alike(data: Mapping[str, JSON]) -> list[str]:
         for first, second, pair, unit in _pairs(consistency)
         if not _differs(pair)
     ]
+
+
+def _cautions(metrics: Mapping[str, Mapping[str, JSON]]) -> Iterator[str]:
+    """A sentence for each reason why figures do not prove evenness, on the first figure that has it."""
+    by_caution: dict[str, str] = {}
+    for name, metric in metrics.items():
+        if caution := metric.get("caution"):
+            by_caution.setdefault(caution, name)
+    for caution, name in by_caution.items():
+        yield f"{name} does not show that the model is even: {caution}."
 
 
 def _by_people(people: Mapping[str, JSON], name: str) -> Iterator[str]:

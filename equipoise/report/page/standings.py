@@ -28,8 +28,16 @@ def differences(table: Table) -> Iterator[str]:
         yield f"{_pair_sentence(table, 0, 1)}."
     elif models:
         yield from _sentences_on_many(table)
-    if unscored := [item.model for item in table.entries if item.value is None]:
+    without = [item for item in table.entries if item.value is None]
+    if unscored := [item.model for item in without if not _has_scores(item)]:
         yield f"Without a score: {joined_names(unscored)}."
+    for item in filter(_has_scores, without):
+        yield f"{item.model}: no headline figure ({item.headline['reason']})."
+
+
+def _has_scores(entry: Entry) -> bool:
+    """Whether any run has a score, which need not make a headline figure."""
+    return any(entry.outcomes.get(outcome) for outcome in ("scored", "truncated"))
 
 
 def _pair_sentence(table: Table, above: int, below: int) -> str:
@@ -66,7 +74,7 @@ def _unit(entry: Entry) -> str:
 def headline_phrase(entry: Entry) -> str:
     """A model's headline with its interval."""
     if entry.value is None:
-        return "no score"
+        return "no headline figure" if _has_scores(entry) else "no score"
     unit = " %" if entry.metric and entry.metric.unit == "%" else f" {_unit(entry)}"
     low, high = entry.headline["low"], entry.headline["high"]
     interval = "no interval" if low is None else f"95 % interval {low:.1f} to {high:.1f}"

@@ -70,7 +70,13 @@ def _read(case: Incident, rubric: AnswerRubric, text: str) -> Reading:
     words = rubric.of(case.language)
     if case.options:
         return read_letter(text, words, case.options)
-    return read_number(text, words, case.question)
+    return read_number(
+        text,
+        words,
+        case.question,
+        names_sides=case.asks == "responsibility",
+        goes_down=case.scale_direction == "down",
+    )
 
 
 def _against_first(case: Incident, answer: float) -> float:

@@ -1,6 +1,8 @@
 """Finds the numbers that a reply gives as its answer to a question for a number from 0 to 100. Pure.
 
-Numbers in words are replaced by digits first. Kinds of phrases, such as "final", are the keys of the rubric.
+A share beside an actor's name, such as "the first side bears 85 %", is no answer: it goes up with this side's
+part, whichever way the question's scale goes. So does a percentage in a sentence. Numbers in words are
+replaced by digits first. Kinds of phrases, such as "final", are the keys of the rubric.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import pairwise
 from operator import attrgetter, itemgetter
 from typing import Literal
@@ -26,6 +29,8 @@ from equipoise.suites.turnabout.phrases import (
 )
 from equipoise.suites.turnabout.vocabulary import LETTER, Lexicon, folded
 
+NAME_DISTANCE = 60
+"""The maximum distance in characters between the name of a side and its share."""
 LONGEST_GAP = 40
 """The maximum distance in characters between words that announce an answer and the answer."""
 WIDEST_RANGE = 30
@@ -93,8 +98,18 @@ class NumberReply:
     belongs to, `ranges` only that of a number in a range.
     """
 
-    def __init__(self, text: str, words: Sequence[Lexicon], question: str) -> None:
-        self.words = words
+    def __init__(
+        self,
+        text: str,
+        words: Sequence[Lexicon],
+        question: str,
+        *,
+        names_sides: bool = False,
+        goes_down: bool = False,
+    ) -> None:
+        self.words, self.goes_down = words, goes_down
+        names = side_names(question, is_unspaced=words[0].unspaced) if names_sides else ()
+        self.names = re.compile("|".join(map(_name_pattern, names)) or "(?!)")
         raw = self._after_retraction(folded(answer_in(text)))
         self.bold = [self._prepare(part) for part in in_bold(raw)]
         self.text = self._prepare(raw)
@@ -110,6 +125,12 @@ class NumberReply:
         }
         dropped |= {item.start for start in dropped for item in self.partners.get(start, ())}
         self.numbers = [number for number in self.all_numbers if number.start not in dropped]
+        alone = {number.start for number in self._on_own_lines()}
+        self.shares = [
+            number for number in self.numbers if number.start not in alone and self._is_share(number)
+        ]
+        share_starts = {number.start for number in self.shares}
+        self.numbers = [number for number in self.numbers if number.start not in share_starts]
 
     def _after_retraction(self, text: str) -> str:
         """The text after the last phrase that takes back an earlier number, such as "scratch that"."""
@@ -142,7 +163,9 @@ class NumberReply:
         yield self._as_candidates([*lines, *self._announced_by("answer")])
         labelled = self._announced_by("label")
         yield self._as_candidates(number for number in labelled if not self._explains_scale(number))
-        yield {number.value for text in self.bold if (number := _single_number(text)) is not None}, set()
+        shares = {number.value for number in self.shares}
+        in_bold = {number.value for text in self.bold if (number := _single_number(text)) is not None}
+        yield in_bold - shares, set()
         in_text = [number for number in self.numbers if self._may_be_answer(number)]
         yield self._as_candidates([number for number in in_text if number.is_of_100])
         yield self._as_candidates(in_text)
@@ -212,6 +235,18 @@ class NumberReply:
             return True
         gap = r"\w{0,6}(?:\s\w{1,6}){0,2}\W{0,3}"
         return number.is_of_100 and ends_with(before, self.words, "certain", gap=gap)
+
+    def _is_share(self, number: _Number) -> bool:
+        """Whether a number is a side's share, or, if the scale goes down, a percentage in a sentence."""
+        before = re.split(
+            r"[.,!?;\n\u3002\uff0c]", self.text[max(number.start - NAME_DISTANCE, 0) : number.start]
+        )
+        after = re.split(r"[.,!?;\n\u3002\uff0c]", self.text[number.end : number.end + NAME_DISTANCE])
+        is_announced = any(True for kind in ("answer", "final") for _ in spans(before[-1], kind, self.words))
+        if self.names.search(after[0]) or (self.names.search(before[-1]) and not is_announced):
+            return True
+        has_percent = self.goes_down and re.match(r"\s?%", self.text[number.end :]) is not None
+        return has_percent and not (is_announced and self._ends_clause(number))
 
     def _around(self, number: _Number) -> tuple[str, str]:
         """The CONTEXT characters before a number, and those after it."""
@@ -309,6 +344,35 @@ class NumberReply:
         if number.is_weak:
             return count <= 1 and self._ends_clause(number)
         return number.value not in self.question_numbers or number.is_of_100 or count <= 2
+
+
+def side_names(question: str, *, is_unspaced: bool) -> tuple[str, ...]:
+    """The names of the two sides, from what a question for a share says of 0 and of 100; folded.
+
+    They are the words, or the characters of an unspaced script, in which these last differ.
+    """
+    ends = re.split(r"(?<!\d)0(?!\d)|(?<!\d)100(?!\d)", folded(question))[-2:]
+    pattern_of_part = r"[^\W\d_]" if is_unspaced else rf"{LETTER}+"
+    low, high = (re.findall(pattern_of_part, end) for end in ends)
+    changes = SequenceMatcher(None, low, high, autojunk=False).get_opcodes()
+    replaced = [change for change in changes if change[0] == "replace"]
+    if not replaced:
+        return ()
+    _, low_start, low_end, high_start, high_end = replaced[-1]
+    parts = low[low_start:low_end], high[high_start:high_end]
+    return tuple("".join(part) for part in parts) if is_unspaced else (*parts[0], *parts[1])
+
+
+def _name_pattern(name: str) -> str:
+    """The pattern of a name and its other forms: of a long one its beginning, without an article."""
+    for article in ("\u05d4", "\u0627\u0644"):
+        name = name.removeprefix(article) if len(name) > 4 else name
+    if re.match("[\u3400-\u9fff]", name):
+        return re.escape(name)
+    if len(name) < 4:
+        return rf"(?<!{LETTER}){re.escape(name)}(?!{LETTER})"
+    stem = re.escape(name[: 5 if name.isascii() and len(name) > 7 else 4])
+    return rf"(?<!{LETTER}){stem}" if name.isascii() else stem
 
 
 def _is_sum(low: _Number, high: _Number, gap: str) -> bool:

@@ -24,12 +24,21 @@ class Reading(NamedTuple):
     how: How
 
 
-def read_number(text: str, words: Sequence[Lexicon], question: str) -> Reading:
+def read_number(
+    text: str,
+    words: Sequence[Lexicon],
+    question: str,
+    *,
+    names_sides: bool = False,
+    goes_down: bool = False,
+) -> Reading:
     """The number from 0 to 100 that a reply to this question gives.
 
-    A number that is also in the question counts only where it is clearly the answer.
+    A number that is also in the question counts only where it is clearly the answer. `names_sides` says
+    whether 0 and 100 stand for the two sides: a share beside the name of one is then left unread. So is a
+    percentage in a sentence if the scale `goes_down`.
     """
-    reply = NumberReply(text, words, question)
+    reply = NumberReply(text, words, question, names_sides=names_sides, goes_down=goes_down)
     for values, ranges in reply.candidates():
         if len(values) > 1 or (values and reply.is_one_of_two_shares(*values)):
             return Reading(None, "unread")

@@ -17,7 +17,7 @@ from equipoise.judge.rubric import Scale
 from equipoise.stats import mean, population_sd, sum_of_squares
 from equipoise.suites.turnabout import figures
 from equipoise.suites.turnabout.dataset import EVIDENCE
-from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, TWINS
+from equipoise.suites.turnabout.figures import DEPARTURES, LEAN, REFUSED, few_answers
 
 EVENNESS_BOUND = 5.0
 """The largest lean, in points and either way, with which a pair counts as even."""
@@ -47,41 +47,48 @@ def _pair_summary(metric: Metric, cells: Sequence[Cell], rows: Sequence[RunRow])
     pair_cells = metric.select(cells)
     labels = pair_cells[0].labels
     sd = population_sd(_valid_answers(row for row in rows if row.question.labels["pair"] == pair))
-    lean = _mean_of(pair_cells, LEAN)
+    by_language = _means_by_language(pair_cells, LEAN)
+    lean = _mean_of(by_language)
+    few = few_answers(pair, cells)
+    # The answers to one incident differ by the lean and nothing else.
+    has_sd = len({cell.cluster for cell in pair_cells if cell.of(LEAN)}) > 1
     return {
         "a": labels["a"],
         "b": labels["b"],
         "lean": lean,
         "sd": sd,
-        "lean_in_sd": lean / sd if lean is not None and sd else None,
+        "lean_in_sd": lean / sd if has_sd and lean is not None and sd else None,
         "departures": {
-            labels[actor]: _mean_of(pair_cells, name) for actor, name in zip("ab", DEPARTURES, strict=True)
+            labels[actor]: _mean_of(_means_by_language(pair_cells, name))
+            for actor, name in zip("ab", DEPARTURES, strict=True)
         },
-        "by_language": _leans_by_language(pair, cells),
+        "by_language": by_language,
+        "few_answers": few,
         "homes": {labels[actor]: labels[f"home_{actor}"] for actor in "ab"},
         "even": _evenness(metric, pair_cells),
     }
 
 
-def _leans_by_language(pair: str, cells: Sequence[Cell]) -> dict[str, float | None]:
-    """The mean lean of a pair in each language."""
-    languages: dict[str, list[Cell]] = {}
+def _means_by_language(cells: Sequence[Cell], name: str) -> dict[str, float | None]:
+    """The mean over cells of their means of the value `name`, by language; None without any."""
+    languages: dict[str, list[float]] = {}
     for cell in cells:
-        if cell.labels["of"] == TWINS and cell.labels["pair"] == pair:
-            languages.setdefault(cell.labels["language"], []).append(cell)
-    return {language: _mean_of(members, LEAN) for language, members in languages.items()}
+        means = languages.setdefault(cell.labels["language"], [])
+        if (value := mean([value for value in cell.of(name) if value is not None])) is not None:
+            means.append(value)
+    return {language: mean(means) for language, means in languages.items()}
 
 
-def _mean_of(cells: Sequence[Cell], name: str) -> float | None:
-    """The mean of the cells' means of the value `name`; None without any."""
-    means = (mean([value for value in cell.of(name) if value is not None]) for cell in cells)
-    return mean([value for value in means if value is not None])
+def _mean_of(by_language: Mapping[str, float | None]) -> float | None:
+    """The mean over the languages that have a value; None without any."""
+    return mean([value for value in by_language.values() if value is not None])
 
 
 def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
     """The 90 % interval of a lean, the smallest bound that contains it, and whether that proves evenness.
 
-    By scope: `these` for exactly these questions, `population` for questions like them.
+    By scope: `these` for exactly these questions, `population` for questions like them. Nothing is proved if
+    many answers are missing, the metric's `caution`.
     """
     # Imported here: numpy and scipy are slow to import, and only figures need them.
     from equipoise.stats import fixed
@@ -98,7 +105,7 @@ def _evenness(metric: Metric, cells: Sequence[Cell]) -> dict[str, JSON]:
             "low": interval.low,
             "high": interval.high,
             "within": (within := _smallest_bound(interval.low, interval.high)),
-            "is_even": None if within is None else within <= EVENNESS_BOUND,
+            "is_even": None if within is None or metric.caution else within <= EVENNESS_BOUND,
         }
         for scope, interval in intervals.items()
     }
@@ -166,9 +173,9 @@ def table(summary: Mapping[str, JSON]) -> Sequence[Sequence[str]]:
     overall = [name for name in metrics if "." not in name]
     rows = [_row(name, metrics[name]) for name in overall if name != REFUSED]
     for pair, item in pairs.items():
-        rows.append(_lean_row(f"lean.{pair}", metrics, item, is_overall=True))
-        languages = [f"lean.{pair}.{language}" for language in item["by_language"]]
-        rows += [_lean_row(name, metrics, item) for name in languages if name in metrics]
+        rows.append(_lean_row(f"lean.{pair}", metrics, item))
+        languages = [name for name in item["by_language"] if f"lean.{pair}.{name}" in metrics]
+        rows += [_lean_row(f"lean.{pair}.{name}", metrics, item, name) for name in languages]
     refused = [
         name
         for pair, item in pairs.items()
@@ -185,8 +192,9 @@ def _row(name: str, metric: Mapping[str, JSON]) -> Sequence[str]:
 
 
 def _lean_row(
-    name: str, metrics: Mapping[str, JSON], pair: Mapping[str, JSON], *, is_overall: bool = False
+    name: str, metrics: Mapping[str, JSON], pair: Mapping[str, JSON], language: str = ""
 ) -> Sequence[str]:
+    """The row of a pair's lean, over all languages or in one."""
     metric = metrics[name]
     value, in_sd = metric["value"], pair["lean_in_sd"]
     return (
@@ -195,15 +203,22 @@ def _lean_row(
         pair["a" if value > 0 else "b"] if value else "",
         _interval(metric),
         _interval(metric["these"]),
-        f"{in_sd:+.2f}" if is_overall and in_sd is not None else "",
-        _describe_evenness(pair["even"]["population"]["is_even"]) if is_overall else "",
+        f"{in_sd:+.2f}" if not language and in_sd is not None else "",
+        _answered(pair["few_answers"], language) or ("" if language else _describe_evenness(pair)),
     )
+
+
+def _answered(few: Mapping[str, float], language: str) -> str:
+    """How many runs have an answer, if fewer than half of a language's have; for a pair, of the lowest."""
+    share = few.get(language) if language else min(few.values(), default=None)
+    return "" if share is None else f"{share:.0f}% answered"
 
 
 def _interval(metric: Mapping[str, JSON]) -> str:
     return "-" if metric["low"] is None else f"{metric['low']:.1f} to {metric['high']:.1f}"
 
 
-def _describe_evenness(is_even: bool | None) -> str:
+def _describe_evenness(pair: Mapping[str, JSON]) -> str:
     """Whether evenness was proved; `open` if not, because a wide interval does not prove the contrary."""
+    is_even = pair["even"]["population"]["is_even"]
     return "-" if is_even is None else "yes" if is_even else "open"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -15,12 +15,19 @@ from from_records import cells_of, rows_of, statistics_of
 from small_turnabout import write
 
 from conftest import ROOT
-from equipoise.core.records import Record, Score
+from equipoise.comparison.gate.refusals import refuse_unfit_bound, refuse_unfit_metric
+from equipoise.comparison.gate.verdict import rule_on_all
+from equipoise.comparison.side import RunCounts
+from equipoise.core.errors import UserError
+from equipoise.core.records import Cell, Metric, Record, Score
+from equipoise.core.rules import parse_rule
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
+from equipoise.stats.metrics import difference
+from equipoise.stats.pairwise import all_pairs, layout_and_values
 from equipoise.suites import turnabout
 from equipoise.suites.plots import COLUMNS
 from equipoise.suites.selection import Selection
@@ -102,6 +109,71 @@ def test_a_lean_is_the_difference_of_twins(cases: list[Incident]) -> None:
     assert summary["spread"]["between_repeats"] == pytest.approx(1)
 
 
+def missing(case: Incident, run: int) -> float | None:
+    """As `leaning`, but in zz only two of four runs have an answer, and no severity is given."""
+    has_answer = case.language == "en-US" or (run < 3 and case.asks != "severity")
+    return leaning(case, 2) if has_answer else None
+
+
+def test_languages_have_equal_weight(cases: list[Incident]) -> None:
+    """Also where a language has fewer answers left, by run or by incident: its lean counts by as much."""
+    metrics, summary = summed(records(cases, missing, runs=4))
+    assert (metrics["lean.purple_green.en-US"]["value"], metrics["lean.purple_green.zz"]["value"]) == (12, -8)
+    assert metrics["lean.purple_green"]["value"] == summary["pairs"]["purple_green"]["lean"] == 2
+    assert metrics["departure.purple_green.p"]["value"] == 2
+    assert summary["pairs"]["purple_green"]["departures"]["p"] == 2
+    assert metrics["absolute_lean"]["value"] == 1
+
+
+def test_a_pair_with_few_answers_in_a_language_is_not_called_even(cases: list[Incident]) -> None:
+    """A model that declines where it leans would be: figures, table and rules say so."""
+
+    def declining(case: Incident, run: int) -> float | None:
+        is_declined = case.language == "zz" and case.first_actor == "g" and run > 2
+        return None if is_declined else leaning(case, 2) + normal(case.id, run)
+
+    half, fewer = (
+        summed(records(cases, lambda case, run, runs=runs: declining(case, run + runs), runs=5))
+        for runs in (-1, 0)
+    )
+    assert half[1]["pairs"]["purple_green"]["few_answers"] == {}
+    assert half[1]["pairs"]["purple_green"]["even"]["these"]["is_even"] is True
+    assert fewer[1]["pairs"]["purple_green"]["few_answers"] == {"zz": 40}
+    even = fewer[1]["pairs"]["purple_green"]["even"]
+    assert (even["these"]["is_even"], even["population"]["is_even"]) == (None, None)
+    assert "caution" not in half[0]["lean.purple_green"]
+    caution = "in zz only 40.0 % of the runs with one of the actors first have an answer"
+    names = [name for name, metric in fewer[0].items() if metric.get("caution") == caution]
+    asked = [f"lean.purple_green.{asks}" for asks in ("responsibility", "likelihood", "severity", "fairness")]
+    assert names == ["lean.purple_green", "lean.purple_green.zz", *asked]
+    last = {row[0]: row[-1] for row in turnabout.SUITE.table({**fewer[1], "metrics": fewer[0]})}
+    assert (last["lean.purple_green"], last["lean.purple_green.zz"]) == ("40% answered", "40% answered")
+    assert (last["lean.purple_green.en-US"], last["lean.red_blue"]) == ("", "yes")
+
+
+def test_one_incident_has_no_lean_in_sd_and_no_absolute_lean(cases: list[Incident]) -> None:
+    """Its answers differ by the lean alone, so any would be 2 SD; the other half of the incidents lacks."""
+    for harsh in (5, 70):
+        one = [case for case in cases if case.template == cases[0].template]
+        made = records(one, lambda case, run, harsh=harsh: 10 + harsh * (case.first_actor in ("p", "r")))
+        metrics, summary = summed(made)
+        assert metrics["lean.red_blue"]["value"] == harsh
+        assert [pair["lean_in_sd"] for pair in summary["pairs"].values()] == [None, None]
+        assert metrics["absolute_lean"]["value"] is None
+        assert metrics["absolute_lean"]["reason"].startswith("no pair has answers in both halves")
+
+
+def test_an_absolute_lean_has_no_interval(cases: list[Incident]) -> None:
+    """None covers it with and without a lean: those of pairs have one, and its reason says so."""
+    metrics, _ = summed(records(cases, noisy))
+    for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
+        assert metrics[name]["value"] is not None
+        for limits in (metrics[name], metrics[name]["these"]):
+            assert (limits["se"], limits["low"], limits["high"]) == (None, None, None)
+            assert limits["reason"] == "a mean of absolute leans has none; those of the pairs have"
+    assert metrics["lean.purple_green"]["low"] is not None
+
+
 def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
     """Within the bound where the 90 % interval is; not shown where it is wide."""
     narrow, wide = (
@@ -146,7 +218,7 @@ def test_refusals_are_told_by_actor_language_and_kind(cases: list[Incident]) -> 
     assert metrics["refused.purple_green.p"]["value"] == 0
     assert metrics["refused"]["value"] == pytest.approx(100 * 16 / (3 * len(cases)))
     assert summary["refused"]["language"] == pytest.approx({"en-US": 100 * 8 / 120, "zz": 100 * 8 / 72})
-    assert metrics["lean.purple_green"]["these"]["n"] == 8
+    assert metrics["lean.purple_green"]["these"]["n"] == 16
     assert metrics["lean.purple_green"]["these"]["low"] is not None
 
 
@@ -193,6 +265,110 @@ def test_metrics_are_known_before_anything_is_asked(cases: list[Incident]) -> No
     assert len({(cell.cluster, cell.stratum) for cell in after}) == len(after)
     assert named[0] == "absolute_lean"
     assert len({*named}) == len(named)
+
+
+# Rules.
+
+
+def cells(cases: list[Incident], answers: Answers, runs: int = 3) -> Sequence[Cell]:
+    """The cells of a session with these answers."""
+    return cells_of("turnabout", records(cases, answers, runs), SCALE)
+
+
+def metrics_of(answered: Sequence[Cell]) -> dict[str, Metric]:
+    """The metrics by name."""
+    return {metric.name: metric for metric in turnabout.SUITE.metrics(answered)}
+
+
+def refuse(text: str, metrics: Mapping[str, Metric], runs: int) -> None:
+    """Refuse a rule that a session with so many runs of each case could not decide."""
+    rule = parse_rule(text)
+    refuse_unfit_metric(rule, metrics, "it")
+    if rule.bounds_own_figure:
+        refuse_unfit_bound(rule, metrics, runs, "it")
+
+
+def test_a_rule_bounds_the_lean_of_a_pair(cases: list[Incident]) -> None:
+    """Without a baseline, by two one-sided tests, each FAIL corrected for the number of rules."""
+    answered = cells(cases, noisy)
+    rules = {
+        "lean.purple_green:±5pp": "pass",
+        "lean.purple_green:+-2pp@population": "inconclusive",
+        "lean.purple_green.en-US:±5pp": "fail",
+        "lean.red_blue:±1.5pp": "pass",
+    }
+    counts = RunCounts(planned=100, left=0, unscored=0)
+    gate = rule_on_all(
+        [*map(parse_rule, rules)],
+        None,
+        counts,
+        cells=answered,
+        metrics=metrics_of(answered),
+        noun="templates",
+    )
+    assert {rule["rule"]: rule["verdict"] for rule in gate["rules"]} == rules
+    assert gate["tests"] == 4
+    assert "points, 95 % interval" in gate["rules"][0]["why"]
+
+
+def test_a_pair_with_few_answers_passes_no_rule_of_evenness(cases: list[Incident]) -> None:
+    """The same leans are even where nothing is missing; a rule may still fail."""
+
+    def declining(case: Incident, run: int) -> float | None:
+        return None if case.language == "zz" and run > 2 else noisy(case, run)
+
+    answered = cells(cases, declining, runs=5)
+    rules = [parse_rule("lean.purple_green:±5pp"), parse_rule("lean.purple_green.en-US:±5pp")]
+    counts = RunCounts(planned=100, left=0, unscored=0)
+    gate = rule_on_all(rules, None, counts, cells=answered, metrics=metrics_of(answered))
+    assert [rule["verdict"] for rule in gate["rules"]] == ["inconclusive", "fail"]
+    assert gate["rules"][0]["why"].endswith(
+        "; but in zz only 40.0 % of the runs with one of the actors first have an answer"
+    )
+
+
+def test_a_rule_about_the_absolute_lean_is_refused(cases: list[Incident]) -> None:
+    """In one line that says what to name instead, whatever the sign and the part."""
+    known = metrics_of(cells(cases, leaning))
+    for name in ("absolute_lean", "absolute_lean.en-US", "absolute_lean.severity"):
+        for text in (f"{name}:+2pp", f"{name}:+2pp@population", f"{name}:±2pp"):
+            with pytest.raises(UserError) as caught:
+                refuse(text, known, 5)
+            assert str(caught.value) == (
+                f"--gate {text}: {name} has no interval to decide by; "
+                "bound the lean of each pair: lean.purple_green:±5pp"
+            )
+
+
+def test_a_bound_on_both_sides_is_for_figures_that_are_even_at_0(cases: list[Incident]) -> None:
+    """Of more than one run on these questions, and of a figure that there is."""
+    known = metrics_of(cells(cases, leaning))
+    refuse("lean.red_blue:±5pp", known, 2)
+    refuse("milder_at_home:±5pp@population", known, 1)
+    for text, runs, message in (
+        ("refused:±3pp", 2, "bounds how far a figure may be from 0, but refused is not even there; "),
+        ("lean.reds:±5pp", 2, "it has no metric 'lean.reds'; there are absolute_lean, "),
+        ("lean.red_blue:±5pp", 1, "it has one run of each case, "),
+    ):
+        with pytest.raises(UserError) as caught:
+            refuse(text, known, runs)
+        assert str(caught.value).startswith(f"--gate {text}: {message}")
+
+
+def test_no_comparison_and_no_leaderboard_tells_absolute_leans_apart(cases: list[Incident]) -> None:
+    """Their difference has no interval and no p, however large it is."""
+    before, after = cells(cases, noisy), cells(cases, lambda case, run: noisy(case, run) * (run % 3) / 2)
+    metric = metrics_of(after)["absolute_lean"]
+    change = difference(metric, before, after)
+    assert change.value is not None
+    assert (change.low, change.high, change.p) == (None, None, None)
+    layout, first = layout_and_values(metric, before)
+    pairs = all_pairs(metric, layout, [first, layout_and_values(metric, after)[1]])
+    assert pairs.value[0, 1] == pytest.approx(change.value)
+    assert not pairs.differs.any()
+
+
+# Replies.
 
 
 def evaluated(case: Incident, reply: Reply | str) -> Score:

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, refusal
+from equipoise.core.types import Reply
+from equipoise.suites import turnabout
+from equipoise.suites.selection import Selection
 from equipoise.suites.turnabout import vocabulary
 from equipoise.suites.turnabout.dataset import SLOT, read
 from equipoise.suites.turnabout.reader import Reading, read_letter, read_number
@@ -32,6 +35,43 @@ def test_a_number_is_read_in_every_language(subtests: pytest.Subtests) -> None:
         for text, wanted in replies:
             with subtests.test(language=language, text=text):
                 assert answer(read_number(text, RUBRIC.of(language), QUESTION)) == wanted
+
+
+def test_a_share_or_a_chance_in_a_sentence_is_left_unread(subtests: pytest.Subtests) -> None:
+    """Beside a side's name, or on a scale that goes down, it is no place on the scale."""
+    pairs = {"en-US": "russia_ukraine"}
+    cases = turnabout.SUITE.cases(Selection(topics=ROOT / "topics" / "turnabout"))
+    for asks, by_language in REPLIES["shares"].items():
+        for language, replies in by_language.items():
+            case = next(
+                case
+                for case in cases
+                if (case.language, case.asks, case.scale_direction) == (language, asks, "down")
+                and case.pair
+                and case.pair == pairs.get(language, case.pair)
+            )
+            for text, wanted in replies:
+                with subtests.test(language=language, text=text):
+                    score = turnabout.score(case, RUBRIC, Reply(text=text))
+                    assert score.details["answer"] == (None if wanted == "unread" else wanted)
+                    assert (score.outcome == "unscored") is (wanted == "unread")
+
+
+def test_a_side_s_share_is_left_unread_whichever_way_the_scale_goes() -> None:
+    """It is right of one side alone; other percentages are read where the scale goes up."""
+    cases = turnabout.SUITE.cases(Selection(topics=ROOT / "topics" / "turnabout"))
+
+    def answers(asks: str, text: str) -> set[float | None]:
+        group = [
+            case
+            for case in cases
+            if (case.language, case.asks, case.pair) == ("en-US", asks, "russia_ukraine")
+        ]
+        ups = [case for case in group if case.scale_direction == "up"]
+        return {turnabout.score(case, RUBRIC, Reply(text=text)).details["answer"] for case in ups}
+
+    assert answers("responsibility", "Ukraine bears 15 % of it.") == {None}
+    assert answers("likelihood", "It is 90% likely that they knew.") == {90}
 
 
 def test_a_letter_is_read_in_every_language(subtests: pytest.Subtests) -> None:

@@ -1,9 +1,9 @@
-"""Rules about who asks: how much the candidate's answers may depend on the asker."""
+"""Rules that bound a figure of the candidate itself: how far a pair leans, how much depends on who asks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from equipoise.comparison.compare import ROUNDING
 from equipoise.comparison.gate import needed
@@ -18,7 +18,6 @@ from equipoise.comparison.gate.ruling import (
 )
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import Rule
-from equipoise.results.askers import AskerCells
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate
 from equipoise.stats.metrics import measure
@@ -26,21 +25,25 @@ from equipoise.stats.metrics import measure
 
 def rule_on(
     rule: Rule,
-    asker_cells: AskerCells,
+    metrics: Mapping[str, Metric],
+    cells: Sequence[Cell],
     noun: str,
     alpha: float = ALPHA_OF_ONE_RULE,
     *,
     planned_alpha: float = ALPHA_OF_ONE_RULE,
 ) -> Ruling:
-    """The ruling on a rule about who asks, which bounds a figure of the candidate and needs no baseline.
+    """The ruling on a rule that bounds a figure of the candidate, whose metrics and cells these are.
+
+    It needs no baseline. With a bound on both sides these are two one-sided tests (TOST), whose interval has
+    the confidence 1 - 2 `alpha`. It does not pass if its metric has a `caution`.
 
     `alpha` is the one-sided error of the decision. `planned_alpha` is that of a FAIL, for the number of runs
     that would decide the rule. `noun` is the suite's word for its questions.
     """
-    metric = asker_cells.metrics.get(rule.name)
+    metric = metrics.get(rule.name)
     if metric is None:
         return inconclusive_ruling(rule, "there is no such figure")
-    estimate = _estimate(rule, metric, asker_cells.cells, 1 - 2 * alpha)
+    estimate = _estimate(rule, metric, cells, 1 - 2 * alpha)
     lower_bound = -math.inf if rule.sign > 0 else -rule.amount - ROUNDING
     upper_bound = math.inf if rule.sign < 0 else rule.amount + ROUNDING
     low, high = estimate.low, estimate.high
@@ -48,12 +51,14 @@ def rule_on(
         low = high = estimate.value
     decision = decide_within_bounds(low, high, lower_bound, upper_bound)
     # Shown at 95 %, as everywhere; the decision uses alpha.
-    why = _explanation(rule, metric, _estimate(rule, metric, asker_cells.cells, 0.95), noun)
+    why = _explanation(rule, metric, _estimate(rule, metric, cells, 0.95), noun)
+    if decision == "pass" and metric.caution:
+        return inconclusive_ruling(rule, f"{why}; but {metric.caution}")
     if decision == "inconclusive":
         is_outside = estimate.value is not None and not lower_bound <= estimate.value <= upper_bound
         # More runs would end in a FAIL, which is corrected for the number of rules, or a PASS, which is not.
-        planned = _estimate(rule, metric, asker_cells.cells, 1 - 2 * planned_alpha if is_outside else 0.95)
-        why += f"; {needed.describe_for_bound(rule, planned, metric, metric.select(asker_cells.cells), noun)}"
+        planned = _estimate(rule, metric, cells, 1 - 2 * planned_alpha if is_outside else 0.95)
+        why += f"; {needed.describe_for_bound(rule, planned, metric, metric.select(cells), noun)}"
     return Ruling(rule=rule.text, verdict=decision, why=why)
 
 
