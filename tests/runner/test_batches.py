@@ -12,7 +12,7 @@ from typing import Any
 import once
 import pytest
 from asked import DATASET
-from batch_server import NO_FUNDS, BatchServer
+from batch_server import NO_FUNDS, UNREADABLE, BatchServer, Faults
 from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
@@ -352,6 +352,117 @@ def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
         assert ran.stop_reason is not None
         assert "may have been paid for, so they are not sent again" in ran.stop_reason
     assert len(bed.server.batches) == 1
+
+
+def check_asked_and_read_later(bed: Bed, live_scores: dict[str, Any], mended: Callable[[], None]) -> Ran:
+    """The session waits and asks, sends nothing again, and the same command reads the results later."""
+    ran = bed.run()
+    assert (ran.stop_reason, ran.is_complete, bool(ran.waiting)) == (None, False, True)
+    assert all(len(message) <= 700 for message in ran.batches)
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.requests
+    mended()
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.requests
+    return ran
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(name, marks=() if name in ("a page", "half in 206", "ids alone") else pytest.mark.slow)
+        for name in UNREADABLE
+    ],
+)
+def test_results_that_cannot_be_read_are_not_paid_for_again(
+    bed: Bed, live_scores: dict[str, Any], damage: str
+) -> None:
+    """They are downloaded again; then the user is asked, and told which file at which endpoint it is."""
+    bed.server.faults.download = UNREADABLE[damage]
+    ran = check_asked_and_read_later(bed, live_scores, lambda: set_faults(download=None)(bed))
+    assert bed.server.log.count("GET files/ID/content") > 3
+    (message,) = ran.batches
+    assert bed.server.url in message
+    assert "file-2" in message
+    assert "batch_1" in message
+
+
+LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "no file yet": lambda batch: {**batch, "output_file_id": None},
+    "no file and no counts": lambda batch: {**batch, "output_file_id": None, "request_counts": None},
+    "the input file": lambda batch: {**batch, "output_file_id": batch["input_file_id"]},
+    "a file of errors alone": lambda batch: {
+        **batch,
+        "output_file_id": None,
+        "error_file_id": batch["output_file_id"] and "file-0",
+    },
+    "failed with answers": lambda batch: {**batch, "status": "failed", "output_file_id": None},
+    "another batch": lambda batch: {**batch, "metadata": {"equipoise": "0" * 32}},
+    "another input file": lambda batch: {**batch, "metadata": None, "input_file_id": "file-99"},
+    "a control character in an id": lambda batch: {**batch, "error_file_id": "file\x002\n"},
+    "a long id": lambda batch: {**batch, "error_file_id": "f" * 100_000},
+    "an empty id": lambda batch: {**batch, "id": ""},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_batch_that_is_described_otherwise_is_not_paid_for_again(
+    bed: Bed, live_scores: dict[str, Any], look: str
+) -> None:
+    """Without its file of results, with another one, as another batch, or with an id that is none."""
+    over = LOOKS[look]
+    bed.server.files["file-0"] = b""
+    bed.server.faults.look = lambda batch: over(batch) if batch["status"] == "completed" else batch
+    usual = Faults().look
+    ran = check_asked_and_read_later(bed, live_scores, lambda: set_faults(look=usual)(bed))
+    (message,) = ran.batches
+    assert bed.server.url in message
+    assert len(message) < 500
+
+
+def test_an_expired_batch_without_files_is_sent_again(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """The endpoint says that it has done none of its calls."""
+    bed.server.faults.done = 0.0
+    bed.server.faults.look = lambda batch: {
+        **batch,
+        "error_file_id": None,
+        "request_counts": {"total": ALL, "completed": 0, "failed": 0},
+    }
+    bed.run()
+    assert set(bed.server.sent.values()) == {2}
+    usual = Faults().look
+    set_faults(done=None, look=usual)(bed)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+
+
+def test_of_doubled_lines_the_good_one_counts(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """Whichever comes first, in whichever file."""
+
+    def with_errors(data: bytes) -> tuple[int, bytes]:
+        bad = error(500, "Oops.").body
+        rows = [json.loads(line) for line in data.splitlines()]
+        doubles = [{**row, "response": {"status_code": 500, "body": bad}} for row in rows]
+        half = len(rows) // 2
+        every = [*doubles[:half], *rows, *doubles[half:]]
+        return 200, "".join(json.dumps(row) + "\n" for row in every).encode()
+
+    bed.server.faults.download = with_errors
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.requests
+
+
+@pytest.mark.parametrize("name", ["", "x" * 10_000, "batch\x1b[2J\n1"])
+def test_an_id_that_is_none_is_not_recorded(bed: Bed, live_scores: dict[str, Any], name: str) -> None:
+    """The batch may have been created all the same: it is looked for in the list, and not created again."""
+    after("POST batches", Answer({"id": name, "status": "validating", "input_file_id": "file-1"}))(bed)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
 
 
 def test_a_batch_that_fails_as_a_whole_stops_the_session(bed: Bed, live_scores: dict[str, Any]) -> None:
