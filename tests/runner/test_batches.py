@@ -526,6 +526,23 @@ def test_another_key_is_refused(bed: Bed) -> None:
     assert not bed.server.requests
 
 
+@pytest.mark.parametrize("value", ["null", "5", '"much"', "[]"])
+def test_an_edited_intent_is_refused(bed: Bed, live_scores: dict[str, Any], value: str) -> None:
+    """In one line, before any request: its calls would be sent, and paid for, twice."""
+    bed.server.looks = 99
+    bed.run()
+    path = bed.project.journal_path.with_suffix(".batches")
+    text, log = path.read_text(), len(bed.server.log)
+    path.write_text(text.replace('"reserved":0', f'"reserved":{value}'))
+    assert "subject.attribution.batches:1: is damaged" in refusal(bed.run)
+    assert len(bed.server.log) == log
+    path.write_text(text)
+    bed.server.finish()
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+
+
 def test_without_the_option_calls_in_batches_are_not_made_again(
     bed: Bed, live_scores: dict[str, Any]
 ) -> None:
