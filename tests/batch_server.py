@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import random
 import time
@@ -19,6 +20,32 @@ EXPIRED = {"code": "batch_expired", "message": "This request could not be execut
 CANCELLED = {"code": "batch_cancelled", "message": "This request was cancelled."}
 NO_FUNDS = error(429, "You exceeded your current quota.", code="insufficient_quota")
 
+Damage = Callable[[bytes], tuple[int, bytes]]
+"""What becomes of a file of results: the status and the body of its download."""
+UNREADABLE: dict[str, Damage] = {
+    "a page": lambda data: (200, b"<!doctype html>\n<title>Sign in</title>\n<p>Please sign in.\n"),
+    "gzip": lambda data: (200, gzip.compress(data)),
+    "UTF-16": lambda data: (200, data.decode().encode("utf-16")),
+    "a JSON array": lambda data: (200, b"[" + b",".join(data.splitlines()) + b"]"),
+    "an object in many lines": lambda data: (
+        200,
+        json.dumps([*map(json.loads, data.splitlines())], indent=1).encode(),
+    ),
+    "nothing": lambda data: (200, b""),
+    "line breaks": lambda data: (200, b"\n\n\n"),
+    "an error with 200": lambda data: (200, b'{"error": {"message": "Try again."}}'),
+    "202": lambda data: (202, b""),
+    "204": lambda data: (204, b""),
+    "half in 206": lambda data: (206, data[: data.index(b"\n", len(data) // 2) + 1]),
+    "half in 200": lambda data: (200, data[: data.index(b"\n", len(data) // 2) + 1]),
+    "half a line": lambda data: (200, data[: len(data) // 2]),
+    "another batch": lambda data: (200, data.replace(b'"custom_id": "', b'"custom_id": "x')),
+    "ids alone": lambda data: (
+        200,
+        b"".join(b'{"custom_id": "%s"}\n' % row.split(b'"')[7] for row in data.splitlines()),
+    ),
+}
+
 
 @dataclass
 class Faults:
@@ -26,7 +53,8 @@ class Faults:
 
     An answer of None is the usual one; `after` are answers that are sent although the request was carried
     out. `fails` returns the error of a line, `whole` the code of an error for which a batch fails as a whole.
-    `done` is the share of a batch that is done when it expires.
+    `done` is the share of a batch that is done when it expires. `download` is what becomes of the files of
+    results, `look` changes a batch as it is described.
     """
 
     before: dict[str, list[Answer | None]] = field(default_factory=dict)
@@ -43,6 +71,8 @@ class Faults:
     expires_at: float | None = None
     unsupported: bool = False
     broken_downloads: int = 0
+    download: Damage | None = None
+    look: Callable[[dict[str, Any]], dict[str, Any]] = lambda batch: batch
 
 
 class BatchServer(Loopback):
@@ -132,6 +162,9 @@ class BatchServer(Loopback):
         content = self.files.get(request.match_info["name"])
         if content is None:
             return error(404, f"No such File object: {request.match_info['name']}")
+        if self.faults.download is not None:
+            status, body = self.faults.download(content)
+            return web.Response(status=status, body=body)
         response = web.StreamResponse()
         await response.prepare(request)
         if self.faults.broken_downloads:
@@ -200,7 +233,7 @@ class BatchServer(Loopback):
                 batch["status"] = "in_progress"
         elif batch["status"] == "cancelling":
             self._conclude(batch, "cancelled")
-        return Answer(batch)
+        return Answer(self.faults.look(batch))
 
     async def _cancel(self, request: web.Request) -> Answer:
         batch = self.batches[request.match_info["name"]]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
 
 from equipoise.core import json_io
 from equipoise.core.types import JSON, Role
@@ -37,6 +38,8 @@ _TOO_LARGE_WORDS = ("too large", "too many", "exceed", "maximum", "limit")
 MOST_PAGES = 100
 """The most pages of an endpoint's list that are read, each of PAGE_SIZE batches."""
 PAGE_SIZE = 100
+LONGEST_ID = 256
+"""The largest number of characters in an id of a file or a batch."""
 LATEST_TIME = 1e11
 """The largest Unix time that is accepted, in seconds: in the year 5138."""
 
@@ -100,10 +103,30 @@ class Batch:
         """Whether the state of the batch will not change any more."""
         return self.status in FINAL_STATES
 
+    def is_of(self, label: str, file: str) -> bool:
+        """Whether the batch has this label, or this input file, as far as the endpoint says which it has."""
+        if self.label:
+            return self.label == label
+        return not self.input_file or self.input_file == file
+
+
+def is_id(value: JSON) -> bool:
+    """Whether a value may be the id of a file or a batch: it is shown, and part of URLs."""
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= LONGEST_ID
+        and all("!" <= character <= "~" for character in value)
+    )
+
+
+_FILE_KEYS = ("input_file_id", "output_file_id", "error_file_id")
+
 
 def read_batch(data: JSON) -> Batch | None:
-    """The batch that an endpoint describes; None if it is not one."""
-    if not isinstance(data, dict) or not isinstance(data.get("id"), str):
+    """The batch that an endpoint describes; None if it is not one, or has an id that `is_id` rejects."""
+    if not isinstance(data, dict) or not is_id(data.get("id")):
+        return None
+    if any(_text_or_none(data.get(key)) and not is_id(data[key]) for key in _FILE_KEYS):
         return None
     metadata, counts = _dict(data.get("metadata")), _dict(data.get("request_counts"))
     errors = _dict(data.get("errors")).get("data")
@@ -162,10 +185,10 @@ class ResultLine(NamedTuple):
 
 
 def read_result_line(data: bytes) -> ResultLine | None:
-    """A line of an output or error file; None if it is not one."""
+    """A line of an output or error file; None if it is not one, or does not say how the call ended."""
     try:
         content = json_io.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
@@ -177,7 +200,8 @@ def read_result_line(data: bytes) -> ResultLine | None:
     if "choices" in response:
         # Early versions of vLLM put the completion itself here.
         return ResultLine(custom_id, 200, response)
-    return ResultLine(custom_id, None, content.get("error"))
+    error = content.get("error")
+    return ResultLine(custom_id, None, error) if error else None
 
 
 # The endpoint.
@@ -202,7 +226,7 @@ class BatchEndpoint:
         """
         data = await self._send("POST", "files", partial(_form, path, name))
         file = _text_or_none(_dict(data).get("id"))
-        if file is None:
+        if file is None or not is_id(file):
             raise BatchFailed(Failure(message="the answer to the upload names no file", status=200))
         return file
 
@@ -220,24 +244,24 @@ class BatchEndpoint:
 
     async def get(self, batch: str) -> Batch:
         """The state of a batch. Raises BatchFailed."""
-        return _batch(await self._send("GET", f"batches/{batch}"))
+        return _batch(await self._send("GET", f"batches/{_in_url(batch)}"))
 
     async def cancel(self, batch: str) -> Batch:
         """Cancel a batch; its finished calls remain available. Raises BatchFailed."""
-        return _batch(await self._send("POST", f"batches/{batch}/cancel", b"{}"))
+        return _batch(await self._send("POST", f"batches/{_in_url(batch)}/cancel", b"{}"))
 
     async def find(self, file: str, label: str) -> Batch | None:
         """The batch with this input file or label in the endpoint's list; None if there is none.
 
-        Raises BatchFailed, also if the list does not say which files its batches have.
+        Raises BatchFailed, also if the list has anything else, or does not say which files its batches have.
         """
         after = ""
         for _ in range(MOST_PAGES):
             data = await self._send("GET", f"batches?limit={PAGE_SIZE}{after}")
             rows = data if isinstance(data, list) else _dict(data).get("data")
-            if not isinstance(rows, list):
+            batches = [*filter(None, map(read_batch, rows))] if isinstance(rows, list) else []
+            if not isinstance(rows, list) or len(batches) < len(rows):
                 raise BatchFailed(Failure(message="the list of batches cannot be read", status=200))
-            batches = [batch for row in rows if (batch := read_batch(row)) is not None]
             if any(not batch.label and not batch.input_file for batch in batches):
                 raise BatchFailed(Failure(message="the list of batches names no files", status=200))
             for batch in batches:
@@ -245,17 +269,17 @@ class BatchEndpoint:
                     return batch
             if not batches or not _dict(data).get("has_more"):
                 return None
-            after = f"&after={batches[-1].id}"
+            after = f"&after={quote(batches[-1].id, safe='')}"
         return None
 
     async def lines(self, file: str) -> AsyncGenerator[bytes]:
         """The lines of a file, each once, however often the connection breaks. Raises BatchFailed."""
-        retries, yielded = self._new_retries(), 0
+        retries, yielded = self.new_retries(), 0
         while True:
             failure: Failure | None = None
             # After a break, the file is read again from the beginning.
             to_skip = yielded
-            async with aclosing(self._download(f"files/{file}/content")) as stream:
+            async with aclosing(self._download(f"files/{_in_url(file)}/content")) as stream:
                 async for line in stream:
                     if isinstance(line, Failure):
                         failure = line
@@ -267,13 +291,13 @@ class BatchEndpoint:
                     yield line
             if failure is None:
                 return
-            await self._wait_to_retry(retries, failure)
+            await self.wait_to_retry(retries, failure)
 
     async def _send(
         self, method: str, path: str, content: Content = None, *, is_idempotent: bool = True
     ) -> JSON:
         """Send a request with retries, and return the parsed body of the response. Raises BatchFailed."""
-        retries = self._new_retries()
+        retries = self.new_retries()
         while True:
             answer: Response | Failure = await self._request(method, path, content)
             if not isinstance(answer, Failure):
@@ -283,13 +307,14 @@ class BatchEndpoint:
                     answer = Failure(message="the answer cannot be read", status=200)
             if not is_idempotent and BatchFailed(answer).is_in_doubt:
                 raise BatchFailed(answer)
-            await self._wait_to_retry(retries, answer)
+            await self.wait_to_retry(retries, answer)
 
-    def _new_retries(self) -> Retries:
+    def new_retries(self, most: int | None = None) -> Retries:
+        """The retries of one request, or at most so many of another step."""
         # An endpoint that counts as having answered has no time limit for its first answer.
-        return Retries(self._max_retries, Health(answered=1))
+        return Retries(self._max_retries if most is None else most, Health(answered=1))
 
-    async def _wait_to_retry(self, retries: Retries, failure: Failure) -> None:
+    async def wait_to_retry(self, retries: Retries, failure: Failure) -> None:
         """Wait until the next attempt. Raises BatchFailed if there is none."""
         delay = retries.delay_after(failure)
         retry_after = failure.retry_after or 0.0
@@ -303,8 +328,13 @@ class BatchEndpoint:
 
 def _batch(data: JSON) -> Batch:
     if (batch := read_batch(data)) is None:
-        raise BatchFailed(Failure(message="the answer describes no batch", status=200))
+        raise BatchFailed(Failure(message="the answer describes no batch with valid ids", status=200))
     return batch
+
+
+def _in_url(name: str) -> str:
+    """An id as a part of a URL; those of some endpoints have slashes."""
+    return quote(name, safe="/:@,;=+~")
 
 
 def _form(path: Path, name: str) -> aiohttp.FormData:

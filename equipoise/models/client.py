@@ -234,7 +234,9 @@ class Client:
                 async for line in lines:
                     yield line
         except DownloadRefused as error:
-            yield _status_failure(error.response)
+            refusal = error.response
+            incomplete = Failure(message=f"{path}: HTTP {refusal.status} instead of the whole file")
+            yield incomplete if refusal.is_success else _status_failure(refusal)
         except _TRANSPORT_ERRORS as error:
             yield self._failure(error)
 

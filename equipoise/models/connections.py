@@ -69,7 +69,7 @@ class ProxyRefused(Exception):  # noqa: N818 - it names what the proxy did
 
 
 class DownloadRefused(Exception):  # noqa: N818 - it names what the endpoint did
-    """The endpoint answers a request for a file with an unsuccessful status."""
+    """The endpoint answers a request for a file with another status than 200."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(f"HTTP {response.status}")
@@ -190,7 +190,8 @@ class Connections:
                     headers = headers if _origin(target) == _origin(url) else None
                     url = target
                     continue
-                if not response.ok:
+                if response.status != 200:
+                    # Another 2xx is not the whole file either: it is not ready (202, 204) or a part (206).
                     raise DownloadRefused(await self._read(response))
                 async for line in _read_lines(response, self._max_body):
                     yield line

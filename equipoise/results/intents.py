@@ -1,7 +1,8 @@
 """The intents of batches, a write-ahead log: what is about to be sent to an endpoint is on disk before.
 
 The log is a file of JSON lines beside the journal. It records which calls are in which batch at which
-endpoint; replies are in the journal alone.
+endpoint, or in which file; replies are in the journal alone. Its lines have checksums as those of the
+journal: with a line that was edited or lost, calls would be sent, and paid for, twice.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from msgspec import Struct
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import open_regular, shown
 from equipoise.core.types import JSON, Role
+from equipoise.results import journal
 
 PBKDF2_ROUNDS = 100_000
 """So many make guessing a key from its digest slow, because a key may be short."""
@@ -83,9 +85,19 @@ class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     doubled: int = 0
 
 
-BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine
+class WrittenLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
+    """The file to which the requests of these calls, all of one model, were written."""
+
+    file: str
+    role: Role
+    model: str
+    calls: tuple[str, ...]
+
+
+BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine | WrittenLine
 _DECODER = msgspec.json.Decoder(BatchLine)
-_ENCODER = msgspec.json.Encoder()
+_CHECKSUM_KEY = b'"crc32"'
+_KINDS = frozenset({"intent", "uploaded", "creating", "created", "over", "written"})
 
 
 @dataclass(slots=True)
@@ -127,14 +139,17 @@ class Intent:
 class Intents:
     """The intents in one file: by id, in order, and `by_call`, the last intent of each call's custom id.
 
-    `attempts` counts the intents of each call. The last line of the file may lack its line break.
+    `attempts` counts the intents of each call, `written` has the last file of each call that was written to
+    one. The last line of the file may lack its line break.
     """
 
     path: Path
     by_id: dict[str, Intent] = field(default_factory=dict)
     by_call: dict[str, Intent] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
+    written: dict[str, WrittenLine] = field(default_factory=dict)
     _lacks_line_break: bool = False
+    _last_checksum: str = ""
 
     @property
     def waiting(self) -> list[Intent]:
@@ -148,6 +163,8 @@ class Intents:
             for call in line.calls:
                 self.by_call[call] = intent
                 self.attempts[call] = self.attempts.get(call, 0) + 1
+        elif isinstance(line, WrittenLine):
+            self.written |= dict.fromkeys(line.calls, line)
         elif line.intent in self.by_id:
             self.by_id[line.intent].add(line)
 
@@ -198,9 +215,18 @@ class Intents:
         """Write the end of the batch. Raises CannotKeep."""
         self._write(OverLine(intent=intent.id, at=_now(), status=status, **counts))
 
+    def record_written(self, calls: Sequence[str], *, role: Role, model: str, file: str) -> None:
+        """Write that the requests of these calls are in a file. Raises CannotKeep."""
+        self._write(
+            WrittenLine(
+                intent=secrets.token_hex(16), at=_now(), file=file, role=role, model=model, calls=tuple(calls)
+            )
+        )
+
     def _write(self, line: BatchLine) -> None:
         """Append a line and wait until it is on the disk."""
-        data = (b"\n" if self._lacks_line_break else b"") + _ENCODER.encode(line) + b"\n"
+        encoded = journal.encode(msgspec.to_builtins(line), self._last_checksum)
+        data = (b"\n" if self._lacks_line_break else b"") + encoded
         try:
             is_new = not self.path.exists()
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -216,6 +242,7 @@ class Intents:
                 _sync_folder(self.path.parent)
         except OSError as error:
             raise CannotKeep(f"{self.path.name}: cannot be written to ({error.strerror})") from None
+        self._last_checksum = journal.checksum(encoded)
         self.add(line)
 
 
@@ -223,8 +250,10 @@ def load(path: Path) -> Intents:
     """Read the intents at a path; empty if there is no file. Raises UserError if it is damaged."""
     intents = Intents(path)
     try:
-        for line in _read(path):
-            intents.add(line)
+        for line, checksum in _read(path):
+            if line is not None:
+                intents.add(line)
+            intents._last_checksum = checksum
         intents._lacks_line_break = _lacks_line_break(path)
     except FileNotFoundError:
         pass
@@ -233,30 +262,63 @@ def load(path: Path) -> Intents:
     return intents
 
 
-def _read(path: Path) -> Iterator[BatchLine]:
-    """The valid lines of a file. A line cut by a crash can be ignored: what it announces was not done."""
+def _read(path: Path) -> Iterator[tuple[BatchLine | None, str]]:
+    """The whole lines of a file, None for those of a later version, each with its checksum if it has one.
+
+    A line cut by a crash can be ignored: what it announces was not done. Raises UserError for any other line
+    that was changed, and where one was removed, doubled or moved.
+    """
+    previous, is_checked, cut_line = "", False, 0
     with open_regular(path) as file:
         for number, data in enumerate(file, start=1):
-            if not data.strip():
-                continue
-            try:
-                line: BatchLine = _DECODER.decode(data)
-            except (ValueError, RecursionError):
-                # A line cut by a crash, or a line of a later version.
-                if not data.rstrip().endswith(b"}") or _is_object(data):
-                    continue
-                raise UserError(
-                    f"{shown(path)}:{number}: is damaged, and says what is at an endpoint: restore the file "
-                    "from a copy; or look at the provider's list of batches, then use --fresh"
-                ) from None
-            yield line
+            link = journal.link(data)
+            if link is None and (is_checked or _CHECKSUM_KEY in data):
+                is_cut = not data.rstrip().endswith(b"}")
+                cut_line = number if data.strip() and data.endswith(b"\n") else cut_line
+                if data.strip() and not is_cut:
+                    raise _damaged(path, number, "it was changed")
+            elif link is None:
+                yield from _read_unchecked(path, number, data)
+            elif link.previous != previous:
+                raise _damaged(path, cut_line or number, "a line was changed, removed, doubled or moved")
+            else:
+                is_checked, cut_line, previous = True, 0, link.own
+                yield _decode(path, number, data), previous
+    if cut_line:
+        raise _damaged(path, cut_line, "it was changed")
 
 
-def _is_object(data: bytes) -> bool:
+def _read_unchecked(path: Path, number: int, data: bytes) -> Iterator[tuple[BatchLine | None, str]]:
+    """A line as earlier versions wrote it, without a checksum; none if it is blank or was cut by a crash."""
+    if data.rstrip().endswith(b"}"):
+        yield _decode(path, number, data), ""
+
+
+def _decode(path: Path, number: int, data: bytes) -> BatchLine | None:
+    """A line; None if it is of a kind that a later version writes. Raises UserError."""
     try:
-        return isinstance(msgspec.json.decode(data), dict)
+        line: BatchLine = _DECODER.decode(data)
+    except (ValueError, RecursionError):
+        if _is_of_later_version(data):
+            return None
+        raise _damaged(path, number, "it is not as it was written") from None
+    return line
+
+
+def _is_of_later_version(data: bytes) -> bool:
+    try:
+        content = msgspec.json.decode(data)
     except (ValueError, RecursionError):
         return False
+    kind = content.get("kind") if isinstance(content, dict) else None
+    return isinstance(kind, str) and kind not in _KINDS
+
+
+def _damaged(path: Path, number: int, why: str) -> UserError:
+    return UserError(
+        f"{shown(path)}:{number}: is damaged ({why}), and says what is at an endpoint: restore the file "
+        "from a copy; or look at the provider's list of batches, then use --fresh"
+    )
 
 
 def _lacks_line_break(path: Path) -> bool:

@@ -90,6 +90,21 @@ def checksum(line: bytes) -> str:
     return match[3].decode() if match else ""
 
 
+class Link(NamedTuple):
+    """The checksums at the end of a line: that of the line before it, empty if it has none, and its own."""
+
+    previous: str
+    own: str
+
+
+def link(line: bytes) -> Link | None:
+    """The checksums of a line; None if it has none, or was changed since it was written."""
+    match = _CHECKSUMS.search(line[-_TAIL_BYTES:])
+    if match is None or not _fits(line, match):
+        return None
+    return Link(match[1].decode(), match[3].decode())
+
+
 def request_hash(call: Call) -> str:
     """The identity of a request: SHA-256 of model, messages and parameters, hexadecimal.
 
@@ -401,6 +416,11 @@ class Reader:
 
 def _decode(data: bytes, match: re.Match[bytes] | None) -> AnyLine | None:
     """The entry of a line; None if damaged. `match` is that of `_CHECKSUMS` in it, None without checksums."""
-    if match is not None and match[3] != b"%08x" % zlib.crc32(data[: -len(match[2])]):
+    if match is not None and not _fits(data, match):
         return None
     return lines.decode(data)
+
+
+def _fits(data: bytes, match: re.Match[bytes]) -> bool:
+    """Whether a line has the checksum at its end, which `match` of `_CHECKSUMS` has found."""
+    return match[3] == b"%08x" % zlib.crc32(data[: -len(match[2])])

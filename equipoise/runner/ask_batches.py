@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Literal
@@ -18,7 +18,7 @@ from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed
+from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, is_id
 from equipoise.models.redact import Secrets
 from equipoise.results import intents, store
 from equipoise.results.intents import Intent, Intents
@@ -125,11 +125,11 @@ async def _request(intent: Intent, key: str, has_headers: bool, action: Action) 
         await client.close()
 
 
-def settle(path: Path, name: str, batch: str | None) -> Intent:
+def settle(path: Path, name: str, batch: str | None, variables: Mapping[str, str] = os.environ) -> Intent:
     """Resolve an intent whose batch may or may not have been created, and return it.
 
     `path` is that of the intents, or of results or a journal next to them, `name` is the intent's id. `batch`
-    is the id of the batch, None if there is none. Raises UserError.
+    is the id of the batch, which its endpoint is asked for; None if there is none. Raises UserError.
     """
     if path.is_dir():
         raise UserError(f"{shown(path)}: is a folder; name the results that the batch is for")
@@ -146,10 +146,27 @@ def settle(path: Path, name: str, batch: str | None) -> Intent:
             if batch is None:
                 file.record_end(intent, "given up")
             else:
-                file.record_batch(intent, batch, None)
+                file.record_batch(intent, batch, _own_batch(file, intent, batch, variables).expires)
         except CannotKeep as error:
             raise UserError(str(error)) from None
     return intent
+
+
+def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str, str]) -> Batch:
+    """The batch with this id, if the endpoint has it and it is the one of the intent. Raises UserError."""
+    if not is_id(name):
+        raise UserError(f"--batch {name[:80]!r}: not the id of a batch, which is printable ASCII")
+    where = f"--batch {name}: {intent.line.endpoint}"
+    settings = resolve({}, variables, {})
+    key, has_headers = _credential(file, intent, settings)
+    batch = asyncio.run(_request(replace(intent, batch=name), key, has_headers, "get"))
+    if isinstance(batch, str):
+        raise UserError(f"{where}: the batch cannot be looked at: {batch}")
+    if not batch.is_of(intent.id, intent.file):
+        raise UserError(
+            f"{where}: it is another batch, that of the file {batch.input_file}, not {intent.file}"
+        )
+    return batch
 
 
 def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:

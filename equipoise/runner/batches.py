@@ -258,11 +258,16 @@ class Batches:
     def waiting_messages(self) -> list[str]:
         """A message for each endpoint with unread batches, and for each file."""
         by_url: defaultdict[str, list[tuple[Intent, int]]] = defaultdict(list)
+        messages = []
         for history, journal_intents in self._intents.items():
             for intent in journal_intents.waiting:
                 unread_calls = sum(call not in history.batched for call in intent.line.calls)
-                by_url[intent.line.endpoint].append((intent, unread_calls))
-        messages = [self._waiting_message(url, batches) for url, batches in by_url.items()]
+                problem = self._submissions.unreadable_message(intent, journal_intents, unread_calls)
+                if problem is None:
+                    by_url[intent.line.endpoint].append((intent, unread_calls))
+                else:
+                    messages.append(printable(problem))
+        messages += [self._waiting_message(url, batches) for url, batches in by_url.items()]
         if self._files is not None:
             call_ids = {custom_id for history in self._intents for custom_id in history.batched}
             messages += self._files.messages(call_ids | self._pending.keys())

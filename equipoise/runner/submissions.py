@@ -54,6 +54,10 @@ MOST_CREATIONS = 3
 """The number of attempts to create a batch."""
 TOO_MANY_TOKENS = "token_limit"
 """Part of the error code of a batch that failed because too many tokens are enqueued."""
+MOST_READINGS = 3
+"""The number of times that results are read in a session while calls of their batch lack an answer there."""
+MOST_REASON = 200
+"""The limit on the characters that messages quote of an endpoint's reason: what to do follows it."""
 GONE_STATUSES = frozenset({404, 410})
 """HTTP statuses of an endpoint that no longer has a batch or a file."""
 
@@ -63,18 +67,21 @@ class ReadBatch:
     """The status of a batch that was read, and the counts of its lines.
 
     `answered` and `failed` count calls. `lost` counts calls without a line; `unanswered` are the custom_ids
-    of lost and failed calls. `unknown` counts lines about no call of the batch, `doubled` repeated lines.
-    `is_out_of_balance` says that a call failed because the account has no balance left.
+    of lost and failed calls. `unknown` counts lines about no call of the batch, `unreadable` those that say
+    nothing about any, `doubled` repeated lines. `is_out_of_balance` says that a call failed because the
+    account has no balance left. `failures` has the lines of calls without a usable one.
     """
 
     status: str
     answered: int = 0
     unknown: int = 0
+    unreadable: int = 0
     doubled: int = 0
     failed: int = 0
     lost: int = 0
     unanswered: set[str] = field(default_factory=set)
     is_out_of_balance: bool = False
+    failures: dict[str, tuple[ResultLine, Failure]] = field(default_factory=dict)
 
 
 BatchCost = Callable[[Role, str, Usage], int]
@@ -141,6 +148,7 @@ class Submissions:
         self._at_token_limit: set[tuple[Role, str]] = set()
         self._read_batches: list[tuple[History, Intent, ReadBatch]] = []
         self._last_status: dict[str, Batch | str] = {}
+        self._unreadable: dict[str, str] = {}
         self.is_sending = False
 
     def commit_earlier_costs(self, history: History) -> None:
@@ -431,12 +439,12 @@ class Submissions:
             self._deadline = now + self._settings.batch_wait
         while not self._stopping.is_set():
             is_read = False
-            for history, intent in self._open_intents():
+            for history, intent in self._readable_intents():
                 is_read |= await self._read_if_ended(history, intent)
                 if self._stopping.is_set():
                     return True
             left = self._deadline - time.monotonic()
-            if is_read or left <= 0:
+            if is_read or left <= 0 or not self._readable_intents():
                 return is_read
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), min(self._poll, left))
@@ -451,10 +459,14 @@ class Submissions:
                 batches[pending.intent.id] = (pending.history, pending.intent)
         return list(batches.values())
 
+    def _readable_intents(self) -> list[tuple[History, Intent]]:
+        """The open intents but those whose results were read as often as they are in a session."""
+        return [item for item in self._open_intents() if item[1].id not in self._unreadable]
+
     async def _read_if_ended(self, history: History, intent: Intent) -> bool:
         """Request the status of a batch, and deliver its replies if it has ended.
 
-        Returns whether it has ended or was never created: its calls are then answered, or wait again.
+        Returns whether runs can continue: it has ended and answers calls, or was never created.
         """
         intents = self._intents[history]
         try:
@@ -464,15 +476,20 @@ class Submissions:
                     return False
                 intents.record_batch(intent, created.id, created.expires)
             self._last_status[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
+            if not batch.is_of(intent.id, intent.file):
+                self._unreadable[intent.id] = f"it is another batch: that of the file {batch.input_file}"
+                return False
             if not batch.is_over:
                 return False
             self._poll = FIRST_POLL
             self._at_token_limit.discard((intent.line.role, intent.line.model))
-            if batch.status == "failed" and not batch.output_file:
+            if batch.status == "failed" and not batch.output_file and not batch.done:
                 self._handle_failed_batch(intents, intent, batch)
-            else:
-                await self._deliver(history, intent, batch)
-            return True
+                return True
+            if not (batch.output_file or batch.error_file or _is_all(batch, 0)):
+                self._last_status[intent.id] = f"{batch.status}, but no file of its results is named yet"
+                return False
+            return await self._read(history, intent, batch)
         except _NotCreated:
             intents.record_end(intent, "not created")
             self._budget.commit(-_reserved_per_call(intent) * len(intent.line.calls))
@@ -484,13 +501,53 @@ class Submissions:
                 self._end(self._cannot_read(intent, intents, error))
             return False
 
+    async def _read(self, history: History, intent: Intent, batch: Batch) -> bool:
+        """Deliver the replies of a batch that has ended, and have its calls that failed sent again.
+
+        If calls lack an answer that the endpoint should have, all is read again a little later; after
+        MOST_READINGS these calls wait on, and the user is asked. Returns whether any run can continue.
+        Raises BatchFailed.
+        """
+        endpoint, answered = self._endpoint(intent), 0
+        retries = endpoint.new_retries(MOST_READINGS - 1)
+        while True:
+            result = ReadBatch(batch.status, answered=answered)
+            missing = await self._deliver(intent, batch, result)
+            if not missing:
+                self._conclude(history, intent, result)
+                return True
+            answered = result.answered
+            why = _why_missing(batch, result)
+            try:
+                await endpoint.wait_to_retry(retries, Failure(message=why))
+            except BatchFailed:
+                self._unreadable[intent.id] = why
+                return answered > 0
+            self._last_status[intent.id] = batch = await endpoint.get(intent.batch)
+
     def _cannot_read(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
+        why = self._mask(str(error))[:MOST_REASON]
         if error.failure.status not in GONE_STATUSES:
-            return f"{intent.line.endpoint}: batch {intent.batch}: {error}{RESUMES}"
+            return f"{intent.line.endpoint}: batch {intent.batch}: {why}{RESUMES}"
         return (
             f"{intent.line.endpoint}: batch {intent.batch} of {len(intent.line.calls):,} calls, or its "
-            f"results, cannot be read any more ({error}); the calls may have been paid for, so they are not "
+            f"results, cannot be read any more ({why}); the calls may have been paid for, so they are not "
             f"sent again; to send them, run: equipoise batch settle {shown(intents.path)} {intent.id} --none"
+        )
+
+    def unreadable_message(self, intent: Intent, intents: Intents, calls: int) -> str | None:
+        """The message about the results of a batch that cannot be read; None if there is nothing to say.
+
+        `calls` is the number of its calls that are not in the journal.
+        """
+        why = self._unreadable.get(intent.id)
+        if why is None:
+            return None
+        return (
+            f"{intent.line.endpoint}: batch {intent.batch}: {calls:,} calls have no answer that can be read "
+            f"({why[:MOST_REASON]}); they may have been paid for, so they are not sent again: the same "
+            "command reads them again; to send them, or to name another batch, run: equipoise batch settle "
+            f"{shown(intents.path)} {intent.id} --none, or --batch ID"
         )
 
     def _handle_failed_batch(self, intents: Intents, intent: Intent, batch: Batch) -> None:
@@ -522,52 +579,74 @@ class Submissions:
         self._counters.in_batches -= len(released)
         return released
 
-    async def _deliver(self, history: History, intent: Intent, batch: Batch) -> None:
-        """Read the results of a batch line by line, and answer the calls that wait for them."""
-        result, read_ids, batch_ids = ReadBatch(batch.status), set[str](), set(intent.line.calls)
-        for file in filter(None, (batch.output_file, batch.error_file)):
+    async def _deliver(self, intent: Intent, batch: Batch, result: ReadBatch) -> set[str]:
+        """Read the results of a batch line by line, and answer the calls that wait for them.
+
+        Returns the calls that wait for an answer which the endpoint has, or may have. Raises BatchFailed.
+        """
+        read_ids, batch_ids = set[str](), set(intent.line.calls)
+        for file in dict.fromkeys(filter(None, (batch.output_file, batch.error_file))):
             async with aclosing(self._endpoint(intent).lines(file)) as lines:
                 async for data in lines:
                     line = read_result_line(data)
-                    if line is None or line.custom_id not in batch_ids:
-                        result.unknown += bool(data.strip())
-                    elif line.custom_id in read_ids:
-                        result.doubled += 1
+                    if line is None:
+                        result.unreadable += bool(data.strip())
+                    elif line.custom_id not in batch_ids:
+                        result.unknown += 1
                     else:
+                        result.doubled += line.custom_id in read_ids
                         read_ids.add(line.custom_id)
                         self._receive(intent, line, result)
-        for custom_id in batch_ids - read_ids:
-            if (pending := self._pending.get(custom_id)) is not None and pending.intent is intent:
-                result.lost += 1
-                result.unanswered.add(custom_id)
-                self._retry(pending, UNANSWERED, is_counted=batch.status == "completed")
+        missing = {call for call in batch_ids - read_ids if self._waits_for(call, intent)}
+        if result.unreadable or not _is_all(batch, len(read_ids)):
+            return missing
+        result.lost = len(missing)
+        result.unanswered |= missing
+        return set()
+
+    def _waits_for(self, custom_id: str, intent: Intent) -> bool:
+        """Whether a call waits for an answer in the batch of this intent."""
+        pending = self._pending.get(custom_id)
+        return pending is not None and pending.intent is intent and not pending.future.done()
+
+    def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
+        """Answer the call of a line, unless its run has ended, or was not selected in this session.
+
+        A line that is no answer is noted: a later line may have one.
+        """
+        if not self._waits_for(line.custom_id, intent):
+            return
+        pending = self._pending[line.custom_id]
+        answer: Reply | Failure = UNANSWERED
+        if line.status is not None:
+            answer = self._client.read_batch_result(pending.call, line.status, line.body, pending.tries)
+        if isinstance(answer, Failure):
+            result.failures.setdefault(line.custom_id, (line, answer))
+            return
+        result.failures.pop(line.custom_id, None)
+        result.answered += 1
+        spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
+        self._settle(intent, spent)
+        self._counters.in_batches -= 1
+        pending.answer(answer)
+
+    def _conclude(self, history: History, intent: Intent, result: ReadBatch) -> None:
+        """Have the calls of a batch that was read sent again if they failed or are lost."""
+        for custom_id, (line, failure) in result.failures.items():
+            if self._waits_for(custom_id, intent):
+                result.failed += 1
+                result.is_out_of_balance |= failure.is_out_of_balance
+                self._settle(intent, 0)
+                # Without a status the call has expired, or was cancelled, which is no failed try.
+                self._retry(self._pending[custom_id], failure, is_counted=line.status is not None)
+        for custom_id in result.unanswered:
+            self._retry(self._pending[custom_id], UNANSWERED, is_counted=result.status == "completed")
+        result.unanswered |= result.failures.keys()
         self._read_batches.append((history, intent, result))
         self._notify(intent, result)
         if result.is_out_of_balance:
             where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
-
-    def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
-        """Answer the call of a line, unless its run has ended, or was not selected in this session."""
-        pending = self._pending.get(line.custom_id)
-        if pending is None or pending.intent is not intent or pending.future.done():
-            return
-        answer: Reply | Failure = UNANSWERED
-        if line.status is not None:
-            answer = self._client.read_batch_result(pending.call, line.status, line.body, pending.tries)
-        if isinstance(answer, Reply):
-            result.answered += 1
-            spent = self._cost(pending.call.role, pending.call.model, usage_of(pending.call, answer))
-            self._settle(intent, spent)
-            self._counters.in_batches -= 1
-            pending.answer(answer)
-            return
-        result.failed += 1
-        result.unanswered.add(line.custom_id)
-        result.is_out_of_balance |= answer.is_out_of_balance
-        self._settle(intent, 0)
-        # Without a status the call has expired, or was cancelled, which does not count as a failed try.
-        self._retry(pending, answer, is_counted=line.status is not None)
 
     def _settle(self, intent: Intent, spent: int) -> None:
         """Replace the reservation of a call in the budget by its cost `spent`, in nano-dollars."""
@@ -591,6 +670,7 @@ class Submissions:
         """Notify the user of failed, lost or unexpected lines of a batch, if there are any."""
         line_counts = {
             "with another id": result.unknown,
+            "unreadable": result.unreadable,
             "doubled": result.doubled,
             "failed": result.failed,
             "lost": result.lost,
@@ -632,6 +712,23 @@ def credential(settings: Settings, role: Role) -> str:
     endpoint = settings.endpoint(role)
     headers = settings.header_values if endpoint.takes_environment else ()
     return "\0".join((endpoint.api_key, *headers))
+
+
+def _is_all(batch: Batch, read: int) -> bool:
+    """Whether `read` calls with a line are all for which the endpoint has one, as it counts them itself.
+
+    A batch that was cut short may have none; one that is completed has some.
+    """
+    if batch.status == "completed" and not batch.done + batch.failed:
+        return False
+    return read >= batch.done + batch.failed
+
+
+def _why_missing(batch: Batch, result: ReadBatch) -> str:
+    """Why calls have no readable answer in the files of a batch."""
+    files = " and ".join(filter(None, (batch.output_file, batch.error_file)))
+    lines = f"{result.unreadable:,} lines are unreadable" if result.unreadable else "no line names them"
+    return f"file {files}: {lines}"
 
 
 def _reserved_per_call(intent: Intent) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 import once
 import pytest
 from asked import DATASET
-from batch_server import NO_FUNDS, BatchServer
+from batch_server import NO_FUNDS, UNREADABLE, BatchServer, Faults
 from fake_client import FakeClient, Project, Ran
 
 from conftest import refusal
@@ -354,6 +354,119 @@ def test_results_that_are_gone_are_not_paid_for_again(bed: Bed) -> None:
     assert len(bed.server.batches) == 1
 
 
+def check_asked_and_read_later(bed: Bed, live_scores: dict[str, Any], mended: Callable[[], None]) -> Ran:
+    """The session waits and asks, sends nothing again, and the same command reads the results later.
+
+    The evaluator may be asked about what could be read.
+    """
+    ran = bed.run()
+    assert (ran.stop_reason, ran.is_complete, bool(ran.waiting)) == (None, False, True)
+    assert all(len(message) <= 700 for message in ran.batches)
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.count(judge=False)
+    mended()
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.count(judge=False)
+    return ran
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(name, marks=() if name in ("a page", "half in 206", "ids alone") else pytest.mark.slow)
+        for name in UNREADABLE
+    ],
+)
+def test_results_that_cannot_be_read_are_not_paid_for_again(
+    bed: Bed, live_scores: dict[str, Any], damage: str
+) -> None:
+    """They are downloaded again; then the user is asked, and told which file at which endpoint it is."""
+    bed.server.faults.download = UNREADABLE[damage]
+    ran = check_asked_and_read_later(bed, live_scores, lambda: set_faults(download=None)(bed))
+    assert bed.server.log.count("GET files/ID/content") > 3
+    message = ran.batches[0]
+    assert bed.server.url in message
+    assert "file-2" in message
+    assert "batch_1" in message
+
+
+LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "no file yet": lambda batch: {**batch, "output_file_id": None},
+    "no file and no counts": lambda batch: {**batch, "output_file_id": None, "request_counts": None},
+    "the input file": lambda batch: {**batch, "output_file_id": batch["input_file_id"]},
+    "a file of errors alone": lambda batch: {
+        **batch,
+        "output_file_id": None,
+        "error_file_id": batch["output_file_id"] and "file-0",
+    },
+    "failed with answers": lambda batch: {**batch, "status": "failed", "output_file_id": None},
+    "another batch": lambda batch: {**batch, "metadata": {"equipoise": "0" * 32}},
+    "another input file": lambda batch: {**batch, "metadata": None, "input_file_id": "file-99"},
+    "a control character in an id": lambda batch: {**batch, "error_file_id": "file\x002\n"},
+    "a long id": lambda batch: {**batch, "error_file_id": "f" * 100_000},
+    "an empty id": lambda batch: {**batch, "id": ""},
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_batch_that_is_described_otherwise_is_not_paid_for_again(
+    bed: Bed, live_scores: dict[str, Any], look: str
+) -> None:
+    """Without its file of results, with another one, as another batch, or with an id that is none."""
+    over = LOOKS[look]
+    bed.server.files["file-0"] = b""
+    bed.server.faults.look = lambda batch: over(batch) if batch["status"] == "completed" else batch
+    usual = Faults().look
+    ran = check_asked_and_read_later(bed, live_scores, lambda: set_faults(look=usual)(bed))
+    message = ran.batches[0]
+    assert bed.server.url in message
+    assert len(message) < 500
+
+
+def test_an_expired_batch_without_files_is_sent_again(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """The endpoint says that it has done none of its calls."""
+    faults, none = bed.server.faults, {"total": ALL, "completed": 0, "failed": 0}
+
+    def look(batch: dict[str, Any]) -> dict[str, Any]:
+        faults.done = None
+        is_first = batch["id"] == "batch_1"
+        return {**batch, "error_file_id": None, "request_counts": none} if is_first else batch
+
+    faults.done, faults.look = 0.0, look
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert sorted(set(bed.server.sent.values())) == [1, 2]
+
+
+def test_of_doubled_lines_the_good_one_counts(bed: Bed, live_scores: dict[str, Any]) -> None:
+    """Whichever comes first, in whichever file."""
+
+    def with_errors(data: bytes) -> tuple[int, bytes]:
+        bad = error(500, "Oops.").body
+        rows = [json.loads(line) for line in data.splitlines()]
+        doubles = [{**row, "response": {"status_code": 500, "body": bad}} for row in rows]
+        half = len(rows) // 2
+        every = [*doubles[:half], *rows, *doubles[half:]]
+        return 200, "".join(json.dumps(row) + "\n" for row in every).encode()
+
+    bed.server.faults.download = with_errors
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+    assert not bed.server.requests
+
+
+@pytest.mark.parametrize("name", ["", "x" * 10_000, "batch\x1b[2J\n1"])
+def test_an_id_that_is_none_is_not_recorded(bed: Bed, live_scores: dict[str, Any], name: str) -> None:
+    """The batch may have been created all the same: it is looked for in the list, and not created again."""
+    after("POST batches", Answer({"id": name, "status": "validating", "input_file_id": "file-1"}))(bed)
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
+
+
 def test_a_batch_that_fails_as_a_whole_stops_the_session(bed: Bed, live_scores: dict[str, Any]) -> None:
     """None of its calls was made: the same command sends them again once the cause is gone."""
     set_faults(whole=["model_not_found"])(bed)
@@ -411,6 +524,23 @@ def test_another_key_is_refused(bed: Bed) -> None:
     assert "cannot be resumed with other options" in refusal(bed.run, subject_temperature="0.5")
     assert len(bed.server.log) == log
     assert not bed.server.requests
+
+
+@pytest.mark.parametrize("value", ["null", "5", '"much"', "[]"])
+def test_an_edited_intent_is_refused(bed: Bed, live_scores: dict[str, Any], value: str) -> None:
+    """In one line, before any request: its calls would be sent, and paid for, twice."""
+    bed.server.looks = 99
+    bed.run()
+    path = bed.project.journal_path.with_suffix(".batches")
+    text, log = path.read_text(), len(bed.server.log)
+    path.write_text(text.replace('"reserved":0', f'"reserved":{value}'))
+    assert "subject.attribution.batches:1: is damaged" in refusal(bed.run)
+    assert len(bed.server.log) == log
+    path.write_text(text)
+    bed.server.finish()
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+    assert set(bed.server.sent.values()) == {1}
 
 
 def test_without_the_option_calls_in_batches_are_not_made_again(
