@@ -238,14 +238,17 @@ def _thoughts(text: str) -> None:
 
     split(text)
     split(f"<think>{text}</think>{text}")
+    split(f"{text}\nSo.\n</think>\n{text}")
+    split("So, it\n</think>\nis.")
     split(f"<|channel|>final<|message|>{text}<|end|>{text}")
 
 
 def _object_behind_thoughts(text: str) -> None:
-    from equipoise.models.reasoning import split
+    from equipoise.models.reasoning import split_verdict
 
-    split(f"</think>```json\n{{{text}}}```")
-    split(f"```json\n{{{text}}}```<think>")
+    split_verdict(f"</think>```json\n{{{text}}}```")
+    split_verdict(f"```json\n{{{text}}}```<think>")
+    split_verdict(f'<think>{text}</think>{text}</think>{{"a": 1}}')
 
 
 def _masked(text: str) -> None:

@@ -19,7 +19,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
-from equipoise.results import answered
+from equipoise.results import answered, cautions
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import compared_figures, difference
@@ -256,6 +256,7 @@ def compare(
             *asker_warnings,
             *allowed_differences(before.metadata, after.metadata),
             *answered.changes_within(before.metadata, after.metadata),
+            *cautions.of_both(before.metadata, after.metadata),
             *(str(drift) for drift in all_drifts if drift.has_drifted),
         ],
         drifts=all_drifts,

@@ -15,7 +15,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.rules import VERIFIED, Inconclusive, Rule, rules_for
 from equipoise.core.types import JSON
-from equipoise.results import answered
+from equipoise.results import answered, cautions
 
 if TYPE_CHECKING:
     from equipoise.comparison.compare import Comparison
@@ -134,7 +134,16 @@ def release_sections(
         )
         if model_changes := _model_changes(comparison, candidate):
             results["gate"]["answered"] = model_changes
+        if sentences := _cautions(comparison, candidate):
+            results["gate"]["cautions"] = sentences
     return results
+
+
+def _cautions(comparison: Comparison | None, candidate: Side) -> list[str]:
+    """The cautions about the results on which the rules decide."""
+    if comparison is None:
+        return list(candidate.metadata.get("cautions", ()))
+    return cautions.of_both(comparison.before.metadata, comparison.after.metadata)
 
 
 def _model_changes(comparison: Comparison | None, candidate: Side) -> list[str]:

@@ -13,6 +13,8 @@ from typing import Any, Literal, NotRequired, TypedDict
 JSON = Any
 """A value that `json.dumps` accepts: None, bool, int, float, str, or a list or dict of these."""
 Role = Literal["subject", "evaluator"]
+ThoughtTags = Literal["unopened", "whole"]
+"""What is unusual about the tags around thoughts: nothing opens them, or it cannot be told what they hold."""
 
 
 class Message(TypedDict):
@@ -95,6 +97,11 @@ def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
     }
 
 
+def is_length_limit(finish_reason: str | None) -> bool:
+    """Whether this finish reason says that a limit on the length cut the reply."""
+    return (finish_reason or "").lower() in ("length", "max_tokens")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """The reply to one call.
@@ -103,7 +110,8 @@ class Reply:
     `repeats` those discarded because their response may have been a late copy of another call's. `blocked` is
     the provider's code if its filter rejected the prompt or cut the reply. `provider` is the one that
     answered, if the endpoint is a router and names it. `tokens` are the first tokens of the reply if log
-    probabilities were requested and returned; with `echo`, all tokens of prompt and reply.
+    probabilities were requested and returned; with `echo`, all tokens of prompt and reply. `thought_tags`
+    says that no tag opens the thoughts, or that `text` is `whole`, with tags that do not say what is thought.
     """
 
     text: str
@@ -118,6 +126,7 @@ class Reply:
     repeats: int = 0
     blocked: str | None = None
     tokens: tuple[Token, ...] | None = None
+    thought_tags: ThoughtTags | None = None
 
     @property
     def is_metered(self) -> bool:
@@ -133,7 +142,7 @@ class Reply:
     @property
     def is_truncated(self) -> bool:
         """Whether the reply was cut by a limit on its length."""
-        return (self.finish_reason or "").lower() in ("length", "max_tokens")
+        return is_length_limit(self.finish_reason)
 
     def to_message(self) -> Message:
         """The assistant message of a transcript, with the metadata of the call."""

@@ -208,7 +208,7 @@ class Client:
             answer: Reply | Failure = failure
         else:
             read = read_continuation if CONTINUES in call.parameters else read_body
-            answer = read(body, latency=0.0, retries=retries)
+            answer = read(body, latency=0.0, retries=retries, role=call.role)
         return _blocked_reply_or(answer, 0.0, retries, 0) if isinstance(answer, Failure) else answer
 
     def is_learned(self, call: Call, failure: Failure) -> bool:
@@ -481,7 +481,7 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         if not response.is_success:
             return _status_failure(response)
         read = read_continuation if CONTINUES in call.parameters else read_body
-        reply = read(_content(response), latency=latency, retries=retries.count)
+        reply = read(_content(response), latency=latency, retries=retries.count, role=call.role)
     except ValueError as error:
         return _unreadable(error)
     except RecursionError:

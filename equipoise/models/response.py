@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from equipoise.core import json_io
-from equipoise.core.types import Reply, Token, Usage
+from equipoise.core.types import Reply, Role, Token, Usage, is_length_limit
 from equipoise.models import reasoning
 from equipoise.models.failures import BROKEN_REASONS, FILTER_REASONS, Failure, describe_body
 
@@ -35,7 +35,7 @@ def as_json(body: object) -> object:
     return value if isinstance(value, dict) else body
 
 
-def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
+def read_body(data: object, *, latency: float, retries: int, role: Role = "subject") -> Reply | Failure:
     """The reply in the body of a chat completion, or a failure that says what is wrong with the body."""
     data = as_json(data)
     if not isinstance(data, dict):
@@ -46,11 +46,16 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         return Failure(message=why, status=200, body=data, usage=usage)
     if failure := _reported_error(data, choice) or _unusable_choice(choice):
         return replace(failure, usage=usage)
-    text, *thoughts = _answer_and_thoughts(choice["message"])
     finish_reason = _text_or_none(choice, "finish_reason")
     is_cut_by_filter = finish_reason is not None and finish_reason.lower() in FILTER_REASONS
+    content, *thoughts = _content_and_thoughts(choice["message"])
+    # Whatever cut the reply, thoughts may have no end.
+    is_cut = is_cut_by_filter or is_length_limit(finish_reason)
+    split = reasoning.split_verdict if role == "evaluator" else reasoning.split
+    parts = split(content, is_cut=is_cut)
+    thoughts.append(parts.thoughts)
     reply = Reply(
-        text=text,
+        text=_with_refusal(parts.answer, choice["message"]),
         reasoning="\n\n".join(filter(None, thoughts)) or None,
         finish_reason=finish_reason,
         usage=usage,
@@ -61,6 +66,7 @@ def read_body(data: object, *, latency: float, retries: int) -> Reply | Failure:
         retries=retries,
         blocked=finish_reason if is_cut_by_filter else None,
         tokens=_first_tokens(choice.get("logprobs")),
+        thought_tags=parts.tags,
     )
     # Some endpoints report zeros: without usage, the tokens are estimated from the texts.
     return reply if reply.is_metered else replace(reply, usage=None)
@@ -90,7 +96,9 @@ def _unusable_choice(choice: Mapping[str, Any]) -> Failure | None:
     return None
 
 
-def read_continuation(data: object, *, latency: float, retries: int) -> Reply | Failure:
+def read_continuation(
+    data: object, *, latency: float, retries: int, role: Role = "subject"
+) -> Reply | Failure:
     """The reply in the body of a plain completion, or a failure, as from `read_body`.
 
     If the request had `echo`, the tokens include those of the prompt.
@@ -99,9 +107,9 @@ def read_continuation(data: object, *, latency: float, retries: int) -> Reply | 
     choices = data.get("choices") if isinstance(data, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(data, dict) or not isinstance(first, dict) or not isinstance(first.get("text"), str):
-        return read_body(data, latency=latency, retries=retries)
+        return read_body(data, latency=latency, retries=retries, role=role)
     as_chat = {**first, "message": {"content": first["text"]}, "logprobs": None}
-    reply = read_body({**data, "choices": [as_chat]}, latency=latency, retries=retries)
+    reply = read_body({**data, "choices": [as_chat]}, latency=latency, retries=retries, role=role)
     return replace(reply, tokens=_echoed_tokens(first.get("logprobs"))) if isinstance(reply, Reply) else reply
 
 
@@ -147,14 +155,17 @@ def _is_logprob(value: object) -> TypeGuard[float]:
     return LEAST_LOGPROB < value <= 1e-6
 
 
-def _answer_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str | None, str, str]:
-    """The answer, then the thoughts from a field of their own, from content parts, and from between tags."""
+def _content_and_thoughts(message: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The content, then the thoughts from a field of their own and from content parts."""
     content, thoughts_in_parts = _content(message.get("content"))
-    text, thoughts_in_tags = reasoning.split(content)
-    # OpenAI's models decline a structured output in this field instead of the content.
-    text = text or _text_or_none(message, "refusal") or ""
-    thoughts = _text_or_none(message, "reasoning_content") or _text_or_none(message, "reasoning")
-    return text, thoughts, thoughts_in_parts, thoughts_in_tags
+    thoughts = _text_or_none(message, "reasoning_content") or _text_or_none(message, "reasoning") or ""
+    return content, thoughts, thoughts_in_parts
+
+
+def _with_refusal(answer: str, message: Mapping[str, Any]) -> str:
+    """The answer with the field in which OpenAI's models decline, beside the content or instead of it."""
+    refusal = _text_or_none(message, "refusal") or ""
+    return answer if not refusal or refusal in answer else "\n\n".join(filter(None, (answer, refusal)))
 
 
 def _first_choice(data: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -51,6 +51,7 @@ def _suite_blocks(title: str, sections: Mapping[str, JSON]) -> Iterator[str]:
         yield f"**Gate: {VERDICTS[gate['verdict']]}**"
         yield markdown_table(rule_rows)
         yield from (f"- answered: {markdown_cell(text)}" for text in gate.get("answered", ()))
+        yield from (f"- caution: {markdown_cell(text)}" for text in gate.get("cautions", ()))
     if comparison := sections.get("comparison"):
         yield from _comparison_blocks(comparison)
 

@@ -107,6 +107,8 @@ def _call_lines(metadata: Mapping[str, JSON]) -> Iterator[str]:
             yield f"evaluator: {name} gave no valid verdict in {counts['missing']} of {total} runs"
     for text in metadata.get("answered", ()):
         yield f"answered:  {text}"
+    for text in metadata.get("cautions", ()):
+        yield f"caution:   {text}"
     for change in metadata["parameters_changed"]:
         yield f"parameter: {change['model']}: {change['parameter']} {change['action']} ({change['reason']})"
 

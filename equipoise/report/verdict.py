@@ -35,6 +35,7 @@ def _lines(suites: SectionsBySuite, width: int | None) -> Iterator[str]:
         yield line
     for gate in gates:
         yield from (f"answered:  {text}" for text in gate.get("answered", ()))
+        yield from (f"caution:   {text}" for text in gate.get("cautions", ()))
 
 
 def gates_of(suites: SectionsBySuite) -> list[Mapping[str, JSON]]:

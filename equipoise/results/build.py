@@ -17,7 +17,7 @@ from equipoise.core.session_options import BATCH_DISCOUNT
 from equipoise.core.settings import Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
-from equipoise.results import answered, askers, audits, rows, sections, versions
+from equipoise.results import answered, askers, audits, cautions, rows, sections, versions
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
 from equipoise.results.totals import Totals
@@ -40,6 +40,8 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     summary = {"outcomes": count_outcomes(run_rows), **suite.summary(run_rows, scale)}
     indices = {row.question.key: row.question.index for row in run_rows}
     errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
+    if sentences := [*cautions.of_thoughts(plain.totals), *suite.cautions(run_rows, metadata)]:
+        metadata["cautions"] = sentences
     statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
     asker_section: dict[str, JSON] = {}
     if cued is not None:

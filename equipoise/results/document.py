@@ -311,6 +311,12 @@ class Metadata(TypedDict):
             Meta(description="A sentence for every change of the model that answered, or of its fingerprint"),
         ]
     ]
+    cautions: NotRequired[
+        Annotated[
+            list[str],
+            Meta(description="How replies and labels were read, where it limits what figures show"),
+        ]
+    ]
     evaluators: Annotated[
         dict[str, VerdictCounts], Meta(description="Valid and missing verdicts of each evaluator")
     ]
@@ -686,6 +692,12 @@ class GateVerdict(TypedDict):
         Annotated[
             list[str],
             Meta(description="Changes of the models that answered, which the verdict does not depend on"),
+        ]
+    ]
+    cautions: NotRequired[
+        Annotated[
+            list[str],
+            Meta(description="How replies and labels were read, where it limits what the verdict shows"),
         ]
     ]
 

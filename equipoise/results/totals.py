@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from equipoise.core.settings import Discounted, Price
-from equipoise.core.types import Role, Usage
+from equipoise.core.types import Role, ThoughtTags, Usage
 from equipoise.models import prices
 from equipoise.models.budget import usage_of
 from equipoise.results import journal
@@ -41,6 +41,8 @@ class Totals:
     `estimated` counts calls without reported tokens, by role. `repeats` counts retries made because an answer
     might have been a copy of another one. `reported` has the models, fingerprints and providers that
     endpoints reported. `call_count` counts all calls, `batched` and `batched_tokens` what came in batches.
+    `tagged` has the runs with unusual think tags in a reply of the subject, by `Reply.thought_tags`, and
+    `untagged` counts its complete replies without any.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -53,6 +55,8 @@ class Totals:
     call_count: int = 0
     batched: int = 0
     batched_tokens: dict[tuple[str, str], Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    tagged: dict[ThoughtTags, set[str]] = field(default_factory=lambda: {"whole": set(), "unopened": set()})
+    untagged: int = 0
 
     def add(self, line: CallLine) -> None:
         """Add a call."""
@@ -65,6 +69,8 @@ class Totals:
             self.batched += 1
             _add_tokens(self.batched_tokens[role, model], line)
         self.estimated[role] += not reply.is_metered
+        if role == "subject":
+            self._add_tags(line)
         self.call_count += 1
         key = (role, model, reply.model, reply.fingerprint, reply.provider)
         if (calls := self.reported.get(key)) is None:
@@ -72,6 +78,13 @@ class Totals:
         else:
             calls.calls += 1
             calls.last_call = self.call_count
+
+    def _add_tags(self, line: CallLine) -> None:
+        reply = line.reply
+        if reply.thought_tags is not None:
+            self.tagged[reply.thought_tags].add(line.run)
+        elif reply.text and not reply.is_truncated and reply.blocked is None:
+            self.untagged += 1
 
     def add_failed(self, line: FailedLine) -> None:
         """Add a failed call, which has no reply."""
@@ -91,6 +104,8 @@ class Totals:
             call_count=self.call_count,
             batched=self.batched,
             batched_tokens=_copied(self.batched_tokens),
+            tagged={kind: set(runs) for kind, runs in self.tagged.items()},
+            untagged=self.untagged,
         )
 
     def cost(

@@ -190,6 +190,11 @@ def no_notes(topics: Path) -> Sequence[str]:
     return ()
 
 
+def no_cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> Sequence[str]:
+    """No cautions."""
+    return ()
+
+
 def no_plots(summary: Mapping[str, JSON], rows: Sequence[RunRow], cells: Sequence[Cell]) -> Sequence[Plot]:
     """No plots beside those that all suites have."""
     return ()
@@ -280,6 +285,8 @@ class Suite(Generic[C, R]):
     """Whether a folder or file contains the suite's data, by its content rather than its name."""
     notes: Callable[[Path], Sequence[str]] = no_notes
     """Known defects of these data and other remarks, in sentences, for the metadata."""
+    cautions: Callable[[Sequence[RunRow], Mapping[str, JSON]], Sequence[str]] = no_cautions
+    """Sentences on how runs were judged, where it limits what figures show, given the settings; pure."""
     plots: Callable[[Mapping[str, JSON], Sequence[RunRow], Sequence[Cell]], Sequence[Plot]] = no_plots
     """The suite's own plots, given the summary, the rows and their cells."""
     over_models: Callable[[Mapping[str, Sequence[RunRow]]], Sequence[Mapping[str, JSON]]] = no_ranks

@@ -44,13 +44,13 @@ content_text = made_of(*TAGS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", 
 @example("</think>{" * 20_000 + "}")
 def test_any_content_has_an_answer_and_thoughts(content: str) -> None:
     """Nothing is made up, and content without a tag stays as it is."""
-    answer, found = reasoning.split(content)
-    assert set(answer + found) <= set(content) | {"\n"}
-    assert (
-        len(answer) + len(found) <= len(content) + 2 * content.count("<") + 2 * content.count("analysis") + 20
-    )
-    if not any(mark in content for mark in ("<", "[", "◁", "analysis")):
-        assert (answer, found) == (content, "")
+    for split in (reasoning.split, reasoning.split_verdict):
+        answer, found, _ = split(content)
+        assert set(answer + found) <= set(content) | {"\n"}
+        longest = len(content) + 2 * content.count("<") + 2 * content.count("analysis") + 20
+        assert len(answer) + len(found) <= longest
+        if not any(mark in content for mark in ("<", "[", "◁", "analysis")):
+            assert (answer, found) == (content, "")
 
 
 @modest
@@ -58,7 +58,7 @@ def test_any_content_has_an_answer_and_thoughts(content: str) -> None:
 def test_an_object_is_never_cut(data: dict[str, JSON], text: str) -> None:
     """A JSON object that is the whole content is the answer, whatever its strings hold."""
     content = json.dumps({**data, "text": text})
-    assert reasoning.split(content) == (content, "")
+    assert reasoning.split(content) == reasoning.split_verdict(content) == (content, "", None)
 
 
 HEADER_NAMES = (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 
-from equipoise.models.reasoning import split
+from equipoise.models.reasoning import LoneClosing, split, split_verdict
 
 NAMES = ["think", "thinking", "thought", "thoughts", "reasoning", "seed:think", "mm:think"]
 TAGS = [
@@ -61,7 +62,7 @@ def test_content_without_tags_is_returned_as_it_is(subtests: pytest.Subtests) ->
         "Unicode: ◁ think ▷, 思考, \ud800",
     ):
         with subtests.test(ascii(content[:40])):
-            answer, thoughts = split(content)
+            answer, thoughts, _ = split(content)
             assert answer is content
             assert thoughts == ""
 
@@ -80,7 +81,7 @@ def test_tags_in_code_are_text(subtests: pytest.Subtests) -> None:
         "First `a`, then:\n```\n<think>\n```\nand:\n```python\nx = '</think>'\n```",
     ):
         with subtests.test(ascii(content[:40])):
-            answer, thoughts = split(content)
+            answer, thoughts, _ = split(content)
             assert answer is content
             assert thoughts == ""
 
@@ -89,7 +90,7 @@ def test_json_is_never_cut() -> None:
     """A content that is one JSON object, alone or in a fence, is returned untouched, whatever it quotes."""
     for content, around in product(JSON_ANSWERS, ("", "  ", "\n\n")):
         whole = around + content + around
-        answer, thoughts = split(whole)
+        answer, thoughts, _ = split(whole)
         assert answer is whole
         assert thoughts == "", content
 
@@ -98,52 +99,48 @@ def test_json_is_never_cut() -> None:
 
 
 def test_every_kind_of_tag_is_known(subtests: pytest.Subtests) -> None:
-    """What stands between the tags is thoughts, wherever that is, also where the block has no end, or no
-    beginning because the chat template opens it; what is said of the tags in code does not end it.
+    """Thoughts stand at the start between the tags, or before a closing tag on a line of its own if the chat
+    template opens them; what they say of tags in code does not end them. All else is the answer.
     """
     for opening, closing in TAGS:
         with subtests.test(opening):
             mention = f"I use `{opening.strip()}` and `{closing}`."
             expected = {
-                f"{opening}\nHm.\n{closing}\n\nYes.\n": ("Yes.", "Hm."),
-                f"One {opening}Hm.{closing}two": ("One two", "Hm."),
-                f"One.\n{opening}Hm.{closing}": ("One.", "Hm."),
-                f"{opening}Hm, and then": ("", "Hm, and then"),
-                opening: ("", ""),
-                f"{opening}A.{closing}One.{opening}And then": ("One.", "A.\n\nAnd then"),
-                f"Hm.\n{closing}\n\nYes.": ("Yes.", "Hm."),
-                f"Hm.{closing}": ("", "Hm."),
-                f"{closing}Yes.": ("Yes.", ""),
-                f"{opening}{mention}{closing}Yes.": ("Yes.", mention),
-                f"{mention}\n{closing}Yes.": ("Yes.", mention),
+                f"{opening}\nHm.\n{closing}\n\nYes.\n": ("Yes.", "Hm.", None),
+                f"Hm.\n{closing}\n\nYes.": ("Yes.", "Hm.", "unopened"),
+                f"{closing}Yes.": ("Yes.", "", None),
+                opening: ("", "", None),
+                f"{opening}{mention}{closing}Yes.": ("Yes.", mention, None),
+                f"{mention}\n{closing}\nYes.": ("Yes.", mention, "unopened"),
+                f"{opening}A.{closing}One.{opening}And then": (f"One.{opening}And then", "A.", "whole"),
             }
+            unclear = (
+                f"One {opening}Hm.{closing}two",
+                f"One.\n{opening}Hm.{closing}",
+                f"{opening}Hm, and then",
+                f"The tag {opening.strip()} opens thoughts. A balanced answer.",
+                f"One-sided praise.{closing}A balanced answer.",
+                f"One-sided praise.{closing}",
+            )
+            expected |= {content: (content.strip(), "", "whole") for content in unclear}
             assert {content: split(content) for content in expected} == expected
 
 
 def test_blocks_are_told_from_the_answer(subtests: pytest.Subtests) -> None:
-    """Repeated, nested, unbalanced and mentioned tags leave the answer whole."""
+    """Thoughts end at the first closing tag; whatever tags follow are part of the answer."""
     for what, (content, answer, thoughts) in {
         "empty": ("<think>\n\n</think>\n\nYes.", "Yes.", ""),
         "only-empty": ("<think></think>", "", ""),
         "two-blocks": ("<think>A</think>\n<think>B</think>Yes.", "Yes.", "A\n\nB"),
-        "blank-block": ("<think>A</think>One, <think> </think>two.", "One, two.", "A"),
-        "other-name": ("<think>A</think>One.<thought>B</thought>", "One.", "A\n\nB"),
         "wrong-name": ("<think>A</thinking>Yes.", "Yes.", "A"),
-        "nested": ("<think>A<think>B</think>C</think>Yes.", "Yes.", "A<think>B</think>C"),
-        "nested-names": ("<thinking>A<thought>B</thought>C</thinking>Yes.", "Yes.", "A<thought>B</thought>C"),
         "opened-twice": ("<think>\n<think>\nA\n</think>\nYes.", "Yes.", "<think>\nA"),
         "mentions-opening": ("<think>A <think> B.</think>Yes.", "Yes.", "A <think> B."),
-        "mentions-closing": ("<think>A </think> B.</think>Yes.", "Yes.", "A\n\nB."),
-        "mentions-block": ("A <think>B</think> C</think>Yes.", "Yes.", "A\n\nB\n\nC"),
-        "closed-twice": ("A</think>B</think>Yes.", "Yes.", "A\n\nB"),
-        "closed-at-once-again": ("A</think>\n</think>\nYes.", "Yes.", "A"),
+        "closed-at-once-again": ("Hm.\n</think>\n</think>\nYes.", "Yes.", "Hm."),
         "closed-behind-the-answer": ("<think>A</think>Yes.\n</think>\n", "Yes.", "A"),
-        "closed-behind-the-answer-unopened": ("A</think>Yes.</think>", "Yes.", "A"),
+        "closed-behind-the-answer-unopened": ("Hm.\n</think>\nYes.</think>", "Yes.", "Hm."),
         "code-across-the-end": ("<think>A ``` B</think>Yes ```", "Yes ```", "A ``` B"),
         "code-with-bracket": ("<think>A `b < c`</think>`d` Yes.", "`d` Yes.", "A `b < c`"),
-        "code-around-closing": ("<think>`a </think> b` C</think>Yes.", "Yes.", "`a\n\nb` C"),
         "code-around-opening": ("<think>`a <think> b` C</think>Yes.", "Yes.", "`a <think> b` C"),
-        "code-with-block": ("<think>`<think> a </think>` b", "", "`<think> a </think>` b"),
         "open-fence": ("<think>\n```\nA\n</think>\nYes:\n```\nB\n```", "Yes:\n```\nB\n```", "```\nA"),
         "code-on-both-sides": ("<think>A `b`</think>`c` Yes.", "`c` Yes.", "A `b`"),
         "answer-mentions-tags": (
@@ -157,7 +154,54 @@ def test_blocks_are_told_from_the_answer(subtests: pytest.Subtests) -> None:
         "carriage-returns": ("\r\n<think>\r\nA\r\n</think>\r\nYes.\r\n", "Yes.", "A"),
     }.items():
         with subtests.test(what):
-            assert split(content) == (answer, thoughts)
+            assert split(content)[:2] == (answer, thoughts)
+            assert split(content).tags in (None, "unopened")
+
+
+def test_what_may_be_part_of_the_answer_stays_in_it(subtests: pytest.Subtests) -> None:
+    """Where tags do not say what is thought, nothing is taken from the reader, and the tags are reported."""
+    for what, (content, answer, thoughts) in {
+        "blank-block": ("<think>A</think>One, <think> </think>two.", "One, <think> </think>two.", "A"),
+        "later-block": ("<think>A</think>One.<thought>B</thought>", "One.<thought>B", "A"),
+        "nested": ("<think>A<think>B</think>C</think>Yes.", "C</think>Yes.", "A<think>B"),
+        "mentions-closing": ("<think>A </think> B.</think>Yes.", "B.</think>Yes.", "A"),
+        "code-around-closing": ("<think>`a </think> b` C</think>Yes.", "b` C</think>Yes.", "`a"),
+        "mentions-block": ("A <think>B</think> C</think>Yes.", "A <think>B</think> C</think>Yes.", ""),
+        "closed-twice": ("A\n</think>\nB\n</think>\nYes.", "A\n</think>\nB\n</think>\nYes.", ""),
+        "code-with-block": ("<think>`<think> a </think>` b", "<think>`<think> a </think>` b", ""),
+        "label-first": ("(B)\nIt says\n</think>\n(A)", "(B)\nIt says\n</think>\n(A)", ""),
+        "labelled-first": ("Answer: B\n</think>\n(A)", "Answer: B\n</think>\n(A)", ""),
+        "number-first": ("62\n</think>\n80", "62\n</think>\n80", ""),
+        "object-first": ('{"a": 1}\n</think>\n{"a": 2}', '{"a": 1}\n</think>\n{"a": 2}', ""),
+        "speaks-of-channels": (
+            "It writes <|channel|>final<|message|> before it answers.",
+            "It writes <|channel|>final<|message|> before it answers.",
+            "",
+        ),
+    }.items():
+        with subtests.test(what):
+            assert split(content) == (answer, thoughts, "whole")
+
+
+def test_a_lone_closing_tag_counts_where_the_endpoint_may_have_dropped_the_other() -> None:
+    """On a line of its own, anywhere, or never, as the caller knows the endpoint."""
+    own_line, inside = "Hm, so.\n</think>\n\nYes.", "Hm, so.</think>Yes."
+    forms: dict[LoneClosing, tuple[str, str]] = {
+        "anywhere": ("Yes.", "Yes."),
+        "own line": ("Yes.", inside),
+        "never": (own_line, inside),
+    }
+    for form, answers in forms.items():
+        assert tuple(split(text, lone_closing=form).answer for text in (own_line, inside)) == answers, form
+
+
+def test_thoughts_that_a_limit_cut_are_thoughts() -> None:
+    """Only then are thoughts without an end known not to be an answer."""
+    assert split("<think>Hm, and then", is_cut=True) == ("", "Hm, and then", None)
+    assert split("<think>A</think>\n<think>B", is_cut=True) == ("", "A\n\nB", None)
+    assert split("<think>A</think>One.<think>B", is_cut=True) == ("One.<think>B", "A", "whole")
+    assert split_verdict('<think>It says </think>{"a": 1}', is_cut=True).answer == '{"a": 1}'
+    assert split_verdict('<think>It says <think></think>{"a": 1}', is_cut=True).answer == ""
 
 
 # JSON behind thoughts.
@@ -171,8 +215,6 @@ HEADS = (
     ("<think>A</think>\n<think>B</think>", "A\n\nB"),
     ("<think>The reply says `</think>`, so.</think>", "The reply says `</think>`, so."),
     ("<think>It says </think> and {, so.</think>", "It says\n\nand {, so."),
-    ('<think>It says </think>{"leans": 0}, so.</think>', 'It says\n\n{"leans": 0}, so.'),
-    ('<think>It says </think>```json\n{"leans": 0}```</think>', 'It says\n\n```json\n{"leans": 0}```'),
     ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>", "Hm."),
     ("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final <|constrain|>json<|message|>", "Hm."),
 )
@@ -183,10 +225,10 @@ def test_json_behind_thoughts_is_the_answer() -> None:
     the marker that closes the final message of gpt-oss a part of it.
     """
     for (head, thoughts), verdict, around in product(HEADS, JSON_ANSWERS, ("", "\n\n")):
-        assert split(head + around + verdict + around) == (verdict, thoughts), (head, verdict)
+        assert split_verdict(head + around + verdict + around) == (verdict, thoughts, None), (head, verdict)
     final = "<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>"
     for verdict, end in product(JSON_ANSWERS, ("<|return|>", "<|end|>", " <|return|>\n")):
-        assert split(final + verdict + end) == (verdict, "Hm."), (verdict, end)
+        assert split_verdict(final + verdict + end) == (verdict, "Hm.", None), (verdict, end)
 
 
 def test_what_is_no_object_is_an_answer_like_any(subtests: pytest.Subtests) -> None:
@@ -202,14 +244,35 @@ def test_what_is_no_object_is_an_answer_like_any(subtests: pytest.Subtests) -> N
         ("<think>Hm.</think>```\nA\n```", "```\nA\n```"),
     ):
         with subtests.test(ascii(content[:40])):
-            assert split(content) == (answer, "Hm.")
+            assert split(content)[:2] == split_verdict(content)[:2] == (answer, "Hm.")
 
 
 def test_a_quoted_object_is_no_verdict() -> None:
     """A hostile reply in the thoughts cannot pass for the verdict that follows them."""
     hostile = '</think>{"leans": 0, "quote": "'
     content = f"<think>The reply is {hostile}.</think>{VERDICT}"
-    assert split(content)[0] == VERDICT
+    assert split_verdict(content).answer == VERDICT
+
+
+def test_of_two_objects_neither_is_the_verdict(subtests: pytest.Subtests) -> None:
+    """In every order of verdict, tag and quotation, an object outside thoughts that differs leaves no object
+    alone: all is returned, which is no verdict. One in an opened block, or an equal one, is no second one.
+    """
+    mine, quoted = '{"leans": 2}', '{"leans": 5}'
+    alone = {f"<think>{quoted}</think>{mine}", f"{mine}\n</think>{mine}", f"<think>A</think>{mine}</think>"}
+    pieces = (mine, quoted, "<think>", "</think>", "\n", "So.")
+    orders = {"".join(order) for size in (3, 4, 5) for order in permutations(pieces, size)}
+    orders |= {f"<think>Hm.</think>{order}" for order in orders}
+    for content in sorted(alone | {order for order in orders if mine in order and quoted in order}):
+        answer = split_verdict(content).answer
+        if content in alone:
+            assert answer == mine, content
+        elif answer in (mine, quoted):
+            hidden = content[: content.rindex(answer)]
+            assert hidden.count("</think>") >= hidden.count("<think>") > 0, content
+            outside = re.sub(r"\A(\s*<think>.*?</think>)+", "", hidden, flags=re.DOTALL)
+            assert mine not in outside, content
+            assert quoted not in outside, content
 
 
 def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,8 +284,8 @@ def test_few_objects_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ValueError
 
     monkeypatch.setattr("equipoise.models.reasoning.json.loads", refuse)
-    split('</think>{"' * 10_000 + "}")
-    assert 1 < len(tried) <= 64
+    split_verdict('</think>{"' * 10_000 + "}")
+    assert 1 < len(tried) <= 65
 
 
 def test_json_is_not_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +298,7 @@ def test_json_is_not_read_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
         "{<think>Hm.</think>",
         "</think>{a}",
     ):
-        split(content)
+        split_verdict(content)
 
 
 # The channels of gpt-oss.
@@ -279,10 +342,10 @@ def test_channels_are_told_apart(subtests: pytest.Subtests) -> None:
             "Yes.",
             "A\n\n{}\n\nB",
         ),
-        "text-between": (
+        "text-outside": (
             "<|channel|>analysis<|message|>A<|end|>B<|channel|>final<|message|>Yes.<|return|>C",
-            "Yes.",
-            "A\n\nB\n\nC",
+            "<|channel|>analysis<|message|>A<|end|>B<|channel|>final<|message|>Yes.<|return|>C",
+            "",
         ),
         "two-answers": (
             "<|channel|>final<|message|>One.<|end|><|channel|>final<|message|>Two.",
@@ -297,7 +360,7 @@ def test_channels_are_told_apart(subtests: pytest.Subtests) -> None:
         "markers-deleted": ("analysisWe need one word.assistantfinalfour", "four", "We need one word."),
     }.items():
         with subtests.test(what):
-            assert split(content) == (answer, thoughts)
+            assert split(content)[:2] == (answer, thoughts)
 
 
 # Time.
@@ -333,6 +396,7 @@ def test_hostile_content_takes_no_time(size: int) -> None:
         for content in (body + "}", f"<think>`{body}```", f"analysis```\n{body}", body + '"}'):
             started = time.process_time()
             split(content)
+            split_verdict(content)
             assert time.process_time() - started < LIMIT, (atom, content[:20])
 
 
@@ -343,7 +407,7 @@ def test_nothing_raises_and_nothing_is_invented() -> None:
         letters = iter("abcdefghijklmnopqrstuvwxyz".upper())
         parts = [chance.choice([*ATOMS, next(letters), "\n", "}"]) for _ in range(chance.randint(0, 14))]
         content = "".join(parts)
-        for part in split(content):
+        for part in (*split(content)[:2], *split_verdict(content)[:2]):
             kept = [letter for letter in part if letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
             rest = iter(content)
             assert all(letter in rest for letter in kept), content

@@ -111,17 +111,44 @@ def test_text_and_reasoning_are_told_apart(subtests: pytest.Subtests) -> None:
         "neither": ({"content": "B", "reasoning_content": "", "reasoning": None}, "B", None),
         "tags": ({"content": "<think>Hm.</think>\n\nB"}, "B", "Hm."),
         "only-closing-tag": ({"content": "Hm.\n</think>\nB"}, "B", "Hm."),
-        "unended-thoughts": ({"content": "<think>Hm. And then"}, "", "Hm. And then"),
+        "unended-thoughts": ({"content": "<think>Hm. And then"}, "<think>Hm. And then", None),
         "tags-in-parts": ({"content": [{"type": "text", "text": "<think>Hm.</think>B"}]}, "B", "Hm."),
         "both-places": ({"content": "<think>two</think>B", "reasoning_content": "one"}, "B", "one\n\ntwo"),
         "refusal": ({"content": None, "refusal": "I cannot."}, "I cannot.", None),
         "refusal-and-empty": ({"content": "", "refusal": "I cannot."}, "I cannot.", None),
-        "refusal-and-text": ({"content": "B", "refusal": "I cannot."}, "B", None),
+        "refusal-and-text": ({"content": "B", "refusal": "I cannot."}, "B\n\nI cannot.", None),
+        "refusal-in-text": ({"content": "B. I cannot.", "refusal": "I cannot."}, "B. I cannot.", None),
         "no-refusal": ({"content": "B", "refusal": None}, "B", None),
         "refusal-thought": ({"content": "<think>Hm.</think>", "refusal": "I cannot."}, "I cannot.", "Hm."),
     }.items():
         with subtests.test(what):
             assert said(message) == (text, reasoning)
+
+
+def test_tags_are_read_as_the_role_and_the_end_of_the_reply_say(subtests: pytest.Subtests) -> None:
+    """A reply that mentions a tag is whole and says so; thoughts that a limit cut are no answer; a verdict of
+    an evaluator follows whatever thoughts mention.
+    """
+    verdict = '{"score": 5}'
+    for content, finish_reason, role, expected in (
+        ("The tag <think> opens.", "stop", "subject", ("The tag <think> opens.", None, "whole")),
+        ("Praise.</think>Balance.", "stop", "subject", ("Praise.</think>Balance.", None, "whole")),
+        ("<think>Hm. And then", "length", "subject", ("", "Hm. And then", None)),
+        ("<think>Hm. And then", "content_filter", "subject", ("", "Hm. And then", None)),
+        ("Hm.\n</think>\nB", "stop", "subject", ("B", "Hm.", "unopened")),
+        (f"Hm, <think>.</think>{verdict}", "stop", "evaluator", (verdict, "Hm,\n\n.", None)),
+        (
+            f"Hm, <think>.</think>{verdict}",
+            "stop",
+            "subject",
+            (f"Hm, <think>.</think>{verdict}", None, "whole"),
+        ),
+    ):
+        with subtests.test(content, role=role):
+            body = completion(content, finish_reason=finish_reason)
+            reply = read_body(body, latency=0.5, retries=0, role=role)
+            assert isinstance(reply, Reply)
+            assert (reply.text, reply.reasoning, reply.thought_tags) == expected
 
 
 def test_thoughts_within_thoughts_are_read() -> None:

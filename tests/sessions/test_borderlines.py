@@ -276,5 +276,6 @@ def test_letters_are_ranked_where_they_do_not(borders: Bench) -> None:
         "evaluator",
         "rank by samples",
     }
+    assert "caution:   3 of 3 answers to --method rank came without token probabilities" in done.stdout
     [journal] = (borders.folder / "results").glob("*.jsonl")
     assert '"kind":"failed"' not in journal.read_text(encoding="utf-8")

@@ -63,14 +63,18 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
         "Shown.",
         "Hidden in a block.",
     ),
-    "Does a block not end?": ("<think>Hidden without end. 1, 2", "", "Hidden without end. 1, 2"),
+    "Does a block not end?": (
+        Answer(completion("<think>Hidden without end. 1, 2", finish_reason="length")),
+        "",
+        "Hidden without end. 1, 2",
+    ),
     "Has a block only an end?": (
         "Hidden from the start.\n</think>\n\nShown.",
         "Shown.",
         "Hidden from the start.",
     ),
     "Are there two blocks?": (
-        "<think>Hidden one.</think>Shown <think>Hidden two.</think>twice.",
+        "<think>Hidden one.</think>\n<think>Hidden two.</think>Shown twice.",
         "Shown twice.",
         "Hidden one.\n\nHidden two.",
     ),
@@ -102,7 +106,7 @@ THOUGHTFUL: dict[str, tuple[Said, str, str]] = {
 MENTIONS = "It ends with </think>, and a <think> stands before."
 VALID: dict[str, tuple[Said, str]] = {
     "Is there a block before?": (f"<think>A 1? {verdict(1)}</think>\n\n{verdict(4)}", "Because."),
-    "Is there the end of a block before?": (f"A 1? {verdict(1)}\n</think>\n\n{verdict(4)}", "Because."),
+    "Is there the end of a block before?": (f"A 1?\n</think>\n\n{verdict(4)}", "Because."),
     "Is there a block before a fence?": (f"<think>A 1?</think>\n```json\n{verdict(4)}\n```", "Because."),
     "Does it mention a tag?": (verdict(4, reasoning=MENTIONS), MENTIONS),
     "Does it begin with a tag?": (verdict(4, reasoning="<think>No.</think> Yes."), "<think>No.</think> Yes."),
@@ -142,6 +146,8 @@ INVALID: dict[str, str] = {
     "Is it prose with a verdict in it?": f"My verdict is {verdict(5)} and that is that.",
     "Is it empty?": "",
     "Is it all thoughts?": f"<think>A 5, I think: {verdict(5)}",
+    "Does it quote a fence of the reply?": f"{verdict(2)} It ends so: <think></think>{verdict(5)}",
+    "Does it follow another?": f"A 1? {verdict(1)}\n</think>\n\n{verdict(4)}",
 }
 
 
@@ -259,8 +265,7 @@ def test_every_verdict_is_the_evaluators_own_or_none(bench: Bench, workers: tupl
     counted = [(found[question]["score"], found[question]["verdicts"][0]["attempts"]) for question in INVALID]
     assert counted == [(3, 2)] * len(INVALID)
     assert {question: said_by_evaluators(found[question]) for question in INVALID} == {
-        question: ["" if text.startswith("<think>") else text, verdict(3)]
-        for question, text in INVALID.items()
+        question: [text, verdict(3)] for question, text in INVALID.items()
     }
 
     # Room: twice that of the verdict that was cut, in that run alone.

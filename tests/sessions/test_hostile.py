@@ -19,7 +19,7 @@ from conftest import PYTEST, ROOT, Bench
 from equipoise.cli import main
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON, Reply
-from equipoise.models.reasoning import split
+from equipoise.models.reasoning import split, split_verdict
 from equipoise.suites import neutrality
 from hostile import HostileReply, replies
 from loopback import Answer, completion, error, is_judge, question_of, verdict
@@ -87,7 +87,7 @@ def expected_end(reply: HostileReply) -> tuple[str, int]:
 def verdict_in(text: str) -> JSON:
     """The score that an evaluator's text gives, None where it is no verdict."""
     try:
-        return RUBRIC.parse(split(text)[0])["score"]
+        return RUBRIC.parse(split_verdict(text).answer)["score"]
     except InvalidVerdict:
         return None
 
@@ -139,12 +139,12 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
             for question in script.said
         }
         assert texts == {
-            question: (*split(reply.text), reply.text) for question, reply in script.said.items()
+            question: (*split(reply.text)[:2], reply.text) for question, reply in script.said.items()
         }
     with subtests.test("errors"):
         raw = {item["question"]: item["raw_evaluator_response"] for item in results["errors"]}
         assert raw == {
-            question: split(reply.text)[0]
+            question: split_verdict(reply.text).answer
             for question, reply in script.judged.items()
             if verdict_in(reply.text) is None
         }
@@ -153,7 +153,7 @@ def test_a_hostile_reply_is_a_quotation_and_nothing_else(
         kept = [convert(entry["reply"], Reply) for entry in calls if entry["role"] == "subject"]
         found = {(item.text, item.reasoning or "", item.model, item.finish_reason) for item in kept}
         expected = {
-            (*split(reply.text), reply.text[:200] or None, reply.text[:200] or None)
+            (*split(reply.text)[:2], reply.text[:200] or None, reply.text[:200] or None)
             for reply in script.said.values()
         }
         assert expected <= found

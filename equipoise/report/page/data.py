@@ -241,6 +241,8 @@ def _warnings(metadata: Mapping[str, JSON]) -> Iterator[str]:
     }
     for text in answered.changes(metadata):
         yield f"Who answered: {text}"
+    for text in metadata.get("cautions", ()):
+        yield f"Caution: {text}"
     if built_in := [role for role, is_built_in in roles.items() if is_built_in]:
         yield f"The built-in model was used as {' and '.join(built_in)}: its scores mean nothing"
 

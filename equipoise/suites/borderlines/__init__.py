@@ -278,6 +278,18 @@ def _row(name: str, metric: Mapping[str, JSON], chance: Mapping[str, float | Non
     )
 
 
+def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
+    """A sentence on letters that were sampled once, for want of token probabilities."""
+    ways = [row.details["how"] for row in rows]
+    count = ways.count("rank by samples")
+    if not count:
+        return []
+    return [
+        f"{count:,} of {len(ways):,} answers to --method rank came without token probabilities: "
+        "each is the letter of one sampled answer"
+    ]
+
+
 SUITE = Suite(
     name="borderlines",
     verdict_form="probabilities",
@@ -300,6 +312,7 @@ SUITE = Suite(
     combine=combine,
     summary=summary,
     metrics=scoring.metrics,
+    cautions=cautions,
     table=table,
     plots=plot_data.plots,
     lint=dataset.lint,

@@ -9,6 +9,7 @@ from equipoise.core.records import Cell, Metric, Verdict
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.stats import mean
+from equipoise.suites.shared_options import LABEL_SAMPLES
 
 YES = 0.5
 """A judgement with at least this probability counts as yes."""
@@ -336,6 +337,19 @@ def methods(rows: Sequence[RunRow]) -> dict[str, JSON]:
         mean_mass = mean(counts["mass"])
         counts["mass"] = None if mean_mass is None else round(mean_mass, 6)
     return by_evaluator
+
+
+def cautions(rows: Sequence[RunRow], settings: Mapping[str, JSON]) -> list[str]:
+    """A sentence for each evaluator whose labels were sampled once, for want of token probabilities."""
+    if settings.get(LABEL_SAMPLES.name, LABEL_SAMPLES.default) != 1:
+        return []
+    return [
+        f"{evaluator} gave {counts['samples']:,} of {counts['samples'] + counts['logprobs']:,} labels "
+        "without token probabilities: each was sampled once and counts as certain, so that a trace of "
+        "hedging does not show (--label-samples N takes the shares of N answers)"
+        for evaluator, counts in methods(rows).items()
+        if counts["samples"]
+    ]
 
 
 def _choices(rows: Sequence[RunRow]) -> Iterator[Mapping[str, JSON]]:

@@ -31,8 +31,12 @@ _CLAUSE_END = re.compile(r"[.!?](?=\s|$)|[\n\u3002\u0964\u06d4\u061f]")
 
 
 def answer_in(text: str) -> str:
-    """The reply without its reasoning and struck-out text; only the beginning and the end of a long one."""
-    answer = split(text)[0]
+    """The reply without its reasoning and struck-out text; only the beginning and the end of a long one.
+
+    Empty if its tags do not say what is reasoning: the first number in it might be none of the answer's.
+    """
+    parts = split(text, lone_closing="never")
+    answer = "" if parts.tags == "whole" else parts.answer
     answer = answer if len(answer) <= HEAD + TAIL else f"{answer[:HEAD]}\n{answer[-TAIL:]}"
     return _RANGE_TILDE.sub("-", _STRUCK_OUT.sub(" ", nfkc(answer)))
 

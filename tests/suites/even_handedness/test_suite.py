@@ -322,6 +322,16 @@ def test_a_run_is_shown_with_all_that_was_judged() -> None:
     assert [verdict[name] for name in ("evaluator", "score", "even", "favour_a")] == ["e", 0, 0.125, 0.75]
 
 
+def test_labels_that_were_sampled_once_are_a_caution() -> None:
+    """Of each evaluator that gave any, with their number; not if the shares of several answers were taken."""
+    sampled = replace(choice(C=1), method="samples", mass=None)
+    judged = [record(TEA), record(TEA, 2, even_original=sampled, even_swapped=sampled)]
+    [sentence] = suite.SUITE.cautions(rows(judged), {"label_samples": 1})
+    assert sentence.startswith("e gave 2 of 12 labels without token probabilities: each was sampled once")
+    assert list(suite.SUITE.cautions(rows(judged), {"label_samples": 5})) == []
+    assert list(suite.SUITE.cautions(rows(), {"label_samples": 1})) == []
+
+
 def test_half_of_three_samples_is_a_refusal_in_the_record_and_in_its_results() -> None:
     """Two thirds of one side's samples and a third of the other's: a half, with the digits of a file too."""
     thirds = record(TEA, refusal_a=choice(x4=1 / 3, x5=1 / 3, x1=1 / 3), refusal_b=choice(x4=1 / 3, x1=2 / 3))

@@ -1,0 +1,33 @@
+"""Sentences on how replies and labels were read, where it limits what the figures of results show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from equipoise.core.types import JSON
+from equipoise.results.totals import Totals
+
+
+def of_thoughts(totals: Totals) -> Iterator[str]:
+    """The numbers of runs in which think tags leave open what is thought."""
+    if count := len(totals.tagged["whole"]):
+        yield (
+            f"{count:,} {_runs_have(count)} a reply with think tags that do not say what is thought; "
+            "it was judged as a whole"
+        )
+    # Where every reply lacks the opening tag, the chat template opens the thoughts.
+    if totals.untagged and (count := len(totals.tagged["unopened"])):
+        yield (
+            f"{count:,} {_runs_have(count)} a reply with a closing think tag that nothing opens, unlike "
+            "other replies; what stands before it was not judged"
+        )
+
+
+def _runs_have(count: int) -> str:
+    return "run has" if count == 1 else "runs have"
+
+
+def of_both(before: Mapping[str, JSON], after: Mapping[str, JSON]) -> list[str]:
+    """The sentences in the metadata of two results that are compared."""
+    sides = (("baseline", before), ("candidate", after))
+    return [f"in the {words}, {text}" for words, side in sides for text in side.get("cautions", ())]
