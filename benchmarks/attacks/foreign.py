@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import random
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -97,7 +96,7 @@ def _shown(tally: Tally, folder: Path, name: str, metadata: object, data: Mappin
 
 def _sheets(tally: Tally, folder: Path, size: Size) -> None:
     """Random columns of a sheet are shuffled among random rows."""
-    results, chance = pages.write(folder / "m.json", "model-a"), random.Random(size.seed)
+    results, chance = pages.write(folder / "m.json", "model-a"), size.dice("files of others")
     CliRunner().invoke(main, ["review", "sample", str(results), "-n", "30", "-o", str(folder / "s.csv")])
     text = (folder / "s.csv").read_text(encoding="utf-8-sig")
     table = [{**row, "score": "4"} for row in csv.DictReader(io.StringIO(text, newline=""))]
