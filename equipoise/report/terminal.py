@@ -170,7 +170,10 @@ def _variance_lines(variance: Mapping[str, JSON]) -> Iterator[str]:
     if variance.get("advice"):
         yield f"           {variance['advice']}"
     if smallest := variance.get("smallest_difference"):
-        difference = f"{smallest:.2f} points{_describe_assumptions(variance)}"
+        # Results of earlier versions have it in points of the scale.
+        unit = variance.get("smallest_difference_unit", "points")
+        number = f"{smallest:.1f}" if unit == "percentage points" else f"{smallest:.2f}"
+        difference = f"{number} {unit}{_describe_assumptions(variance)}"
         yield f"           The smallest detectable difference between two models: {difference}."
 
 

@@ -454,8 +454,8 @@ class VarianceParts(TypedDict):
     components estimated below zero and set to 0; `merged`: components that the data cannot tell apart, with
     the one that includes each; `reason`: why there are none; `predicted_se`: the standard error of the mean
     score in this design; `narrowing`: by what part twice as many questions, runs or evaluators would narrow
-    its interval, 0..1; `smallest_difference`: the smallest difference of two models, in points, that this
-    design can show, under the assumptions that follow; null if none on the scale.
+    its interval, 0..1; `smallest_difference`: the smallest difference of two models in the headline that
+    this design can show, in the unit and under the assumptions that follow; null if none that is possible.
     """
 
     variance: dict[str, float]
@@ -469,6 +469,7 @@ class VarianceParts(TypedDict):
     narrowing: NotRequired[dict[str, float]]
     advice: NotRequired[str | None]
     smallest_difference: NotRequired[float | None]
+    smallest_difference_unit: NotRequired[str]
     smallest_difference_assumes: NotRequired[dict[str, float]]
 
 
