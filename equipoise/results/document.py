@@ -47,7 +47,7 @@ class SubjectSides(TypedDict):
 
 
 class EndpointUrls(TypedDict):
-    """Base URLs by role, without credentials."""
+    """Base URLs by role, without credentials; `file` for answers from files."""
 
     subject: str
     evaluator: NotRequired[str]
@@ -246,7 +246,9 @@ class Metadata(TypedDict):
             Meta(description="What evaluators are told the questions are about; absent if they are not told"),
         ]
     ]
-    endpoints: Annotated[EndpointUrls, Meta(description="Base URLs by role, without credentials")]
+    endpoints: Annotated[
+        EndpointUrls, Meta(description="Base URLs by role, without credentials; file: answers from files")
+    ]
     dataset: NotRequired[
         Annotated[
             str,
