@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -130,6 +131,27 @@ def test_a_kept_audit_of_another_model_is_not_shown_as_current(project: Project)
         "the system fingerprint was fp_1, now fp_2",
         "its temperature was 0, now 0.5",
     ]
+
+
+def test_a_kept_audit_is_not_of_a_model_that_answers_only_now(project: Project) -> None:
+    """Two models of which one was audited differ from the audit; one of two that were audited does not."""
+    project.client.script = judging(model="m-1")
+    project.run(audit="quick")
+    project.client.script = answering_in_turn("m-1", "m-2")
+    ran = project.run(model="other", output="results/other.json")
+    assert [text for text in ran.summary if text.startswith("warning: judge is not as it was audited")] == [
+        "warning: judge is not as it was audited: the response model was m-1, now m-1, m-2"
+    ]
+    project.run(audit="quick", fresh="true")
+    project.client.script = judging(model="m-1")
+    ran = project.run(model="third", output="results/third.json")
+    assert line(ran, "audit: judge: ").endswith(", kept)")
+
+
+def answering_in_turn(*models: str) -> Script:
+    """A script of a sound evaluator for which each of these models answers in turn."""
+    turns = cycle(models)
+    return lambda call: judging(model=next(turns))(call)
 
 
 @pytest.mark.slow

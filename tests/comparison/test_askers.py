@@ -84,6 +84,20 @@ def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
     )
 
 
+def test_a_rule_on_both_sides_bounds_a_figure_below_0(swayed: Project) -> None:
+    """Replies lean slightly to the critics where these ask, so they stand at 25 of 100: 50 + 25 - 2 * 50."""
+
+    def follow_critics(call: Call) -> str:
+        text = call.messages[-1]["content"]
+        if call.role == "subject":
+            return "Yes, critics." if "with critics" in text else "Well."
+        return verdict(4, lean="critics_slight" if "Yes, critics" in text else "none")
+
+    swayed.client.script = follow_critics
+    rules = ["asker.asymmetry:±24pp", "asker.asymmetry:±26pp", "asker.asymmetry:+3pp"]
+    assert gate(swayed, gate=rules) == dict(zip(rules, ("fail", "pass", "pass"), strict=True))
+
+
 def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -> None:
     """More runs on these questions, more questions for others."""
     swayed.run(**MIRROR)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
-from scipy.stats import t as student  # type: ignore[import-untyped]  # scipy has no types
+from scipy.stats import norm  # type: ignore[import-untyped]  # scipy has no types
+from scipy.stats import t as student
 from sides import Run, Runs, alike, by_chance, neutral_side, side_of
 
 from equipoise.comparison.compare import Comparison, MetricChange, compare
@@ -372,6 +374,16 @@ def test_an_undecided_rule_on_these_questions_says_how_many_runs_would_decide() 
     assert "about 8 runs of each, before and after" in found.why
 
 
+def test_a_pass_takes_no_more_runs_where_there_are_many_rules() -> None:
+    """By hand for ten: 2 (2.576 + 0.842)^2 2^2 / 1^2 runs show a FAIL at 0.5 %; a PASS still takes 63."""
+    alpha = Family(rules=10, own=10).alpha()
+    for value, expected in ((-1, 63), (-3, math.ceil(8 * (norm.ppf(0.995) + norm.ppf(0.8)) ** 2))):
+        comparison = measured("overall", difference(value, value - 4, value + 4, se=2), after=spread(50))
+        outcome = rule_on(parse_rule("overall:-2pp"), comparison, planned_alpha=alpha)
+        assert outcome.verdict == "inconclusive"
+        assert f"about {expected} runs of each, before and after, would decide it" in outcome.why
+
+
 # No single question.
 
 
@@ -680,6 +692,16 @@ def test_a_rule_about_an_audit(rule: str, check: dict[str, Any], expected: Decis
     found = of_audits(rule, judge=audited(**check))
     assert found.verdict == expected, found.why
     assert found.why.startswith("judge: ")
+
+
+def test_of_many_rules_an_audit_fails_by_a_wider_interval() -> None:
+    """By hand for ten rules: Student's t of 11 degrees at 99 %, in the place of that at 95 %."""
+    audits = {"judge": audited(value=10.0, low=7.0, high=13.0, n=12)}
+    low = 10 - 3 * student.ppf(0.995, 11) / student.ppf(0.975, 11)
+    for margin, expected in ((low - 0.01, "fail"), (low + 0.01, "inconclusive")):
+        rules = [parse_rule(f"audit.lean:±{margin:.4f}pp")]
+        gate = rule_on_all(rules, None, runs(0, 9), audits=audits, family=Family(rules=10, own=1))
+        assert gate["verdict"] == expected
 
 
 def test_a_rule_about_a_check_is_not_about_its_parts() -> None:

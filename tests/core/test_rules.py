@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equipoise.core.rules import Rule, Unit, Until, parse_rule, parse_until
+from equipoise.core.rules import Rule, Unit, Until, parse_rule, parse_until, rules_for
 
 NO_RULE = "is not a rule; rules look like overall:-2pp, zh-CN:-5%, refused:+3pp, unscored:1%, verified"
 NO_QUESTION = "is in points of the scale, with a sign and without a unit: question:-2.0"
@@ -273,3 +274,12 @@ def test_every_rule_that_can_be_written_is_read_as_written(
     found = parse_rule(f"{name}:{sign}{amount}{unit}")
     assert (found.name, found.sign, found.unit) == (name, 1 if sign == "+" else -1, unit)
     assert found.amount == float(str(amount))
+
+
+def test_a_required_rule_takes_the_place_of_the_same_advisory_one() -> None:
+    """Whichever of the two comes first; those of another suite do not apply."""
+    required = replace(parse_rule("overall:-2pp"), suite="x")
+    advisory, other = replace(required, suite="", required=False), replace(required, suite="y")
+    assert rules_for("x", [advisory, required, other]) == (required,)
+    assert rules_for("x", [required, advisory, other]) == (required,)
+    assert rules_for("z", [required, advisory, other]) == (advisory,)

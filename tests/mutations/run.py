@@ -15,6 +15,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -45,13 +46,23 @@ def mutations(rooms: Sequence[str]) -> list[Mutation]:
 
 
 def copied(folder: Path) -> Path:
-    """A copy of the checkout: what git knows, as it is now."""
+    """A copy of the checkout, a repository of its own: what git knows, as it is now."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.split("\0"):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+    # Some tests ask git which files there are: outside a repository they would fail whatever the defect.
+    for command in (("git", "init", "-q"), ("git", "add", "-A")):
+        subprocess.run(command, cwd=folder, check=True)
     return folder
+
+
+@cache
+def refuse_failing(folder: Path, tests: str, marks: str) -> None:
+    """Raise SystemExit where these tests fail without any defect, so that they notice nothing."""
+    if not _passes(folder, tests, marks):
+        raise SystemExit(f"pytest {tests} fails without a mutation; mend that first")
 
 
 def verdict(mutation: Mutation, folder: Path, marks: str) -> str:
@@ -62,9 +73,12 @@ def verdict(mutation: Mutation, folder: Path, marks: str) -> str:
         raise SystemExit(f"{mutation.name}: {mutation.file} has the text {text.count(mutation.old)} times")
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
-        return next((tests for tests in _tried(mutation) if not _passes(folder, tests, marks)), "")
+        noticed = next((tests for tests in _tried(mutation) if not _passes(folder, tests, marks)), "")
     finally:
         path.write_text(text, encoding="utf-8")
+    if noticed:
+        refuse_failing(folder, noticed, marks)
+    return noticed
 
 
 def _tried(mutation: Mutation) -> Iterator[str]:

@@ -112,6 +112,22 @@ def test_runs_without_a_value_leave_those_that_have_one() -> None:
     assert (cell.of("shift.first"), cell.of("sycophancy")) == ([], [60])
 
 
+def test_a_plain_answer_is_in_one_pair_of_repeats() -> None:
+    """Of low, high, high and low the first two differ and the last two do: two pairs, not three."""
+    cued = [*runs(ABOUT, 90, place="first"), *runs(ABOUT, 30, place="second")]
+    (cell,) = cells(runs(ABOUT, 40, 60, None, 60, 40), cued)
+    assert cell.of("changed.repeats") == [100, 100]
+
+
+def test_a_missing_answer_is_no_answer_that_stayed() -> None:
+    """One of one changed, then one of two; without a plain answer nothing can have changed."""
+    (cell,) = cells(
+        runs(ABOUT, 40, 40, None),
+        [*runs(ABOUT, 90, 90, 90, place="first"), *runs(ABOUT, None, 30, 30, place="second")],
+    )
+    assert cell.of("changed") == [100, 50]
+
+
 def test_a_case_that_one_side_alone_has_asked_has_no_figure() -> None:
     """Nor one that was never asked plainly."""
     other = question("q2")

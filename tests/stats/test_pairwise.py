@@ -94,3 +94,11 @@ def test_a_ranking_says_what_its_pairs_say() -> None:
     assert (found.best, found.worst) == ([1, 1, 1, 2, 4], [3, 4, 4, 5, 5])
     assert found.group == [1, 1, 1, 2, 2]
     assert ranking(np.zeros((1, 1), dtype=np.bool_)).group == [1]
+
+
+def test_a_model_that_differs_from_any_of_a_group_begins_the_next() -> None:
+    """The third differs from the second alone, as where the first has few cases: the two share no group."""
+    apart = np.zeros((3, 3), dtype=np.bool_)
+    apart[1, 2] = apart[2, 1] = True
+    ranks = ranking(apart)
+    assert (ranks.best, ranks.worst, ranks.group) == ([1, 1, 2], [3, 2, 3], [1, 1, 2])

@@ -172,6 +172,13 @@ def test_the_questions_share_is_found_again() -> None:
     assert np.mean(found) == pytest.approx(0.49 / (0.49 + 1.44 / 3), abs=0.03)
 
 
+def test_the_questions_share_by_hand() -> None:
+    """Means 2 and 10: se^2 = 32 / 2. Runs: s^2 = 8, so 8 / 4 / 2 of it twice: 14 of 14 + 2 times 2."""
+    cells = {("a", "x"): [0.0, 4.0], ("b", "x"): [8.0, 12.0]}
+    items = [Observation(cluster=name, stratum="x", value=value) for name, value in (("a", 2.0), ("b", 10.0))]
+    assert question_share(items, cells) == pytest.approx(14 / (14 + 2 * 2), rel=1e-12)
+
+
 @pytest.mark.parametrize("runs", [[[3.0], [4.0]], [[1.0, 5.0], [5.0, 1.2]], [[3.0, 3.0], [3.0, 3.0]]])
 def test_where_the_share_cannot_be_told_it_is_none(runs: list[list[float]]) -> None:
     """In the first round, where runs explain everything, and where nothing varies: 0, the safe side."""

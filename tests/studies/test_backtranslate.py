@@ -135,6 +135,8 @@ def test_failed_translations_are_counted(results: Path, client: FakeClient) -> N
     found = section(results)
     assert (found["translations"], found["failed"], found["declined"]) == (18, 6, 3)
     assert found["reasons"]["the translator declined"] == 3
+    # A text that was not translated lacks no verdict: 9 + 18 - 6 were judged.
+    assert (found["evaluators"][0]["verdicts"], found["evaluators"][0]["missing"]) == (21, 0)
     assert parts(results)["en-US zh-CN"] == (None, None, None)
     assert "of which 6 failed (33 %; 3 declined)" in done.stdout
 

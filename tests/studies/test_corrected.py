@@ -7,6 +7,7 @@ import io
 import json
 import random
 import shutil
+import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -167,6 +168,26 @@ def test_few_labels_are_said_and_a_pilot_plans(sides: tuple[Path, Path]) -> None
     assert (wrong.exit_code, len(wrong.stderr.splitlines())) == (4, 1)
 
 
+def test_a_plan_goes_by_the_spread_of_a_pilots_labels(sides: tuple[Path, Path]) -> None:
+    """A person who gives nothing but 1 and 5 spreads further than the judges, and correlates less."""
+    _, results = sides
+    run("review", "sample", results, "-n", "40", "-o", "anna.csv")
+    fill(Path("anna.csv"), known(results), lambda score: 5 if score > 3.5 else 1)
+    run("review", "agree", results, "anna.csv")
+    scores = known(results)
+    pairs = [
+        (scores[row["id"], row["reply"].removeprefix("'")], int(row["score"]))
+        for row in rows(Path("anna.csv"))
+    ]
+    labels = [25 * (label - 1) for _, label in pairs]
+    correlation = statistics.correlation([score for score, _ in pairs], labels)
+    plan = run("review", "plan", results, "--within", "4pp").stdout
+    assert (
+        f"150 replies, SD {statistics.stdev(labels):.1f} points; "
+        f"people and judge correlate {correlation:.2f} (a pilot of 40 labels)"
+    ) in plan
+
+
 def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
     """By languages, areas and thirds in proportion, over questions; two people share what was asked for."""
     _, results = sides
@@ -188,6 +209,19 @@ def test_a_draw_spreads_and_is_dealt(sides: tuple[Path, Path]) -> None:
         assert draw is not None
         assert draw.probability == pytest.approx(45 / 150)
         assert draws.parse_draw(row["draw"], "en-US/other/1") is None
+
+
+def test_a_paired_draw_is_out_of_the_replies_of_both_results(tmp_path: Path) -> None:
+    """120 replies have a baseline's, 30 have none: 45 of 150 are drawn, whichever of the two a row is of."""
+    before = load(pages.write(tmp_path / "old.json", "model-1", questions=20))
+    after = load(pages.write(tmp_path / "new.json", "model-2", questions=25))
+    pairs = draws.sample(after, 45, 0, before)
+    texts = [(row.draw_text, row.reply.id) for pair in pairs for row in pair]
+    assert len(pairs) == 45 < len(texts) < 90
+    for text, reply_id in texts:
+        draw = draws.parse_draw(text, reply_id)
+        assert draw is not None
+        assert (draw.drawn, draw.replies, draw.is_paired) == (45, 150, True)
 
 
 def test_pairs_are_blind_and_each_result_takes_its_own(labelled: tuple[Path, Path]) -> None:

@@ -22,7 +22,7 @@ from from_records import parts_of
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.side import results_from_json
+from equipoise.comparison.side import LoadedResults, results_from_json
 from equipoise.core.records import Label
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import read_lean
@@ -231,10 +231,9 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
     assert results.read_bytes() == before
 
 
-def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A grade is one of three words, however it is written, and none is nearer to another."""
-    monkeypatch.chdir(tmp_path)
-    cases, votes = (one_fact.CASE, one_fact.MILK, one_fact.CHESS), ("AA", "BA", "CC")
+def graded(*votes: str) -> LoadedResults:
+    """Results of three questions of fact, each with the votes of two evaluators."""
+    cases = (one_fact.CASE, one_fact.MILK, one_fact.CHESS)
     records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
     talk = Transcript(model="m", parameters={}, messages=({"role": "assistant", "content": "茶"},))
     spoken = [replace(record, subject=[talk]) for record in records]
@@ -246,7 +245,28 @@ def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "scale": {"low": 0, "high": 2},
         "started": "",
     }
-    known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
+    return results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
+
+
+def test_a_divided_panel_is_not_right_about_a_category(tmp_path: Path) -> None:
+    """Two evaluators that agree on a grade are right about it; of two grades neither is the panel's."""
+    results = graded("AA", "BA", "CC")
+    about = {"suite": "chinese_simpleqa", "model": "m", "started": "", "note": "", "reviewer": "", "at": ""}
+    reviews = [
+        {**about, "run": reply.id, "verdict": "right", "score": None}
+        for reply in draws.judged_replies(results)
+    ]
+    path = tmp_path / "anna.json"
+    path.write_text(json.dumps({"format": "equipoise-reviews", "version": 1, "reviews": reviews}))
+    section, _ = agreement.agree(results, [path])
+    (sheet,) = section["sheets"]
+    assert (sheet["scores"], sheet["blank"]) == (2, 1)
+
+
+def test_categories_have_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A grade is one of three words, however it is written, and none is nearer to another."""
+    monkeypatch.chdir(tmp_path)
+    known = graded("AA", "BA", "CC")
     names = [reply.id for reply in draws.judged_replies(known)]
     assert {reply.question for reply in draws.judged_replies(known)} == {"茶圣是谁？\n[陆羽 / 陸羽]"}
     path = fill(Path("anna.csv"), dict(zip(names, ("correct", " Incorrect", "NOT ATTEMPTED"), strict=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.core.records import Score
 from equipoise.core.rows import QuestionRow, RunRow
-from equipoise.core.types import JSON, Case
+from equipoise.core.types import JSON, Case, Cue
+from equipoise.results.askers import summarise
 from equipoise.suites.askers import OF_EACH_CASE, Askers, problems
 from equipoise.suites.borderlines import askers as borders
 from equipoise.suites.resources import dataset_folder
@@ -131,3 +133,24 @@ def test_what_an_answer_comes_to() -> None:
         "IN",
         "even",
     ]
+
+
+def test_cases_are_counted_once_where_clusters_have_cells_of_their_own() -> None:
+    """Two territories in two languages are four cases, and the two that nobody asked are counted apart."""
+    suite = suites.load("borderlines")
+    questions = [
+        QuestionRow(id=name, language=language, text="", cluster=name, stratum=language, area="x")
+        for name in ("one", "two", "three")
+        for language in ("aa", "bb")
+    ]
+    plain = [replace(row(details={"answer": "IN"}), question=question) for question in questions]
+    cued = [
+        replace(item, asker=Cue(side=side, place=position, form="stated", number=1, text="I ask."))
+        for item in plain[:4]
+        for position, side in (("first", "IN"), ("second", "PK"))
+    ]
+    settings = {"sides": ["first", "second"], "forms": ["stated"]}
+    summary = summarise(suite, plain, cued, settings)
+    assert (summary["cases"], summary["cases_without"]) == (4, 2)
+    assert summary["outcomes"] == {"scored": 8}
+    assert summary["metrics"]["asker.sycophancy"]["n"] == 2

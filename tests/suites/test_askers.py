@@ -122,6 +122,14 @@ def test_a_share_is_of_every_area_in_every_language(tmp_path: Path) -> None:
     assert len(deal(found, cases, share=0.01)) == 6
 
 
+def test_a_share_is_rounded_to_the_nearest_number_of_cases(tmp_path: Path) -> None:
+    """Of ten cases 14 % are one, 17 % two, 34 % three and 37 % four."""
+    cases = [case(number) for number in range(10)]
+    askers_of_file = of_two_sides(four(tmp_path, "aa"), cases)
+    counts = [len(deal(askers_of_file, cases, share=share)) for share in (0.14, 0.17, 0.34, 0.37)]
+    assert counts == [1, 2, 3, 4]
+
+
 def test_a_reply_names_who_asks_by_repeating_the_cue() -> None:
     """Three words of it in a row that the question has not; five characters where there are no spaces."""
     assert names_asker(CUE, "Why?", "Since you spend your days in the Orchard, I say yes.")

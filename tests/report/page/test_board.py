@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -93,6 +94,31 @@ def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
     (view,) = board_of(files[1], files[2]).suites[0].tables
     (told,) = view.differences
     assert re.fullmatch(r"\S+ and \S+ cannot be told apart: they differ by .* \(95 % interval .*\)\.", told)
+
+
+def test_where_lower_is_better_the_same_difference_is_told_from_the_other_end(files: list[Path]) -> None:
+    """The first model scores lower than the second, by as much and with the same limits."""
+    entries = [entry(load_without_transcripts(files[row]), row) for row in (0, 3)]
+    turned = [
+        replace(item, metric=replace(item.metric, higher_is_better=False)) for item in entries if item.metric
+    ]
+    sentences = [board_view(items).suites[0].tables[0].differences for items in (entries, turned)]
+    (higher,), (lower,) = sentences
+    match = re.fullmatch(r"best scores (.*) higher than m-1 on the same questions\.", higher)
+    assert match
+    assert lower == f"m-1 scores {match[1]} lower than best on the same questions."
+
+
+def test_earlier_results_of_the_only_model_are_on_the_page(files: list[Path], tmp_path: Path) -> None:
+    """One model that was measured twice has a table and a trend; measured once, it needs neither."""
+    data = json.loads(files[0].read_bytes())
+    data["metadata"]["started"] = "2026-02-01T08:00:00+00:00"
+    earlier = tmp_path / "earlier.json"
+    earlier.write_text(json.dumps(data), encoding="utf-8")
+    board_page.write(tmp_path / "twice.html", [earlier, files[0]])
+    assert "2026-02-01" in words_of(tmp_path / "twice.html")
+    assert not board_of(earlier, files[0]).is_flat
+    assert board_of(files[0]).is_flat
 
 
 def test_a_citation_without_a_commit_has_checksums(files: list[Path], tmp_path: Path) -> None:
