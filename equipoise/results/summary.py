@@ -173,7 +173,7 @@ def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> di
 
 
 def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict[str, JSON]:
-    scores: Scores = {
+    scores: ScoresByCell = {
         (cell.cluster, cell.stratum, run, evaluator): score
         for cell in cells
         for evaluator, verdicts in cell.verdicts.items()
@@ -204,10 +204,10 @@ def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict
     }
 
 
-Scores = Mapping[CellKey, float]
+ScoresByCell = Mapping[CellKey, float]
 
 
-def _design_of(scores: Scores) -> StudyDesign:
+def _design_of(scores: ScoresByCell) -> StudyDesign:
     return StudyDesign(
         questions=len({question for question, *_ in scores}),
         languages=len({language for _, language, *_ in scores}),
@@ -217,7 +217,7 @@ def _design_of(scores: Scores) -> StudyDesign:
 
 
 def _smallest_difference(
-    suite: AnySuite, headline: Metric, cells: Sequence[Cell], scores: Scores, scale: Scale
+    suite: AnySuite, headline: Metric, cells: Sequence[Cell], scores: ScoresByCell, scale: Scale
 ) -> float | None:
     """The smallest difference of two models that can be shown, in the headline's unit; None if none can.
 
