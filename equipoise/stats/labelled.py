@@ -220,7 +220,7 @@ def _runs(metric: Metric, cell: Cell) -> dict[int, fixed.RunTerms]:
 
 
 def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstimate | None:
-    """The corrected figure; None if labels do not correct the metric, or are too few."""
+    """The corrected figure; None if labels do not correct the metric or are too few, or a ratio is over 0."""
     if not frame.labelled.corrects(metric):
         return None
     names = (metric.of, metric.per) if metric.kind == "ratio" and metric.per else (metric.of,)
@@ -240,7 +240,7 @@ def _figure(metric: Metric, frame: _Frame, *, is_pooled: bool) -> CorrectedEstim
         correct(weights, term, weight=judge_weight, extent=share * _extent(metric, term)) for term in terms
     ]
     corrected = [part for part in parts if part is not None]
-    if len(corrected) < len(parts):
+    if len(corrected) < len(parts) or (metric.kind == "ratio" and not corrected[-1].value):
         return None
     value, slopes = fixed.figure_of(
         metric, corrected[0].value, corrected[-1].value if len(corrected) > 1 else 0.0

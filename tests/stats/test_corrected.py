@@ -213,6 +213,15 @@ def test_labels_of_all_give_the_figure_that_people_would(kind: Any) -> None:
     assert found.judge == pytest.approx(measure(metric, cells(judge)).value)
 
 
+def test_a_ratio_over_nothing_is_not_corrected() -> None:
+    """People who find with the judge that nothing was attempted give no interval, not one of width zero."""
+    nothing = {name: [[0.0, 0.0]] * 15 for name in ("of", "per")}
+    given = {(f"en/{n}", run): {"anna": {"of": 0.0, "per": 0.0}} for n in range(15) for run in range(2)}
+    runs = LabelledRuns(people=["anna"], values=given, probability=1.0)
+    metric = Metric(name="m", of="of", per="per", kind="ratio", if_nothing=0.0)
+    assert figures([metric], cells(nothing), runs) == {}
+
+
 def test_a_share_without_a_disagreement_has_an_interval() -> None:
     """Forty labels that agree do not prove that the judge never errs: about the rule of three."""
     judge = {"of": [[float(place % 2)] for place in range(200)]}
