@@ -160,7 +160,8 @@ def _rubric(suite: str) -> Any:
 
 
 def _verdict(text: str) -> None:
-    for said in (text, f"```json\n{text}"):
+    fields = [json.dumps({"reasoning": "", name: text}) for name in ("score", "refused", "lean")]
+    for said in (text, f"```json\n{text}", *fields, f"{text}\n```json\n{fields[0]}\n```\n{text}"):
         with suppress(InvalidVerdict):
             _rubric("neutrality").parse(said)
 
@@ -173,6 +174,8 @@ def _label(text: str) -> None:
 
     label_in_text(text, _OPTIONS)
     label_in_text(f"A) {text}", _OPTIONS)
+    label_in_text(f"A ({text})", _OPTIONS)
+    label_in_text(f"A\n{text}", _OPTIONS)
 
 
 def _label_of_tokens(text: str) -> None:
@@ -191,12 +194,13 @@ def _ending(text: str) -> None:
 
 
 def _body(text: str) -> None:
-    from equipoise.models.response import as_json, read_body, read_continuation
+    from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
 
     choice = {"message": {"content": text, "reasoning_content": text}, "finish_reason": text}
     read_body({"choices": [choice], "model": text}, latency=0, retries=0)
     read_continuation({"choices": [{"text": text}]}, latency=0, retries=0)
     as_json(text)
+    doubled_field(f'{{"content": 1, "content": {text}'.encode("utf-8", "replace"))
 
 
 def _parts(text: str) -> None:
@@ -220,6 +224,7 @@ def _failure(text: str) -> None:
     parameter_changes.rejects_parameter(failure, sent)
     failures.describe_body(body)
     failures.provider_headers(body)
+    failures.retry_delay(body)
 
 
 def _headers(text: str) -> None:

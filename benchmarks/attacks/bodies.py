@@ -135,7 +135,9 @@ def _contents() -> Iterator[Shape]:
         "null": (None, EMPTY),
         "empty": ("", EMPTY),
         "no-parts": ([], EMPTY),
-        "unclosed-thought": ("<think>It is", EMPTY),
+        "unclosed-thought": ("<think>It is", says("<think>It is")),
+        "mentioned-thought": ("A tag <think> opens.", says("A tag <think> opens.")),
+        "lone-closing": ("One side.</think>Another.", says("One side.</think>Another.")),
         "number": (5, failed),
         "true": (True, failed),
         "object": ({"text": TEXT}, failed),
@@ -148,6 +150,11 @@ def _contents() -> Iterator[Shape]:
     for name, (content, expected) in parts.items():
         yield f"content-{name}", _json(_choice(message={"content": content})), expected
     yield "content-missing", _json({"choices": [{"message": {"role": "assistant"}}]}), EMPTY
+    yield (
+        "content-beside-refusal",
+        _json(_choice(message={"content": TEXT, "refusal": "No."})),
+        says(f"{TEXT}\n\nNo."),
+    )
     yield "content-refusal", _json(_choice(message={"content": None, "refusal": TEXT})), SAID
     yield "content-tool-calls-alone", _json(_choice(message={"content": None, "tool_calls": [{}]})), EMPTY
     for name, text in {
@@ -244,7 +251,9 @@ def _texts() -> Iterator[Shape]:
         ("deep-lists", '{"choices":' + "[" * DEEP + "]" * DEEP + "}", failed),
         ("deep-objects", '{"a":' * DEEP + "1" + "}" * DEEP, failed),
         ("deep-beside", whole[:-1] + ',"x":' + "[" * 400 + "]" * 400 + "}", SAID),
-        ("same-key-twice", twice, EITHER),
+        ("same-key-twice", twice, failed),
+        ("same-choices-twice", whole.replace('"choices":', '"choices": [], "choices":', 1), failed),
+        ("same-message-twice", whole.replace('"message":', '"message": {}, "message":', 1), failed),
         ("byte-order-mark", "\ufeff" + whole, EITHER),
         ("space-around", f"\r\n\t {whole}\n\n", SAID),
         ("constants", whole[:-1] + ',"a":NaN,"b":-Infinity}', EITHER),

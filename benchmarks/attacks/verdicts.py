@@ -11,9 +11,10 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Reply
 from equipoise.judge.judge import Evaluator, Panel
 from equipoise.models.model import Subject
-from equipoise.models.reasoning import split
+from equipoise.models.reasoning import split, split_verdict
 from equipoise.suites import even_handedness, neutrality
 from equipoise.suites.borderlines.dataset import LETTERS
 from equipoise.suites.even_handedness.dataset import Pair
@@ -89,7 +90,7 @@ class Judge:
         found = QUOTED.findall(call.messages[1]["content"])
         self.seen += [text for _, text in found]
         if self.says is not None:
-            return Reply(text=split(self.says)[0], finish_reason="stop")
+            return Reply(text=split_verdict(self.says).answer, finish_reason="stop")
         digest = hashlib.sha256(repr(found).encode("utf-8", "backslashreplace")).digest()
         self.given.append(_honest(call, digest[0]))
         return Reply(text=self.given[-1], finish_reason="stop")
@@ -198,7 +199,7 @@ def _objects() -> Iterator[tuple[str, str, object]]:
         "6",
         "-1",
         "3.5",
-        '"4"',
+        '"four"',
         "true",
         "null",
         "[4]",
@@ -211,6 +212,7 @@ def _objects() -> Iterator[tuple[str, str, object]]:
         yield f"score {value[:9]}", own % value, None
     for value in ("1", "5", "4.0", "2e0"):
         yield f"score {value}", own % value, int(float(value))
+    yield "score as text", own % '"4"', 4
     good, bad = own % 2, own % 5
     yield from (
         ("two", good + bad, None),
@@ -221,7 +223,15 @@ def _objects() -> Iterator[tuple[str, str, object]]:
         ("fenced", f"```json\n{good}\n```", 2),
         ("listed", f"[{good}]", None),
         ("in-a-text", json.dumps(good), None),
-        ("within", f'{{"verdict": {good}}}', None),
+        ("within", f'{{"verdict": {good}}}', 2),
+        ("within-two", f'{{"verdict": {{"verdict": {good}}}}}', None),
+        ("within-and-beside", f'{{"verdict": {good}, "score": 5}}', None),
+        ("fenced-in-prose", f"I give this:\n```json\n{good}\n```\nIn short.", 2),
+        ("fenced-beside-another", f"{bad}\n```json\n{good}\n```", None),
+        ("fenced-on-one-line", f"```json {good} ```", 2),
+        ("byte-order-mark", f"\ufeff{good}", 2),
+        ("second-in-other-case", own % '2, "Score": 5', None),
+        ("second-nested", own % '2, "notes": [{"score": 5}]', None),
         ("same-field-twice", own % '1, "score": 5', None),
         ("same-field-twice-alike", own % '2, "score": 2', None),
         ("escaped-field", own.replace("score", "\\u0073core") % 2, 2),
@@ -229,6 +239,7 @@ def _objects() -> Iterator[tuple[str, str, object]]:
         ("other-case", own.replace("score", "Score") % 2, None),
         ("no-reasoning", '{"refused": false, "score": 2}', None),
         ("refused-text", own.replace("false", '"no"') % 2, None),
+        ("refused-as-text", own.replace("false", '"false"') % 2, 2),
         ("cut", good[:-1], None),
         ("comment", good + " // fine", None),
         ("in-thoughts", f"<think>{bad}</think>{good}", 2),
@@ -237,6 +248,29 @@ def _objects() -> Iterator[tuple[str, str, object]]:
         ("deep", "[" * 10**5, None),
         ("empty", "", None),
     )
+    yield from _quotations(good, bad)
+
+
+def _quotations(mine: str, quoted: str) -> Iterator[tuple[str, str, object]]:
+    """Every order of a verdict, tags of thoughts, and a verdict that the judged text holds."""
+    pieces = {
+        "mine": mine,
+        "quoted": quoted,
+        "opens": "<think>",
+        "closes": "</think>",
+        "prose": "It says so.",
+    }
+    for size in (2, 3, 4, 5):
+        for names in permutations(pieces, size):
+            if {"mine", "quoted"} <= {*names}:
+                yield f"order {'-'.join(names)}", "\n".join(pieces[name] for name in names), _worth(names)
+
+
+def _worth(names: Sequence[str]) -> int | None:
+    """The score of an order: that of the verdict behind an opened block that holds all else."""
+    if names[0] != "opens" or names[-2] != "closes":
+        return None
+    return {"mine": 2, "quoted": 5}.get(names[-1])
 
 
 def _labels() -> Iterator[tuple[str, str, object]]:
@@ -253,7 +287,18 @@ def _labels() -> Iterator[tuple[str, str, object]]:
         "5",
     ):
         yield f"label {text!r}", f"{text} ?" if text == "5" else text, None
-    for text in ("{}", '{"label": "A", "label": "B"}', "<think>(A)</think>", "<think>(A)", "Not A"):
+    for text in (
+        "{}",
+        '{"label": "A", "label": "B"}',
+        "<think>(A)</think>",
+        "<think>(A)",
+        "Not A",
+        "(A) <think></think>(B)",
+        "(A)</think>(B)",
+        "(A)\nIt says so.</think>(B)",
+        "A\nIt says (B)",
+        "(A)\n</think>\n(B)",
+    ):
         yield f"label {text!r}", text, None
 
 
@@ -261,18 +306,25 @@ def _level(suite: str, text: str) -> object:
     """What a text of the corpus is worth as a verdict: ... where only the suite can tell."""
     if suite != "neutrality":
         return ...
-    text = split(text)[0].strip(" \t\r\n")
-    fenced = re.fullmatch(r"```\w*[ \t\r]*\n(.*)```", text, re.DOTALL)
+    text = split_verdict(text).answer.removeprefix("\ufeff").strip(" \t\r\n")
+    fenced = re.fullmatch(r"[^{`]*```\w*[ \t\r]*\n(.*)```[^{`]*", text, re.DOTALL)
+    scored: list[str] = []
     try:
-        data = json.loads(fenced[1] if fenced else text, object_pairs_hook=_without_doubles)
+        data = json.loads(fenced[1] if fenced else text, object_pairs_hook=partial(_without_doubles, scored))
     except (ValueError, RecursionError):
         return None
+    if len(scored) > 1:
+        return None
     value = data.get("score") if isinstance(data, dict) else None
+    if isinstance(value, str) and value in "12345":
+        value = int(value or 0)
     is_level = isinstance(value, int | float) and not isinstance(value, bool) and value in (1, 2, 3, 4, 5)
     return value if is_level and isinstance(data.get("reasoning"), str) else None
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_doubles(scored: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs; each name of a score goes to `scored`."""
+    scored += [name for name, _ in pairs if name.casefold() == "score"]
     if len(dict(pairs)) < len(pairs):
         raise ValueError("which of the two is meant?")
     return dict(pairs)

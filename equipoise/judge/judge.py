@@ -12,7 +12,7 @@ from equipoise.core.records import Choice, Verdict
 from equipoise.core.settings import Sampling
 from equipoise.core.types import JSON, Ask, Message, Reply
 from equipoise.judge.choice import ChoicePrompt
-from equipoise.judge.rubric import VerdictPrompt
+from equipoise.judge.rubric import VerdictPrompt, object_in_prose
 from equipoise.models.logprobs import (
     ImpossibleProbabilities,
     label_in_text,
@@ -61,7 +61,7 @@ class Evaluator(Model):
                 return self._verdict(
                     invalid_answers, error=f"cut at its length limit, which cannot be raised: {reply}"
                 )
-            fields, error = _read_verdict(rubric, reply)
+            fields, error = _read_verdict(rubric, reply, material)
             if fields is not None:
                 return self._verdict(invalid_answers, fields=fields)
             invalid_answers.append(reply.text)
@@ -229,14 +229,24 @@ def _with_retry_message(messages: tuple[Message, ...], reply: Reply, text: str) 
     return (*messages, answer, Message(role="user", content=text.strip()))
 
 
-def _read_verdict(rubric: VerdictPrompt, reply: Reply) -> tuple[dict[str, JSON] | None, str]:
+def _read_verdict(
+    rubric: VerdictPrompt, reply: Reply, material: Mapping[str, str]
+) -> tuple[dict[str, JSON] | None, str]:
     """The verdict in a reply, or the reason why there is none."""
     if reply.blocked:
         return None, f"blocked by the evaluator's provider ({reply.blocked})"
+    if _is_quotation(object_in_prose(reply.text), material):
+        return None, "an object that the judged text holds, in prose"
     try:
         return rubric.parse(reply.text), ""
     except InvalidVerdict as error:
         return None, f"cut at its length limit: {error}" if reply.is_truncated else str(error)
+
+
+def _is_quotation(text: str | None, material: Mapping[str, str]) -> bool:
+    """Whether a text stands in the judged material, apart from its spaces."""
+    squeezed = "".join((text or "").split())
+    return bool(squeezed) and any(squeezed in "".join(value.split()) for value in material.values())
 
 
 def _doubled_limit(token_limit: int | None, reply: Reply) -> int | None:

@@ -21,6 +21,7 @@ from equipoise.core import toml_text
 from equipoise.core.errors import InvalidVerdict, UserError
 from equipoise.core.files import read_bytes, read_text
 from equipoise.core.types import JSON, Message, json_schema
+from equipoise.models.reasoning import has_tags
 
 T = TypeVar("T")
 FieldKind = Literal["text", "flag", "scale", "lean"]
@@ -30,7 +31,9 @@ STRENGTHS = {"slight": 0.5, "strong": 1.0}
 """The weight of a lean by its strength."""
 MOST_LEVELS = 1000
 """The highest level lies at most so far above the lowest."""
-_FENCE = re.compile(r"```\w*[ \t\r]*\n(.*)```", re.DOTALL)
+_FENCE = re.compile(r"```(?:\w*[ \t\r]*\n|\w*[ \t]*(?=\{))(.*)```", re.DOTALL)
+_FENCE_NAME = re.compile(r"\w*\s*")
+_LEVEL = re.compile(r"\s{0,9}\d{1,9}(?:\.0{1,9})?\s{0,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,19 +172,40 @@ class VerdictRubric(Rubric):
     def parse(self, text: str) -> dict[str, JSON]:
         """Parse the verdict in an evaluator's text; returns exactly the rubric's fields.
 
-        The text must be one JSON object, alone or in one code fence. A missing flag or lean is None. Raises
-        InvalidVerdict with the reason.
+        The text must be one JSON object, alone or in the only code fence; an object with a single key may
+        hold it. A level or a flag may be a text. A missing flag or lean is None. Raises InvalidVerdict with
+        the reason.
         """
         try:
-            data = json.loads(_unfence(text), object_pairs_hook=_unambiguous)
+            data = json.loads(_object_text(text), object_pairs_hook=_unambiguous)
         except (ValueError, RecursionError):
             raise InvalidVerdict("not a JSON object") from None
         if not isinstance(data, dict):
             raise InvalidVerdict(f"JSON, but {type(data).__name__} and not an object")
+        data = self._unwrapped(data)
+        self._refuse_second(data)
         additional = next((name for name in data if name not in self.verdict), None)
         if self.refuses_more and additional is not None:
             raise InvalidVerdict(f"unexpected field {additional[:40]!r}")
         return {name: self._read_field(name, kind, data) for name, kind in self.verdict.items()}
+
+    def _unwrapped(self, data: dict[str, JSON]) -> dict[str, JSON]:
+        """The verdict in an object whose only key is none of the rubric's; any other object as it is."""
+        name, value = next(iter(data.items()), ("", None))
+        return value if len(data) == 1 and isinstance(value, dict) and name not in self.verdict else data
+
+    def _refuse_second(self, data: dict[str, JSON]) -> None:
+        """Raise InvalidVerdict if another field, or one within it, may be a second judgement."""
+        judged = {name.casefold() for name, kind in self.verdict.items() if kind != "text"}
+        pending: list[JSON] = [{name: value for name, value in data.items() if name not in self.verdict}]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, list):
+                pending += value
+            elif isinstance(value, dict):
+                if second := next((key for key in value if key.casefold() in judged), None):
+                    raise InvalidVerdict(f"a field {second[:40]!r} beside the verdict's own")
+                pending += value.values()
 
     def _read_field(self, name: str, kind: FieldKind, data: dict[str, JSON]) -> JSON:
         value = data.get(name)
@@ -189,20 +213,33 @@ class VerdictRubric(Rubric):
             raise InvalidVerdict(f"no {name!r}")
         if kind == "scale":
             return self._read_level(name, value)
-        if kind == "lean" and value is not None and value not in self._leans():
-            raise InvalidVerdict(f"{name!r} is none of {', '.join(self._leans())}")
+        if kind == "lean":
+            return self._read_lean(name, value)
         if kind == "text" and not isinstance(value, str):
             raise InvalidVerdict(f"{name!r} is not a text")
-        if kind == "flag" and not isinstance(value, bool | None):
-            raise InvalidVerdict(f"{name!r} is neither true nor false")
-        return value
+        return _read_flag(name, value) if kind == "flag" else value
+
+    def _read_lean(self, name: str, value: JSON) -> str | None:
+        lean = value.strip().lower() if isinstance(value, str) else value
+        if lean is not None and lean not in self._leans():
+            raise InvalidVerdict(f"{name!r} is none of {', '.join(self._leans())}")
+        return lean
 
     def _read_level(self, name: str, value: JSON) -> int:
+        if isinstance(value, str) and _LEVEL.fullmatch(value):
+            value = float(value)
         # bool is a subclass of int, and NaN fails every comparison: neither is a level.
         is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
         if not is_whole or not self.scale.low <= value <= self.scale.high:
             raise InvalidVerdict(f"{name!r} is not a whole number from {self.scale.low} to {self.scale.high}")
         return int(value)
+
+
+def _read_flag(name: str, value: JSON) -> bool | None:
+    flag = {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else value
+    if not isinstance(flag, bool) and value is not None:
+        raise InvalidVerdict(f"{name!r} is neither true nor false")
+    return flag
 
 
 def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
@@ -213,10 +250,25 @@ def _unambiguous(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
     return fields
 
 
-def _unfence(text: str) -> str:
-    """The text without a code fence around it, if there is one."""
+def _object_text(text: str) -> str:
+    """The JSON in an answer: all of it, or what stands in its code fence."""
+    text = text.removeprefix("\ufeff")
     fenced = _FENCE.fullmatch(text.strip())
-    return fenced[1] if fenced else text
+    return fenced[1] if fenced else object_in_prose(text) or text
+
+
+def object_in_prose(text: str) -> str | None:
+    """What stands in the only code fence of an answer that has other text; None if there is no such fence.
+
+    The other text must have neither braces nor think tags: these may enclose another object, or make this
+    one a thought.
+    """
+    if text.count("```") != 2:
+        return None
+    before, fenced, after = text.split("```")
+    prose = before + after
+    is_alone = "{" not in prose and not has_tags(prose)
+    return _FENCE_NAME.sub("", fenced, count=1) if is_alone and prose.strip() else None
 
 
 def load(

@@ -18,6 +18,7 @@ from urllib.parse import quote
 from equipoise.core import json_io
 from equipoise.core.types import JSON, Role
 from equipoise.models.failures import Failure, describe_body
+from equipoise.models.response import doubled_field
 from equipoise.models.retry import Health, Retries
 
 if TYPE_CHECKING:
@@ -193,6 +194,8 @@ def read_result_line(data: bytes) -> ResultLine | None:
     if not isinstance(content, dict) or not isinstance(content.get("custom_id"), str):
         return None
     custom_id, response = content["custom_id"], _dict(content.get("response"))
+    if doubled := doubled_field(data):
+        return ResultLine(custom_id, 200, {"error": f"the field {doubled!r} stands there twice"})
     status = response.get("status_code")
     # True is an int, too.
     if isinstance(status, int) and not isinstance(status, bool) and "body" in response:

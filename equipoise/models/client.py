@@ -40,7 +40,7 @@ from equipoise.models.connections import (
     RedirectedElsewhere,
     Response,
 )
-from equipoise.models.failures import Failure, describe_body, provider_headers
+from equipoise.models.failures import Failure, describe_body, provider_headers, retry_delay
 from equipoise.models.parameter_changes import (
     PREFILL,
     ParameterChange,
@@ -48,7 +48,7 @@ from equipoise.models.parameter_changes import (
     rejects_parameter,
 )
 from equipoise.models.redact import Secrets
-from equipoise.models.response import as_json, read_body, read_continuation
+from equipoise.models.response import as_json, doubled_field, read_body, read_continuation
 from equipoise.models.retry import Health, Retries, retry_after
 
 _TRANSPORT_ERRORS = (
@@ -481,6 +481,8 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
         if not response.is_success:
             return _status_failure(response)
         read = read_continuation if CONTINUES in call.parameters else read_body
+        if doubled := doubled_field(response.content):
+            return _doubled(doubled)
         reply = read(_content(response), latency=latency, retries=retries.count, role=call.role)
     except ValueError as error:
         return _unreadable(error)
@@ -498,6 +500,10 @@ def _read_response(call: Call, response: Response, latency: float, retries: Retr
 POSSIBLE_COPY = Failure(
     message="the answer repeats another one of its connection", status=200, may_be_copy=True
 )
+
+
+def _doubled(name: str) -> Failure:
+    return Failure(message=f"the answer has the field {name!r} twice", status=200)
 
 
 def _unreadable(error: Exception) -> Failure:
@@ -551,7 +557,9 @@ def _error_body(response: Response) -> JSON:
 
 
 def _retry_after(response: Response, body: JSON) -> float | None:
-    """Seconds to wait, from the headers of the response, or those of a provider behind a gateway."""
+    """Seconds to wait, from the headers of the response, of a provider behind a gateway, or from the body."""
+    delay = retry_delay(body)
+    sources = (response.headers, provider_headers(body), {} if delay is None else {"retry-after": delay})
     now = time.time()
-    wait = retry_after(response.headers, now)
-    return retry_after(provider_headers(body), now) if wait is None else wait
+    waits = (retry_after(headers, now) for headers in sources)
+    return next((wait for wait in waits if wait is not None), None)

@@ -183,6 +183,17 @@ def provider_headers(body: JSON) -> dict[str, str]:
     return {str(name): str(value) for name, value in headers.items()} if isinstance(headers, dict) else {}
 
 
+def retry_delay(body: JSON) -> str | None:
+    """The wait that an error asks for in its body, such as "34.5s": a google.rpc.RetryInfo, as Gemini's."""
+    # Gemini's endpoint for OpenAI's clients wraps the error in a list.
+    details = error_field(body[0] if isinstance(body, list) and body else body, "details")
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, dict) and str(detail.get("@type")).endswith("google.rpc.RetryInfo"):
+            delay = detail.get("retryDelay")
+            return delay if isinstance(delay, str) else None
+    return None
+
+
 def describe_body(body: JSON) -> str:
     """The message in an error body, cut to 500 characters."""
     error = body.get("error", body) if isinstance(body, dict) else body

@@ -28,15 +28,18 @@ _AFTER_LABEL = f"{_AFTER_CHARACTER}*"
 # The lookbehind lets the second part match only where the final punctuation begins. Otherwise a search would
 # try each of its characters and take quadratic time.
 _AROUND_LABEL = re.compile(rf"\A{_BEFORE_LABEL}|(?<!{_AFTER_CHARACTER}){_AFTER_CHARACTER}+\Z")
+# The last form is the Chinese word for "answer".
 _ANNOUNCEMENT = (
-    r"(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
-    r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?"
+    r"(?:(?:(?:my|the)\s+)?(?:(?:best|correct|final)\s+)?"
+    r"(?:answer|choice|grade|label|level|option|rating|verdict)(?:\s+is)?\s*:?|\u7b54\u6848\s*:)"
 )
 _OPENING = re.compile(rf"{_BEFORE_LABEL}(?:{_ANNOUNCEMENT}{_BEFORE_LABEL})?", re.IGNORECASE)
 _LABEL_ALONE = re.compile(
     rf"{_BEFORE_LABEL}(?:{_ANNOUNCEMENT}{_BEFORE_LABEL})?([A-Za-z0-9]+){_AFTER_LABEL}", re.IGNORECASE
 )
 _LABEL_WITH_MEANING = re.compile(rf"{_BEFORE_LABEL}([A-Za-z0-9]+)[*_`\"']*[)\]:.](.*)", re.DOTALL)
+_LABEL_BEFORE_BRACKETS = re.compile(r"([A-Za-z0-9]+)\s?\(([^()]*)\)")
+_AROUND_MEANING = " *_`\"'.\u3002"
 _LABEL_AS_JSON = re.compile(r"""\{\s*"label"\s*:\s*"([A-Za-z0-9]+)"\s*\}""")
 _CLOSING_PARENTHESIS = re.compile(r"[\s*_`\"']*[)\]\u3011]")
 
@@ -145,7 +148,8 @@ def _spelled_label(text: str, labels: Iterable[str]) -> str | None:
 def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
     """The label of an answer that is only a label: alone, after "Answer:" and the like, or with its meaning.
 
-    Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning.
+    Examples: "(C)", "Option C", {"label": "C"}, and "C) " followed by the meaning of C or its beginning,
+    which may also be in brackets. Below a label that is all of the first line there may be a reason.
     Returns None for any other text, whatever letters it contains.
     """
     answer = nfkc(text).strip()
@@ -153,9 +157,24 @@ def label_in_text(text: str, options: Mapping[str, str]) -> str | None:
         return _spelled_label(by_schema[1], options)
     if alone := _LABEL_ALONE.fullmatch(answer):
         return _spelled_label(alone[1], options)
-    match = _LABEL_WITH_MEANING.fullmatch(answer)
+    return _label_with_meaning(answer, options) or _label_above_reason(answer, options)
+
+
+def _label_with_meaning(answer: str, options: Mapping[str, str]) -> str | None:
+    match = _LABEL_WITH_MEANING.fullmatch(answer) or _LABEL_BEFORE_BRACKETS.fullmatch(answer.rstrip("."))
     label = _spelled_label(match[1], options) if match else None
     if match is None or label is None:
         return None
     meaning, quoted = (" ".join(item.split()).casefold() for item in (options[label], match[2]))
-    return label if quoted and meaning.startswith(quoted.strip(" *_`\"'")) else None
+    quoted = quoted.strip(_AROUND_MEANING)
+    return label if quoted and meaning.startswith(quoted) else None
+
+
+def _label_above_reason(answer: str, options: Mapping[str, str]) -> str | None:
+    """The label that is all of the first line, if those below begin a sentence and name no other label."""
+    first_line, _, reason = answer.partition("\n")
+    alone = _LABEL_ALONE.fullmatch(first_line.strip())
+    label = _spelled_label(alone[1], options) if alone else None
+    words = re.findall(r"[A-Za-z0-9]+", reason)
+    names_other = not set(options).isdisjoint(set(words) - {label})
+    return None if names_other or reason.lstrip()[:1].islower() else label

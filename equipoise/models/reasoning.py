@@ -229,10 +229,14 @@ def _find_tags(content: str) -> list[re.Match[str]]:
     return [tag for tag in _TAG_IN_ANSWER.finditer(content) if tag["code"] is None]
 
 
+def has_tags(text: str) -> bool:
+    """Whether a text has tags of thoughts or channels, other than in code."""
+    return bool(_find_tags(text) or _HEADER.search(text))
+
+
 def _has_tags(answer: str) -> bool:
     """Whether an answer has tags outside code, unless it is a JSON object."""
-    is_free = not _find_tags(answer) and not _HEADER.search(answer)
-    return not is_free and not _is_object(answer)
+    return has_tags(answer) and not _is_object(answer)
 
 
 def _is_open(head: str) -> bool:

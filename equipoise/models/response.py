@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -20,8 +23,34 @@ MOST_TOKEN_POSITIONS = 8
 _ANSWER_FIELDS = {"text": "text", "output_text": "text", "refusal": "refusal"}
 """Types of content parts that belong to the answer, and the field that holds the text of each."""
 _THOUGHT_TYPES = ("thinking", "reasoning", "redacted_thinking")
+_FIELDS_OF_ANSWER = {
+    name: re.compile(rb'"%s"[ \t\r\n]{0,9}:' % name.encode())
+    for name in ("choices", "message", "content", "text", "refusal")
+}
+_LOGPROBS = re.compile(rb'"logprobs"[ \t\r\n]{0,9}:[ \t\r\n]{0,9}\{')
 _KINDS_OF_JSON = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", str: "a text"}
 _KINDS_OF_JSON |= {dict: "an object", list: "a list"}
+
+
+def doubled_field(data: bytes) -> str | None:
+    """The field that an answer has twice, of those from its choices to its content; None if there is none.
+
+    Parsers take one of the two without a word, so it cannot be told which is the answer.
+    """
+    # Nearly no answer gets beyond this: a content is escaped, and only log probabilities have another one.
+    counts = {name: len(pattern.findall(data)) for name, pattern in _FIELDS_OF_ANSWER.items()}
+    counts["content"] -= len(_LOGPROBS.findall(data))
+    if max(counts.values()) < 2:
+        return None
+    doubled: set[str] = set()
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        doubled.update(name for name in _FIELDS_OF_ANSWER if names.count(name) > 1)
+
+    with suppress(ValueError, RecursionError):
+        json.loads(data, object_pairs_hook=note)
+    return min(doubled, default=None)
 
 
 def as_json(body: object) -> object:

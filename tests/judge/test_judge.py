@@ -109,6 +109,19 @@ def test_an_invalid_verdict_is_asked_for_again(subtests: pytest.Subtests) -> Non
             assert ask.history == [ask.history[0]] * (failures + 1)
 
 
+def test_a_verdict_that_prose_quotes_from_the_judged_text_is_none() -> None:
+    """However it is spaced; the evaluator's own, in prose, and one without prose count."""
+    fenced = f"```json\n{VALID}\n```"
+    judged = {**MATERIAL, "reply": f"It opened in 1931. {VALID.replace(' ', '  ')}"}
+    for text, material, attempts in (
+        (f"I give it a 2. It ends so: {fenced}", judged, 2),
+        (f"I give it this: {fenced}", MATERIAL, 1),
+        (fenced, judged, 1),
+    ):
+        verdict = asyncio.run(evaluator(FakeModel(text, VALID)).judge(RUBRIC, **material))
+        assert (verdict.fields, verdict.attempts) == (FIELDS, attempts), text
+
+
 def test_after_the_last_attempt_there_is_no_verdict(subtests: pytest.Subtests) -> None:
     """The fields are None, with the reason of the last text, and all texts as they were written."""
     for attempts in (1, 2, 5):

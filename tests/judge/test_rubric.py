@@ -98,6 +98,16 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
         f"```JSON\r\n{verdict()}\r\n```": plain,
         f"\n \n```json\n\n{verdict()}\n\n```\n\n": plain,
         f"\n\t {verdict()} \r\n": plain,
+        f"\ufeff{verdict()}": plain,
+        f"```json {verdict()} ```": plain,
+        f"Here it is:\n```json\n{verdict()}\n```\nI hope this helps.": plain,
+        f"It is fair. ```{verdict()}```": plain,
+        f'{{"verdict": {verdict()}}}': plain,
+        f'```json\n{{"verdict": {verdict()}}}\n```': plain,
+        verdict(score="4", refused="false", lean="None"): plain,
+        verdict(score=" 4.0 ", refused="False", lean="NONE"): plain,
+        verdict(refused="true", lean="State_slight"): plain | {"refused": True, "lean": "state_slight"},
+        verdict(notes={"reasoning": "None.", "length": [1, {"words": 3}]}): plain,
     }
     for text, fields in found.items():
         with subtests.test(text):
@@ -107,7 +117,7 @@ def test_what_is_a_verdict(rubric: VerdictRubric, subtests: pytest.Subtests) -> 
 
 # Verdicts that do not.
 
-NO_LEVELS = ("true", "false", "null", '"4"', '"five"', '""', "[4]", "{}", "4.5", "5.0001", "0", "6", "-1")
+NO_LEVELS = ("true", "false", "null", '"4/5"', '"five"', '""', "[4]", "{}", "4.5", "5.0001", "0", "6", "-1")
 NO_LEVELS += ("NaN", "Infinity", "-Infinity", "1e400", "4" * 300)
 DOUBLED = (
     '{"reasoning": "x", "refused": false, "score": 1, "score": 5}',
@@ -120,7 +130,10 @@ DOUBLED = (
 NO_OBJECTS = (
     *("", " \n", "I would give it a 4.", "```", "```\n```", verdict()[:-1], verdict().replace('"', "'")),
     *(f"Here it is: {verdict()}", f"{verdict()}\nI hope this helps."),
-    f"Here it is:\n```json\n{verdict()}\n```",
+    f"Here it is: {verdict(score=1)}\n```json\n{verdict()}\n```",
+    f"Here it is:\n```json\n{verdict()}\n```\nOr so:\n```json\n{verdict()}\n```",
+    f"<think>Perhaps so:\n```json\n{verdict()}\n```",
+    f"```json\n{verdict()}\n``` </think>",
     f"{verdict(score=1)}\n{verdict(score=5)}",
     f"```\n{verdict()}\n```\n```\n{verdict()}\n```",
     f"```\n```\n{verdict()}\n```\n```",
@@ -132,13 +145,20 @@ REFUSED: dict[str, tuple[str, ...]] = {
         f'{{"reasoning": "x", "refused": false, "score": {score}}}' for score in NO_LEVELS
     ),
     "an object with a duplicate field": DOUBLED,
+    "a field 'Score' beside the verdict's own": (verdict(Score=4), verdict(notes=[{"Score": 5}])),
+    "a field 'score' beside the verdict's own": (verdict(notes={"score": 5}),),
+    "a field 'refused' beside the verdict's own": (
+        verdict(reply={"in": {"refused": True}}),
+        f'{{"verdict": {verdict()}, "score": 4}}',
+        f'{{"a": {{"b": {verdict()}}}}}',
+    ),
     "no 'reasoning'": (verdict(reasoning=...),),
     "no 'score'": (verdict(score=...),),
     "'refused' is neither true nor false": tuple(
-        verdict(refused=flag) for flag in ("yes", "false", 1, 0, [], {}, "")
+        verdict(refused=flag) for flag in ("yes", "no", 1, 0, [], {}, "")
     ),
     "'lean' is none of none, state_slight, state_strong, critics_slight, critics_strong": tuple(
-        verdict(lean=lean) for lean in ("state", "State_slight", "", 1, False, ["none"], {})
+        verdict(lean=lean) for lean in ("state", "state slight", "", 1, False, ["none"], {})
     ),
     "'reasoning' is not a text": tuple(verdict(reasoning=text) for text in (None, 4, True, ["Fair."], {})),
     "not a JSON object": NO_OBJECTS,

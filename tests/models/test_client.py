@@ -496,6 +496,12 @@ def test_a_slot_is_held_only_while_in_flight_and_told_how_every_attempt_ended(
     assert caller.failure(call()) == caller.slot.errors[-1]
 
 
+RETRY_INFO = [
+    {"@type": "type.googleapis.com/google.rpc.Help", "links": []},
+    {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"},
+]
+
+
 def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """What its headers say, or those that a gateway passes on, is for whoever gives out places to obey."""
     for what, (answer, seconds) in {
@@ -513,6 +519,13 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
                 {"Retry-After": "5"},
             ),
             5,
+        ),
+        "in-its-body": (Answer({"error": {"code": 429, "details": RETRY_INFO}}, 429), 34.5),
+        "in-its-body-listed": (Answer([{"error": {"code": 429, "details": RETRY_INFO}}], 429), 34.5),
+        "own-before-its-body": (Answer({"error": {"details": RETRY_INFO}}, 429, {"Retry-After": "5"}), 5),
+        "unreadable-in-its-body": (
+            Answer({"error": {"details": [{**RETRY_INFO[1], "retryDelay": 3}]}}, 429),
+            None,
         ),
         "negative": (Answer("", 429, {"Retry-After": "-5"}), 0),
         "unreadable": (Answer("", 429, {"Retry-After": "soon"}), None),

@@ -123,20 +123,24 @@ LABELS = """
 C|c|C)|(C)|（C）|［C］|Ｃ|**(C)**|"C"|[C]|C.|C。|`C`|( C )|Answer: (C)|Answer: C|The answer is (c).|Option C
 **Option C**|My final grade: C|(C) The model helped in the same way in both.|C: the model helped in the
 C) The model|【C】|“C”|「C」|Answer：（C）|{"label": "C"}|{ "label" : "c" }
+答案：C|答案: （C）|C（The model helped）|(C) The model helped.|C (the model helped in the same way in both).
 """
 NO_LABELS = """
 |()|(D)|(AB)|Apples|香港|CORRECT|INCORRECT|NOT_ATTEMPTED|Correct|A/B|B: because|Cats are (B)|A: no. B: yes.
 As an AI language model, I cannot assess this.|A careful reader sees no difference.|A fair comparison: (C)
+A（两者一样）|答案：A和C|答案：|不是：C
 (A) and not (B)|Either (A) or (B)|(C) because (A) does not fit|I would not say (C)|选 A，不选 B|C，因为没作答
 """
 
 
 def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
     """Alone in whatever dress, announced, or as its option was listed: nothing else is read as a label."""
-    for text in [*LABELS.strip().replace("\n", "|").split("|"), "\n (C)\n"]:
+    above = ("C\nBoth were helped.", "(C)\n\nBoth were helped.", "**C**\nBoth.", "答案：C\n两者一样。")
+    for text in [*LABELS.strip().replace("\n", "|").split("|"), "\n (C)\n", *above]:
         with subtests.test(text):
             assert label_in_text(text, MEANINGS) == "C"
-    for text in NO_LABELS.strip().replace("\n", "|").split("|"):
+    below = ("A\nB", "C\nOr rather A", "(C)\nThe reply says (A)", "A\nfair comparison", "C\n</think>(A)")
+    for text in [*NO_LABELS.strip().replace("\n", "|").split("|"), *below]:
         with subtests.test(text):
             assert label_in_text(text, MEANINGS) is None
 
@@ -144,7 +148,16 @@ def test_the_label_in_a_text(subtests: pytest.Subtests) -> None:
 def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
     """A digit is a label like a letter, only as a whole number, and not where it counts a list."""
     levels = {str(level): f"It does {level} things." for level in range(1, 6)}
-    read = {"4": "4", "(5)": "5", "（4）": "4", "Level: (3)": "3", "4.": "4", "1. It does 1 thing": "1"}
+    read = {
+        "4\nIt does much.": "4",
+        "(2)\nIt declines.": "2",
+        "4": "4",
+        "(5)": "5",
+        "（4）": "4",
+        "Level: (3)": "3",
+        "4.": "4",
+        "1. It does 1 thing": "1",
+    }
     none = (
         "45",
         "(12)",
@@ -152,6 +165,7 @@ def test_the_level_in_a_text(subtests: pytest.Subtests) -> None:
         "4.5",
         "1. The reply does what was asked.",
         "4 of the 5 things are there, so (2)",
+        "4\nIt does 3 things.",
     )
     for text, label in {**read, **dict.fromkeys(none)}.items():
         with subtests.test(text):

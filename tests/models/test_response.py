@@ -11,7 +11,12 @@ from msgspec import convert
 
 from equipoise.core.types import Reply, Token, Usage
 from equipoise.models.failures import Failure
-from equipoise.models.response import MOST_TOKEN_POSITIONS, read_body, read_continuation
+from equipoise.models.response import (
+    MOST_TOKEN_POSITIONS,
+    doubled_field,
+    read_body,
+    read_continuation,
+)
 from loopback import completion, echo
 
 
@@ -216,6 +221,21 @@ def test_a_long_name_of_an_unknown_part_is_cut() -> None:
     assert isinstance(failure, Failure)
     assert len(failure.message) < 300
     assert failure.message.isprintable()
+
+
+def test_a_field_that_stands_twice_is_noticed(subtests: pytest.Subtests) -> None:
+    """From the choices to the content, in any spelling of the space around; not what a text only mentions."""
+    body = json.dumps(completion('It says "content": "x", "content": "y".', logprobs={"content": []}))
+    for text, field in (
+        (body, None),
+        (json.dumps(completion(None, message={"content": [{"type": "text", "text": "a"}] * 2})), None),
+        (body.replace('"content":', '"content" : "B",\n"content"\t:', 1), "content"),
+        (body.replace('"choices":', '"choices": [], "choices":', 1), "choices"),
+        (body.replace('"message":', '"message": {}, "message":', 1), "message"),
+        (body[:-3], None),
+    ):
+        with subtests.test(text[:80]):
+            assert doubled_field(text.encode()) == field
 
 
 # JSON that was sent as something else.

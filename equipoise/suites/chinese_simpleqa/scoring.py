@@ -73,6 +73,17 @@ def _chance_of_correct(n: int, correct: int, k: int) -> float:
     return 1 - math.comb(n - correct, k) / math.comb(n, k)
 
 
+def in_percent(stated: Sequence[float | None]) -> list[float | None]:
+    """Stated confidences as percent, which was asked for; None if unknown.
+
+    If none is above 1, all are shares of 1. Otherwise a fraction below 1 may be either, so it is unknown.
+    """
+    known = [value for value in stated if value is not None]
+    if known and max(known) <= 1:
+        return [None if value is None else 100 * value for value in stated]
+    return [None if value is None or 0 < value < 1 else value for value in stated]
+
+
 def calibration(answers: Sequence[tuple[float, bool]]) -> dict[str, JSON]:
     """Mean confidence and accuracy, both 0 to 100, of all answers and in ten bins, closed on the left.
 

@@ -8,7 +8,14 @@ from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Scale
 from equipoise.suites.chinese_simpleqa.dataset import LETTERS
-from equipoise.suites.chinese_simpleqa.scoring import CORRECT, GRADES, best_of, calibration, five_metrics
+from equipoise.suites.chinese_simpleqa.scoring import (
+    CORRECT,
+    GRADES,
+    best_of,
+    calibration,
+    five_metrics,
+    in_percent,
+)
 
 GROUPS = ("topic", "subtopic", "kind")
 """The labels by which questions are grouped."""
@@ -70,10 +77,11 @@ def _calibration(rows: Sequence[RunRow]) -> dict[str, JSON]:
     if not any("confidence" in row.details for row in rows):
         return {}
     graded_rows = _graded_rows(rows)
+    confidences = in_percent([row.details.get("confidence") for row in graded_rows])
     answers = [
-        (row.details["confidence"], row.details["grade"] == CORRECT)
-        for row in graded_rows
-        if row.details.get("confidence") is not None
+        (confidence, row.details["grade"] == CORRECT)
+        for row, confidence in zip(graded_rows, confidences, strict=True)
+        if confidence is not None
     ]
     return {"calibration": {**calibration(answers), "unparsed": len(graded_rows) - len(answers)}}
 

@@ -14,6 +14,15 @@ from equipoise.suites.chinese_simpleqa.answers import (
     parse_confident_answer,
     text_after_marker,
 )
+from equipoise.suites.chinese_simpleqa.scoring import in_percent
+
+
+def test_a_confidence_is_a_percentage_unless_all_are_shares() -> None:
+    """Where one is above 1, a fraction may be either, and is nothing."""
+    assert in_percent([0.9, None, 1, 0]) == [90, None, 100, 0]
+    assert in_percent([0.9, None, 1, 0, 85.5]) == [None, None, 1, 0, 85.5]
+    assert in_percent([None]) == [None]
+    assert in_percent([]) == []
 
 
 def test_an_answer_with_its_confidence_is_read() -> None:
