@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from attacks import (
+    answers,
     batches,
     bodies,
     budgets,
@@ -43,6 +44,7 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "waits": transports.waits,
     "mixtures": mixtures.attack,
     "replies and verdicts": verdicts.attack,
+    "shares and chances": answers.attack,
     "crashes": crashes.attack,
     "batches": batches.attack,
     "journals": journals.attack,

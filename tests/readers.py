@@ -496,9 +496,25 @@ def _csv_cell(text: str) -> None:
 
 
 def _printed(text: str) -> None:
-    from equipoise.core.errors import printable
+    from equipoise.core.errors import UserError, printable
 
     printable(text)
+    UserError(text)
+
+
+def _toml(text: str) -> None:
+    from equipoise.core import toml_text
+
+    with suppress(ValueError):
+        toml_text.loads(text)
+
+
+def _variable(text: str) -> None:
+    from equipoise.core.errors import UserError
+    from equipoise.runner import cells
+
+    with suppress(UserError):
+        cells._variable({"model": "m", "api_key_env": text}, "api_key_env")
 
 
 def _transcript(text: str) -> None:
@@ -676,6 +692,8 @@ READERS: Mapping[str, Reader] = {
     "files: names": _names,
     "files: cell of CSV": _csv_cell,
     "shown: line": _printed,
+    "files: TOML": _toml,
+    "files: variable of a key": _variable,
     "shown: transcript": _transcript,
     "shown: wrapped lines": _wrapped,
     "shown: table": _table,
@@ -693,6 +711,7 @@ READERS: Mapping[str, Reader] = {
 """By what they read or show."""
 ELSEWHERE: Mapping[str, str] = {
     "cli/docs.py": "reads the documentation",
+    "runner/cells.py:SweepCell.environment": "reads names of variables, as `_variable` takes them",
     "core/rules.py": "reads options",
     "core/resolution.py": "reads options",
     "core/options.py": "reads options",

@@ -97,7 +97,8 @@ def _shown(tally: Tally, folder: Path, name: str, metadata: object, data: Mappin
 
 def _sheets(tally: Tally, folder: Path, size: Size) -> None:
     """Random columns of a sheet are shuffled among random rows."""
-    results, chance = pages.write(folder / "m.json", "model-a"), random.Random(size.seed)
+    results = pages.write(folder / "m.json", "model-a")
+    chance = random.Random(size.seed)  # noqa: S311 - not a secret
     CliRunner().invoke(main, ["review", "sample", str(results), "-n", "30", "-o", str(folder / "s.csv")])
     text = (folder / "s.csv").read_text(encoding="utf-8-sig")
     table = [{**row, "score": "4"} for row in csv.DictReader(io.StringIO(text, newline=""))]

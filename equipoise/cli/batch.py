@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import click
 
+from equipoise import suites
 from equipoise.cli.output import print_wrapped
 from equipoise.core.errors import UserError
 from equipoise.runner import exit_status
@@ -28,17 +30,20 @@ def batch() -> None:
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=_PATH)
 @click.pass_context
 def status(ctx: click.Context, paths: Sequence[Path]) -> None:
-    """List the batches whose results were not read yet. PATH defaults to results.
+    """List the batches and written files whose results were not read yet. PATH defaults to results.
 
-    Exits with 8 while any of them is running at the endpoint, else with 0. The command that sent a batch
-    fetches its results.
+    Exits with 8 while any batch is running at the endpoint, or a written file has no answers, else with 0.
+    The command that sent a batch fetches its results.
     """
     from equipoise.runner import ask_batches
 
     folders = paths or ([_RESULTS] if _RESULTS.is_dir() else [])
-    statuses = ask_batches.request(ask_batches.load_intents(folders), "get")
-    print_wrapped(ask_batches.lines(statuses) if statuses else ["no batches wait"])
-    ctx.exit(0 if all(item.is_over for item in statuses) else exit_status.BATCHES_WAITING)
+    files = ask_batches.load_intents(folders)
+    written = [*ask_batches.written_lines(files)]
+    statuses = ask_batches.request(files, "get")
+    print_wrapped([*ask_batches.lines(statuses), *written] or ["no batches wait"])
+    is_over = not written and all(item.is_over for item in statuses)
+    ctx.exit(0 if is_over else exit_status.BATCHES_WAITING)
 
 
 @batch.command()
@@ -96,21 +101,28 @@ def write(ctx: click.Context, suite: str, arguments: Sequence[str], output: Path
 
 @batch.command(options_metavar="", context_settings=_PASS_UNKNOWN_OPTIONS)
 @click.argument("answers", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.argument("suite")
-@click.argument("arguments", metavar="[PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
+@click.argument("words", metavar="[ANSWERS]... SUITE [PYTEST ARGUMENTS]...", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "-o", "--output", metavar="FILE", type=_PATH, help="Where to write the calls of the next phase."
 )
 @click.pass_context
-def read(
-    ctx: click.Context, answers: Path, suite: str, arguments: Sequence[str], output: Path | None
-) -> None:
-    """Read ANSWERS, the file of answers to calls that `write` wrote. With -o, write the next phase's calls.
+def read(ctx: click.Context, answers: Path, words: Sequence[str], output: Path | None) -> None:
+    """Read ANSWERS, the files of answers to calls that `write` wrote. With -o, write the next phase's calls.
 
-    PYTEST ARGUMENTS must be the same as for `write`. --batch-read=FILE names further files of answers.
+    PYTEST ARGUMENTS must be the same as for `write`.
     """
+    files = [str(answers), *takewhile(_is_file, words)]
+    if len(files) > len(words):
+        raise click.UsageError("name the suite behind the files of answers")
+    suite, *arguments = words[len(files) - 1 :]
+    read_options = [f"--batch-read={file}" for file in files]
     write_option = () if output is None else (f"--batch-write={output}",)
-    _run_with_batch(ctx, suite, (*arguments, f"--batch-read={answers}", *write_option))
+    _run_with_batch(ctx, suite, (*arguments, *read_options, *write_option))
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word names a file, and no suite."""
+    return word not in suites.names() and Path(word).is_file()
 
 
 def _run_with_batch(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:

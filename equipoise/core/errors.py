@@ -17,6 +17,7 @@ import re
 
 MOST_CHARACTERS = 1_000
 """Longer messages lose their middle: the name of the file, at the start, and the advice are kept."""
+_LONG_WORD = re.compile(r"\S{200,}")
 _COMMAND = re.compile(r"^ *:(?=:)|##(?=\w*\[)")
 """The start of a command to a CI system in a step's output, such as `::error::` (at the start of a line and
 after any spaces) and `##[error]` of GitHub Actions, and `##vso[...]` of Azure Pipelines."""
@@ -34,7 +35,12 @@ class UserError(EquipoiseError):
 
 
 def shortened(message: str) -> str:
-    """The message without its middle if that is long, as where it quotes a name of a megabyte."""
+    """The message with the middles of long words left out, as where it quotes a name of a megabyte.
+
+    If it is still long, its own middle is left out.
+    """
+    if len(message) > MOST_CHARACTERS:
+        message = _LONG_WORD.sub(lambda word: f"{word[0][:80]}...{word[0][-20:]}", message)
     if len(message) <= MOST_CHARACTERS:
         return message
     return f"{message[: MOST_CHARACTERS // 2]} ... {message[-MOST_CHARACTERS // 3 :]}"

@@ -16,6 +16,10 @@ LOCAL = "local"
 NO_KEY = "none"
 
 
+FILE = "file"
+"""Stands for the URL of an endpoint where calls were written to files, and answered from files."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """The endpoint of a model.
@@ -164,6 +168,11 @@ class Settings:
     def price_in_batches(self) -> Discounted:
         """The price of calls in batches."""
         return Discounted(price=self.price, percent=self.batch_discount)
+
+    @property
+    def file_roles(self) -> tuple[Role, ...]:
+        """The roles whose calls are written to files, and answered from files."""
+        return self.batch if self.batch_write or self.batch_read else ()
 
     def sampling(self, role: Role) -> Sampling:
         """The generation parameters of this role."""

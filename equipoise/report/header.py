@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from equipoise.core.files import shown
-from equipoise.core.settings import NO_KEY, Mirror, Settings, is_local, public_url
+from equipoise.core.settings import FILE, NO_KEY, Mirror, Settings, is_local, public_url
 from equipoise.core.types import Role
 from equipoise.models.redact import MIN_KEY_LENGTH, REAL_KEY_LENGTH
 
@@ -95,12 +95,14 @@ def _describe_role(settings: Settings, role: Role) -> str:
     )
     prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
     name = _endpoint_name(settings, role)
-    shown_key = "" if name == BUILT_IN else f" key={key}"
+    shown_key = "" if name in (BUILT_IN, FILE) else f" key={key}"
     return f"({name}{shown_key}{' ' if parameters else ''}{parameters}{prompt})"
 
 
 def _endpoint_name(settings: Settings, role: Role) -> str:
-    """The URL of a role's endpoint, or BUILT_IN."""
+    """The URL of a role's endpoint, BUILT_IN, or FILE for calls that are answered from files."""
+    if role in settings.file_roles:
+        return FILE
     is_built_in = all(map(is_local, _models(settings, role)))
     return BUILT_IN if is_built_in else public_url(settings.endpoint(role).base_url)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from equipoise.core.quantities import duration
 from equipoise.core.rules import GATE
+from equipoise.core.settings import FILE
 from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit
 from equipoise.report.layout import align, format_estimate
@@ -87,7 +88,8 @@ def _spending_lines(metadata: Mapping[str, JSON], wall_seconds: float | None) ->
     names += [name for name in ("repeated", "batched") if calls.get(name)]
     counts = ", ".join(f"{calls[name]:,} {name}" for name in names)
     yield f"calls:     {counts}" + ("" if wall_seconds is None else f"; wall time {duration(wall_seconds)}")
-    if unknown := [role for role, price in cost.items() if price is None]:
+    endpoints = metadata.get("endpoints", {})
+    if unknown := [role for role, price in cost.items() if price is None and endpoints.get(role) != FILE]:
         yield f"cost:      unknown for {' and '.join(unknown)}: give --price-input and --price-output"
     for role, count in estimated.items():
         if count:
@@ -130,9 +132,13 @@ def _error_lines(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
 def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
-        next_step = "a session that selects them" if is_part else "run the same command again: it"
-        count = f"{missing} of {metadata['runs_expected']} runs"
-        yield f"{count} are still to be done; {next_step} resumes from here"
+        next_step = "; run the same command again: it resumes from here"
+        if is_part:
+            next_step = "; a session that selects them resumes from here"
+        elif FILE in metadata.get("endpoints", {}).values():
+            # The session says which files to have answered.
+            next_step = ""
+        yield f"{missing} of {metadata['runs_expected']} runs are still to be done{next_step}"
 
 
 # Precision.
@@ -170,7 +176,10 @@ def _variance_lines(variance: Mapping[str, JSON]) -> Iterator[str]:
     if variance.get("advice"):
         yield f"           {variance['advice']}"
     if smallest := variance.get("smallest_difference"):
-        difference = f"{smallest:.2f} points{_describe_assumptions(variance)}"
+        # Results of earlier versions have it in points of the scale.
+        unit = variance.get("smallest_difference_unit", "points")
+        number = f"{smallest:.1f}" if unit == "percentage points" else f"{smallest:.2f}"
+        difference = f"{number} {unit}{_describe_assumptions(variance)}"
         yield f"           The smallest detectable difference between two models: {difference}."
 
 

@@ -14,7 +14,7 @@ from equipoise.core import json_io
 from equipoise.core.records import Record
 from equipoise.core.rows import QuestionRow, RunRow, count_outcomes
 from equipoise.core.session_options import BATCH_DISCOUNT
-from equipoise.core.settings import Price
+from equipoise.core.settings import FILE, Price
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections, versions
@@ -121,6 +121,7 @@ def _metadata(
         "suite": suite,
         "status": status,
         **history.settings,
+        "endpoints": _endpoint_names(history),
         "scale": {"low": scale.low, "high": scale.high},
         "languages": languages,
         "selection": history.selection,
@@ -207,6 +208,12 @@ def _last_limits(ends: Sequence[LimitLine]) -> list[int | None]:
     """The last limit on calls in flight of each endpoint, by its number; None if it is not known."""
     limits = {line.endpoint: line.last for line in ends}
     return [limits.get(number) for number in range(max(limits, default=-1) + 1)]
+
+
+def _endpoint_names(history: History) -> dict[str, str]:
+    """The URLs of the endpoints by role, or FILE for a role whose calls were answered from files."""
+    urls: dict[str, str] = history.settings["endpoints"]
+    return {role: FILE if role in history.file_roles else url for role, url in urls.items()}
 
 
 def _usage_and_cost(totals: Totals, sessions: Sequence[SessionLine]) -> dict[str, JSON]:

@@ -47,7 +47,7 @@ class SubjectSides(TypedDict):
 
 
 class EndpointUrls(TypedDict):
-    """Base URLs by role, without credentials."""
+    """Base URLs by role, without credentials; `file` for answers from files."""
 
     subject: str
     evaluator: NotRequired[str]
@@ -246,7 +246,9 @@ class Metadata(TypedDict):
             Meta(description="What evaluators are told the questions are about; absent if they are not told"),
         ]
     ]
-    endpoints: Annotated[EndpointUrls, Meta(description="Base URLs by role, without credentials")]
+    endpoints: Annotated[
+        EndpointUrls, Meta(description="Base URLs by role, without credentials; file: answers from files")
+    ]
     dataset: NotRequired[
         Annotated[
             str,
@@ -454,8 +456,8 @@ class VarianceParts(TypedDict):
     components estimated below zero and set to 0; `merged`: components that the data cannot tell apart, with
     the one that includes each; `reason`: why there are none; `predicted_se`: the standard error of the mean
     score in this design; `narrowing`: by what part twice as many questions, runs or evaluators would narrow
-    its interval, 0..1; `smallest_difference`: the smallest difference of two models, in points, that this
-    design can show, under the assumptions that follow; null if none on the scale.
+    its interval, 0..1; `smallest_difference`: the smallest difference of two models in the headline that
+    this design can show, in the unit and under the assumptions that follow; null if none that is possible.
     """
 
     variance: dict[str, float]
@@ -469,6 +471,7 @@ class VarianceParts(TypedDict):
     narrowing: NotRequired[dict[str, float]]
     advice: NotRequired[str | None]
     smallest_difference: NotRequired[float | None]
+    smallest_difference_unit: NotRequired[str]
     smallest_difference_assumes: NotRequired[dict[str, float]]
 
 

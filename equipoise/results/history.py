@@ -269,6 +269,11 @@ class History:
         }
 
     @property
+    def file_roles(self) -> set[Role]:
+        """The roles whose calls a session has had answered from files."""
+        return {role for session in self.sessions for role in session.file_roles}
+
+    @property
     def selection(self) -> dict[str, JSON]:
         """The combined selection of all sessions, as one expression if each session had one."""
         selections = [session.selection for session in self.sessions]

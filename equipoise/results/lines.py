@@ -38,7 +38,8 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     `nonce` is the secret from which its one-time codes are made. `data_files` are the digests of the files
     that the questions were read from, by name. `ranks` are the positions of a shard's runs among those of all
     shards. In a merged journal, `shards` has the id of each shard's last session, and `nonces` the nonces of
-    all their sessions by id. Only sessions of a suite plan runs.
+    all their sessions by id. `file_roles` are the roles whose calls are answered from files, not by an
+    endpoint. Only sessions of a suite plan runs.
     """
 
     session: str
@@ -56,6 +57,7 @@ class SessionLine(_Line, frozen=True, kw_only=True, tag="session"):
     data_files: dict[str, str] = {}
     shards: tuple[str, ...] = ()
     nonces: dict[str, str] = {}
+    file_roles: tuple[Role, ...] = ()
 
     def __post_init__(self) -> None:
         # Both raise ValueError, so that a line with a wrong time or id counts as damaged.

@@ -220,6 +220,7 @@ def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
     settings = {name: value for name, value in shards[0].history.settings.items() if name != "shard"}
     selections = [shard.history.selection for shard in shards]
     all_endpoints = [shard.history.settings["endpoints"] for shard in shards]
+    file_roles = sorted({role for shard in shards for role in shard.history.file_roles})
     return {
         "kind": "session",
         "session": secrets.token_hex(4),
@@ -239,4 +240,5 @@ def _session_entry(shards: Sequence[LoadedShard]) -> dict[str, JSON]:
             "deselected": sum(selection["deselected"] for selection in selections),
         },
         "shards": [shard.history.session for shard in shards],
+        **({"file_roles": file_roles} if file_roles else {}),
     }

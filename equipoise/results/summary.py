@@ -5,6 +5,7 @@ Imported only for aggregation, because it loads numpy and scipy.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
@@ -19,8 +20,9 @@ from equipoise.stats import fixed, mean, population_sd
 from equipoise.stats.agreement import krippendorff_alpha, leans, weighted_kappa
 from equipoise.stats.consistency import Gap, consistency, largest_gaps
 from equipoise.stats.intervals import Estimate
-from equipoise.stats.metrics import clip, figures_by_run, measure, valid
+from equipoise.stats.metrics import clip, figures_by_run, measure, run_parts, valid
 from equipoise.stats.variance import (
+    CellKey,
     StudyDesign,
     advice,
     estimate_components,
@@ -67,7 +69,7 @@ def summarise(
             }
             for metric in metrics
         },
-        "variance": _with_stratum_name(_variance_json(cells, scale, suite.clusters), _stratum_name(cells)),
+        "variance": _with_stratum_name(_variance_json(suite, cells, scale), _stratum_name(cells)),
         "consistency": _consistency_json(metrics[0], cells),
     }
     names = list(dict.fromkeys(name for cell in cells for name in cell.verdicts))
@@ -170,8 +172,8 @@ def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> di
 # Variance components.
 
 
-def _variance_json(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[str, JSON]:
-    scores = {
+def _variance_json(suite: AnySuite, cells: Sequence[Cell], scale: Scale) -> dict[str, JSON]:
+    scores: Scores = {
         (cell.cluster, cell.stratum, run, evaluator): score
         for cell in cells
         for evaluator, verdicts in cell.verdicts.items()
@@ -186,24 +188,50 @@ def _variance_json(cells: Sequence[Cell], scale: Scale, clusters: str) -> dict[s
     }
     if components.reason:
         return figures
-    design = StudyDesign(
-        questions=len({question for question, *_ in scores}),
-        languages=len({language for _, language, *_ in scores}),
-        runs=max(run for _, _, run, _ in scores) + 1,
-        evaluators=len({evaluator for *_, evaluator in scores}),
-    )
+    design = _design_of(scores)
+    headline = suite.metrics(cells)[0]
     # One question has no interval to narrow, and no test.
     advised = advice(components, design) if design.questions > 1 else None
-    smallest = smallest_difference(components, design, **ASSUMPTIONS) if design.questions > 1 else None
     return {
         **figures,
         "design": asdict(design),
         "predicted_se": predict_se(components, **asdict(design)),
         "narrowing": dict(advised.narrowing) if advised else {},
-        "advice": sentence(advised, clusters) if advised else None,
-        "smallest_difference": smallest if smallest and smallest < scale.high - scale.low else None,
+        "advice": sentence(advised, suite.clusters) if advised else None,
+        "smallest_difference": _smallest_difference(suite, headline, cells, scores, scale),
+        "smallest_difference_unit": "percentage points" if headline.unit == "%" else headline.unit,
         "smallest_difference_assumes": ASSUMPTIONS,
     }
+
+
+Scores = Mapping[CellKey, float]
+
+
+def _design_of(scores: Scores) -> StudyDesign:
+    return StudyDesign(
+        questions=len({question for question, *_ in scores}),
+        languages=len({language for _, language, *_ in scores}),
+        runs=max(run for _, _, run, _ in scores) + 1,
+        evaluators=len({evaluator for *_, evaluator in scores}),
+    )
+
+
+def _smallest_difference(
+    suite: AnySuite, headline: Metric, cells: Sequence[Cell], scores: Scores, scale: Scale
+) -> float | None:
+    """The smallest difference of two models that can be shown, in the headline's unit; None if none can.
+
+    A headline that is not the mean of the verdicts' `scores` varies as its own parts do.
+    """
+    is_mean = headline.kind == "mean" and suite.has_means
+    parts = scores if is_mean else {(*run, ""): value for run, value in run_parts(headline, cells).items()}
+    components = estimate_components(parts)
+    if components.reason:
+        return None
+    smallest = smallest_difference(components, _design_of(parts), **ASSUMPTIONS)
+    factor = 100 / (scale.high - scale.low) if is_mean else 1.0
+    least, most = fixed.bounds_of(headline, 0.0) or (0.0, math.inf)
+    return factor * smallest if smallest and factor * smallest < most - least else None
 
 
 def _stratum_name(cells: Sequence[Cell]) -> str:

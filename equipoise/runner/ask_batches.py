@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -14,13 +15,13 @@ from itertools import product
 from pathlib import Path
 from typing import Literal
 
-from equipoise.core.errors import CannotKeep, UserError
+from equipoise.core.errors import CannotKeep, UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Endpoint, Settings
 from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, is_id
 from equipoise.models.redact import Secrets
-from equipoise.results import intents, store
+from equipoise.results import history, intents, store
 from equipoise.results.intents import Intent, Intents
 from equipoise.results.store import Files
 
@@ -167,6 +168,21 @@ def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str,
             f"{where}: it is another batch, that of the file {batch.input_file}, not {intent.file}"
         )
     return batch
+
+
+def written_lines(files: Iterable[Intents]) -> Iterator[str]:
+    """A line of text for each file of requests that has calls without an answer in the journal."""
+    for file in files:
+        past = history.load(file.path.with_name(f"{file.path.name.removesuffix(SUFFIX)}.jsonl"))
+        written = file.written if past.pending(past.planned) else {}
+        open_calls = Counter(
+            (line.role, line.model, line.file) for call, line in written.items() if call not in past.batched
+        )
+        for (role, model, name), calls in open_calls.items():
+            yield printable(
+                f"{shown(file.path)}: {role} {model}: no answer was read to {calls:,} calls in {name}; "
+                "`equipoise batch read` reads the answers"
+            )
 
 
 def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:

@@ -97,7 +97,7 @@ class Batches:
         )
         self._files: FileBatches | None = None
         if settings.batch_write or settings.batch_read:
-            self._files = FileBatches(settings, client, self._mask)
+            self._files = FileBatches(settings, client, self._mask, self._intents)
         self.is_suspended = False
 
     @property

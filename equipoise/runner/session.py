@@ -18,6 +18,7 @@ from equipoise.models.open_files import allow_connections
 from equipoise.models.proxies import refuse_proxies
 from equipoise.results import history, intents, store
 from equipoise.results.history import History
+from equipoise.results.intents import Intents
 from equipoise.results.store import Files, Lock
 from equipoise.runner import metadata, preflight, rejudge, resume, saving
 from equipoise.runner.collector import pause_collector
@@ -28,6 +29,12 @@ from equipoise.runner.plan import Plan
 from equipoise.runner.signals import Interruptions
 
 ENDED = "the session has ended"
+
+
+def _written_files(sent: Intents) -> str:
+    """A phrase on the files with requests, whose answers a new journal could not read."""
+    names = dict.fromkeys(line.file for line in sent.written.values())
+    return f"the answers to the requests in {' and '.join(names)} can be read only with the options as before"
 
 
 @dataclass(slots=True)
@@ -96,9 +103,12 @@ class Session:
             resume.require_resumable(
                 past, metadata.resume_settings(self.plan, name), files, self.plan.load(name).data_files
             )
-        except UserError:
-            if past.has_answers or past.is_empty or intents.load(files.batches).waiting:
+        except UserError as error:
+            sent = intents.load(files.batches)
+            if past.has_answers or past.is_empty or sent.waiting:
                 raise
+            if sent.written:
+                raise UserError(f"{error}; {_written_files(sent)}") from None
             # The earlier session has no answer, perhaps because its endpoint was wrong: nothing is lost.
             self._unanswered.add(name)
             return History(files.journal)

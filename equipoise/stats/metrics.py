@@ -80,6 +80,29 @@ def figures_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     return [_figure(metric, [_cell_of_run(cell, names, run) for cell in chosen]) for run in range(count)]
 
 
+def run_parts(metric: Metric, cells: Sequence[Cell]) -> dict[tuple[str, str, int], float]:
+    """The part of each run in the figure, by cluster, stratum and run, in the metric's unit.
+
+    It is the run's value; for a ratio, gap or lift the linearised one, R + (a - R b) / mean(b), where R is
+    the figure and b what the run's a is divided by.
+    """
+    names = [name for name in (metric.of, metric.per) if name is not None]
+    runs = {
+        (cell.cluster, cell.stratum, run): _cell_of_run(cell, names, run)
+        for cell in metric.select(cells)
+        for run in range(max(len(cell.of(name)) for name in names))
+    }
+    if metric.kind not in CONTRASTS:
+        values = {key: cell.of(metric.of)[0] for key, cell in runs.items()}
+        return {key: unit_factor(metric) * value for key, value in values.items() if value is not None}
+    terms = {key: pair for key, cell in runs.items() if (pair := terms_of(metric, cell)) is not None}
+    above, below = (math.fsum(pair[term] for pair in terms.values()) for term in (0, 1))
+    if not below:
+        return {}
+    ratio, average = above / below, below / len(terms)
+    return {key: unit_factor(metric) * (ratio + (a - ratio * b) / average) for key, (a, b) in terms.items()}
+
+
 def _means_by_run(metric: Metric, cells: Sequence[Cell]) -> list[float | None]:
     """For each run, the mean over strata of their means; for a rate, the mean over all cases."""
     strata: dict[str, list[Sequence[float | None]]] = {}

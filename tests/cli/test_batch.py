@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from batch_server import BatchServer
@@ -12,7 +14,7 @@ from fake_client import FakeClient, Project, Ran
 
 from equipoise.cli import main
 from equipoise.results import intents
-from loopback import JUDGE, SUBJECT, Answer
+from loopback import JUDGE, SUBJECT, Answer, completion
 
 KEY = "sk-one-0123456789abcdef"
 ALL = 2 * 2 * 10
@@ -34,7 +36,7 @@ def project(tmp_path: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch
     return Project(tmp_path, FakeClient())
 
 
-def run(project: Project, server: BatchServer, **options: str) -> Ran:
+def run(project: Project, server: BatchServer, **options: Any) -> Ran:
     """One session."""
     models = {"model": SUBJECT, "evaluator_model": [JUDGE]}
     where = {"api_base_url": server.url, "api_key": KEY, "runs": "10"}
@@ -111,6 +113,55 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     assert set(server.sent.values()) == {1}
 
 
+def test_status_names_written_files(project: Project, server: BatchServer) -> None:
+    """Until their answers are read; a file that was written later counts for the calls in it."""
+    run(project, server, batch_write="calls.jsonl")
+    done = batch("status")
+    text = " ".join(done.stdout.split())
+    assert f"subject {SUBJECT}: no answer was read to {ALL} calls in calls.jsonl" in text
+    assert done.exit_code == 8
+    lines = [json.loads(line) for line in Path("calls.jsonl").read_text().splitlines()]
+    response = {"status_code": 200, "body": completion("An answer.")}
+    rows = [{"custom_id": line["custom_id"], "response": response} for line in lines[:-1]]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run(project, server, batch_read=["a.jsonl"], batch_write="next.jsonl")
+    text = " ".join(batch("status").stdout.split())
+    assert "calls.jsonl" not in text
+    assert f"subject {SUBJECT}: no answer was read to 1 calls in next.{SUBJECT}.jsonl" in text
+    assert f"evaluator {JUDGE}: no answer was read to {ALL - 1} calls in next.{JUDGE}.jsonl" in text
+    run(project, server, batch="no")
+    assert batch("status").stdout == "no batches wait\n"
+    assert not server.log
+
+
+def test_settling_needs_the_batch_of_the_intent(project: Project, server: BatchServer) -> None:
+    """An id that is none, one that the endpoint does not have, and that of another session are refused."""
+    server.faults.after["POST batches"] = [Answer(drop=True)]
+    server.faults.lists = False
+    run(project, server)
+    (intent,) = intents.load(project.journal_path.with_suffix(".batches")).waiting
+    server.batches["batch_9"] = {
+        **server.batches["batch_1"],
+        "id": "batch_9",
+        "input_file_id": "file-9",
+        "metadata": {"equipoise": "0" * 32},
+    }
+    refusals = {
+        "": "not the id of a batch",
+        "a\nb": "not the id of a batch",
+        "x" * 300: "not the id of a batch",
+        "batch_5": "cannot be looked at: HTTP 404",
+        "batch_9": "it is another batch, that of the file file-9",
+    }
+    for name, why in refusals.items():
+        done = batch("settle", "results/subject.attribution.json", intent.id, "--batch", name)
+        assert (done.exit_code, why in " ".join(done.stderr.split())) == (4, True), done.stderr
+    assert batch("settle", "results/subject.attribution.json", intent.id, "--batch", "batch_1").exit_code == 0
+    server.finish()
+    assert run(project, server).is_complete
+    assert set(server.sent.values()) == {1}
+
+
 def test_calls_as_files(tmp_path: Path, server: BatchServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """`write` and `read` are sessions with the same options; arguments go to pytest."""
     handed: list[list[str]] = []
@@ -122,3 +173,10 @@ def test_calls_as_files(tmp_path: Path, server: BatchServer, monkeypatch: pytest
     assert batch("read", "a.jsonl", "attribution", "--batch=subject", "-o", "next.jsonl").exit_code == 0
     assert handed[1][-3:] == ["--batch=subject", "--batch-read=a.jsonl", "--batch-write=next.jsonl"]
     assert batch("read", "nowhere.jsonl", "attribution").exit_code == 4
+    (tmp_path / "b.jsonl").write_text("")
+    (tmp_path / "attribution").write_text("")
+    assert batch("read", "a.jsonl", "b.jsonl", "attribution", "--runs", "2", "-o", "n").exit_code == 0
+    assert handed[2][-6:] == [
+        *("--runs", "2", "--batch-read=a.jsonl", "--batch-read=b.jsonl", "--batch-write=n", "--batch")
+    ]
+    assert "name the suite" in batch("read", "a.jsonl", "b.jsonl").stderr

@@ -13,6 +13,7 @@ import lzma
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -158,9 +159,12 @@ def _of_studies(suite: str, paths: Mapping[str, Path]) -> Mapping[str, Figures]:
         panels_of = ("own", "resumed", "merged", "rejudged", "rejudged_resumed", "rejudged_merged")
         parts["panels"] = of_models([paths[name] for name in panels_of])
     if "eventful" in paths:
-        parts["own-eventful"] = studies.of_gate(
-            "releases", own, [paths["eventful"]], ["--gate", "unscored:60%"]
+        eventful = paths["eventful"]
+        parts["own-eventful"] = chain(
+            studies.of_gate("releases", own, [eventful], ["--gate", "unscored:60%"]),
+            of_pair("", own, eventful),
         )
+        parts["priced"] = studies.of_board([studies.priced(eventful)])
     parts["board"] = studies.of_board([*paths.values(), own])
     parts["trend"] = studies.of_trend([paths["merged"], resumed], own)
     parts["pool"] = studies.of_pool(own, [resumed, paths["again"]])

@@ -133,6 +133,15 @@ def of_board(paths: Sequence[Path]) -> Figures:
             yield from flat(f"board table {number}", _table(table))
 
 
+def priced(path: Path) -> Path:
+    """A copy of results whose cost is known, that of evaluators as well."""
+    data = json.loads(path.read_bytes())
+    data["metadata"]["cost_usd"] = {"subject": 0.25, "evaluator": 0.5}
+    copy = path.with_name("priced.json")
+    copy.write_text(json.dumps(data), encoding="utf-8")
+    return copy
+
+
 def _table(table: Table) -> Mapping[str, Any]:
     names = [item.file for item in table.scored]
     ranks = asdict(table.ranking)

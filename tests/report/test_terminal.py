@@ -317,13 +317,14 @@ PRECISION: list[tuple[Part, list[str]]] = [
         {
             "variance": {
                 "share": {"question": 1.0},
-                "smallest_difference": 0.5,
+                "smallest_difference": 40.26,
+                "smallest_difference_unit": "percentage points",
                 "smallest_difference_assumes": ASSUMED,
             }
         },
         [
             "variance:  question 100 %",
-            f"{SMALLEST}0.50 points "
+            f"{SMALLEST}40.3 percentage points "
             "(assuming 90 % power, 1 % error, 25 % of the variance between questions in common).",
         ],
     ),

@@ -372,13 +372,14 @@ def test_what_is_finer_than_a_language_is_not_called_one() -> None:
             cluster=question,
             stratum=f"aa/{template}",
             values={},
-            labels={"language": "aa"},
+            labels={"language": "aa", "area": "x"},
             verdicts={"e": [score, score - 1]},
         )
         for question, template, score in (("q1", "t1", 4), ("q1", "t2", 3), ("q2", "t1", 2), ("q2", "t2", 5))
     ]
     assert uncertainty._stratum_name(cells) == "stratum"
-    found = uncertainty._with_stratum_name(uncertainty._variance_json(cells, SCALE, "scenarios"), "stratum")
+    variance = uncertainty._variance_json(suites.load(SUITE), cells, SCALE)
+    found = uncertainty._with_stratum_name(variance, "stratum")
     assert "language" not in {*found["share"], *found["variance"], *found["merged"].values()}
     assert "stratum" in found["variance"]
 
@@ -413,11 +414,17 @@ def test_reasons_speak_of_what_the_clusters_are() -> None:
 
 
 def test_the_smallest_difference_stands_beside_what_it_assumes(whole: Mapping[str, Any]) -> None:
-    """Computed again with the published assumptions it is the same figure."""
+    """Computed again with the published assumptions it is the same figure, in the headline's unit."""
     found = whole["variance"]
     assert found["smallest_difference_assumes"] == {"shared": 0.5, "power": 0.8, "alpha": 0.05}
     components = Components(variance=found["variance"], merged=found["merged"])
     again = smallest_difference(
         components, StudyDesign(**found["design"]), **found["smallest_difference_assumes"]
     )
-    assert found["smallest_difference"] == pytest.approx(again, rel=1e-4)
+    assert again is not None
+    # The scale has five levels, 25 percentage points apart.
+    assert found["smallest_difference"] == pytest.approx(25 * again, rel=1e-4)
+    assert (whole["metrics"]["overall"]["unit"], found["smallest_difference_unit"]) == (
+        "%",
+        "percentage points",
+    )

@@ -71,9 +71,10 @@ def test_a_session_by_files_alone(bed: Bed) -> None:
     first = bed.run()
     assert len(first.waiting) == ALL
     assert first.batches == [
-        f"{ALL} calls to {SUBJECT} are in calls.jsonl; have them answered, then give the answers "
-        "to `equipoise batch read`"
+        f"have calls.jsonl ({ALL} calls) answered, then give the answers to `equipoise batch read`, "
+        "with the same options"
     ]
+    assert f"{ALL} of {ALL} runs are still to be done" in first.summary
     lines = bed.calls()
     assert all(list(line) == ["custom_id", "method", "url", "body"] for line in lines)
     assert {(line["method"], line["url"]) for line in lines} == {("POST", "/v1/chat/completions")}
@@ -85,6 +86,9 @@ def test_a_session_by_files_alone(bed: Bed) -> None:
     last = bed.run("b.jsonl", write=None)
     assert last.is_complete
     assert last.batches == []
+    assert not any("give --price" in line for line in last.summary)
+    endpoints = json.loads(bed.project.results_path.read_text())["metadata"]["endpoints"]
+    assert endpoints == {"subject": "file", "evaluator": "file"}
     assert len(bed.project.lines("call")) == 2 * ALL
 
 
@@ -122,9 +126,80 @@ def test_ignored_answers_are_counted(bed: Bed) -> None:
     path.write_text(path.read_text() + "not a line\n")
     ran = bed.run("a.jsonl", write=None)
     assert ran.batches == [
+        "answers that were ignored: 1 with another id, 1 doubled, 1 unreadable "
+        f"(a.jsonl:{ALL + 3}: not a JSON object in one line)",
         f"{ALL} calls have no answer yet; `equipoise batch write` writes them",
-        "answers that were ignored: 1 with another id, 1 doubled, 1 unreadable",
     ]
+
+
+OTHER_FORMS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "content alone": (
+        lambda row: {"custom_id": row["custom_id"], "content": "x"},
+        "a.jsonl:1: has no `response`",
+    ),
+    "the body alone": (lambda row: completion("x"), "a.jsonl:1: has no `custom_id` and no `response`"),
+    "a text as response": (
+        lambda row: {"custom_id": row["custom_id"], "response": "x"},
+        "a.jsonl:1: has no status_code and body in `response`",
+    ),
+    "the requests": (lambda row: row, "a.jsonl:1: a request, as `equipoise batch write` writes it"),
+    "a list": (lambda row: [row], "a.jsonl:1: not a JSON object"),
+}
+
+
+@pytest.mark.parametrize("form", OTHER_FORMS)
+def test_lines_in_another_form_are_named(bed: Bed, form: str) -> None:
+    """Alone in a file they are refused; beside answers they are counted, and the first one is named."""
+    change, why = OTHER_FORMS[form]
+    bed.run()
+    lines = bed.calls()
+    other = "".join(json.dumps(change(line)) + "\n" for line in lines)
+    (bed.folder / "a.jsonl").write_text(other)
+    with pytest.raises(UserError) as refused:
+        bed.run("a.jsonl")
+    assert str(refused.value).startswith("--batch-read: a.jsonl: has no line with a custom_id and a response")
+    assert why in str(refused.value)
+    answered = bed.answer("b.jsonl", lines[:1], usual)
+    (bed.folder / "a.jsonl").write_text(other + (bed.folder / answered).read_text())
+    ran = bed.run("a.jsonl", write=None)
+    assert ran.batches[0].startswith(f"answers that were ignored: {ALL} unreadable ({why}")
+
+
+def test_of_doubled_answers_the_good_one_counts(bed: Bed) -> None:
+    """Whichever comes first, in one file or in two."""
+    bed.run()
+    lines = bed.calls()
+    bed.answer("bad.jsonl", lines, lambda body: error(400, "Bad request."))
+    bed.answer("good.jsonl", lines, usual)
+    bed.run("bad.jsonl", "good.jsonl", write="next.jsonl")
+    assert len(bed.calls("next.jsonl")) == ALL
+    assert not bed.project.lines("record")
+
+
+def test_other_options_do_not_archive_what_is_in_files(bed: Bed) -> None:
+    """The answers would have other ids; with the options as before they are read."""
+    bed.run()
+    bed.answer("a.jsonl", bed.calls(), usual)
+    for options in ({"evaluator_model": ["other"]}, {"subject_temperature": "0.5"}):
+        for answers in ([], ["a.jsonl"]):
+            with pytest.raises(UserError) as refused:
+                bed.run(*answers, write="other.jsonl", **options)
+            assert "cannot be resumed with other options" in str(refused.value)
+            assert "the answers to the requests in calls.jsonl" in str(refused.value)
+    with pytest.raises(UserError, match="cannot be resumed with other options"):
+        bed.run(write=None, batch="no", evaluator_model=["other"])
+    assert not (bed.folder / "results" / "archive").exists()
+    ran = bed.run("a.jsonl", write="next.jsonl")
+    assert len(bed.project.lines("call")) == ALL
+    assert not any("ignored" in message for message in ran.batches)
+    assert len(bed.calls("next.jsonl")) == ALL
+
+
+def test_fresh_archives_what_is_in_files(bed: Bed) -> None:
+    """As the user asks for it."""
+    bed.run()
+    bed.run(fresh=True, evaluator_model=["other"])
+    assert len([*(bed.folder / "results" / "archive").glob("*.batches")]) == 1
 
 
 def test_each_model_of_a_panel_has_a_file(bed: Bed) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,7 +18,16 @@ from simulated import cells_of
 from equipoise.core.records import Cell, Kind, Metric
 from equipoise.stats import fixed
 from equipoise.stats.intervals import Estimate
-from equipoise.stats.metrics import SEED, difference, figures_by_run, measure, observations, valid
+from equipoise.stats.metrics import (
+    CONTRASTS,
+    SEED,
+    difference,
+    figures_by_run,
+    measure,
+    observations,
+    run_parts,
+    valid,
+)
 from equipoise.stats.paired import Difference
 
 Array = NDArray[np.float64]
@@ -352,6 +362,25 @@ def test_without_a_common_cell_there_is_no_difference(metric: Metric) -> None:
     found = difference(metric, before, after)
     assert (found.value, found.low, found.p, found.n) == (None, None, None, 0)
     assert (found.unpaired, found.reason) == (3, "no questions")
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_the_parts_of_runs_are_those_of_the_figure(kind: Kind) -> None:
+    """Their mean is the figure, and their means by question have its linearised error."""
+    chance = np.random.default_rng(20)
+    of, per = chance.binomial(1, 0.6, (15, 1)).astype(float), chance.integers(1, 4, (15, 1)).astype(float)
+    metric = Metric(name="x", of="of", per="per" if kind in CONTRASTS else None, kind=kind)
+    cells = [
+        Cell(id=f"{n}", cluster=f"q{n}", stratum="l", values={"of": [*of[n]], "per": [*per[n]]})
+        for n in range(15)
+    ]
+    parts = run_parts(metric, cells)
+    assert [*parts] == [(f"q{n}", "l", 0) for n in range(15)]
+    assert np.mean([*parts.values()]) == pytest.approx(measure(metric, cells).value)
+    if kind in CONTRASTS:
+        # A result of which every part is the same adds nothing to the error of a difference.
+        even = [replace(cell, values={"of": [2.0], "per": [1.0]}) for cell in cells]
+        assert scipy.stats.sem([*parts.values()]) == pytest.approx(difference(metric, even, cells).se)
 
 
 # Runs one by one.

@@ -63,6 +63,7 @@ _BOUNDARY = re.compile(r"[!?;\u3002\u0964]|\.\s|\n\s{0,9}\S")
 _CLAUSE_END = re.compile(rf"\s?%?{_OUT_OF}?\s?(?:$|[\n.,;:!?)\u3002\u0964\u06d4\u061f])")
 _FOLLOWERS = ("after", "points", "answer", "range", "either", "denies", "yet", "means")
 """The kinds of words that may follow a number that does not count anything."""
+_PART_END = re.compile(r"[.,!?;\n\u3002\uff0c]")
 _PLUS_MINUS = re.compile(r"(?:\u00b1|\+/)\s?$")
 
 
@@ -238,12 +239,12 @@ class NumberReply:
 
     def _is_share(self, number: _Number) -> bool:
         """Whether a number is a side's share, or, if the scale goes down, a percentage in a sentence."""
-        before = re.split(
-            r"[.,!?;\n\u3002\uff0c]", self.text[max(number.start - NAME_DISTANCE, 0) : number.start]
-        )
-        after = re.split(r"[.,!?;\n\u3002\uff0c]", self.text[number.end : number.end + NAME_DISTANCE])
-        is_announced = any(True for kind in ("answer", "final") for _ in spans(before[-1], kind, self.words))
-        if self.names.search(after[0]) or (self.names.search(before[-1]) and not is_announced):
+        before = _PART_END.split(self.text[max(number.start - NAME_DISTANCE, 0) : number.start])[-1]
+        after = _PART_END.split(self.text[number.end : number.end + NAME_DISTANCE])[0]
+        # An answer may be announced after a name, as in "the second side turned and my answer is 85".
+        *names, rest = self.names.split(before)
+        is_announced = any(True for kind in ("answer", "final") for _ in spans(rest, kind, self.words))
+        if self.names.search(after) or (names and not is_announced):
             return True
         has_percent = self.goes_down and re.match(r"\s?%", self.text[number.end :]) is not None
         return has_percent and not (is_announced and self._ends_clause(number))
