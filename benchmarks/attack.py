@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 
 from attacks import (
+    batch_results,
     batches,
     bodies,
     budgets,
@@ -44,6 +45,9 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "replies and verdicts": verdicts.attack,
     "crashes": crashes.attack,
     "batches": batches.attack,
+    "results of batches": batch_results.attack,
+    "edited intents": batch_results.edited,
+    "files of answers": batch_results.answers,
     "journals": journals.attack,
     "edited journals": journals.edited,
     "budgets": budgets.attack,
