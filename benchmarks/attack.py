@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from attacks import (
     answers,
+    batch_results,
     batches,
     bodies,
     budgets,
@@ -47,6 +48,9 @@ FAMILIES: Mapping[str, Callable[[Size], Tally]] = {
     "shares and chances": answers.attack,
     "crashes": crashes.attack,
     "batches": batches.attack,
+    "results of batches": batch_results.attack,
+    "edited intents": batch_results.edited,
+    "files of answers": batch_results.answers,
     "journals": journals.attack,
     "edited journals": journals.edited,
     "budgets": budgets.attack,

@@ -472,6 +472,7 @@ def _journal_line(text: str) -> None:
         list(journal.read(path))
         journal.Reader(path).read(0, CallLine)
         journal.line_content(journal.relink(path.read_bytes(), ""))
+        journal.link(path.read_bytes())
 
 
 def _results(text: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from equipoise.core import json_io
+from equipoise.core.errors import printable
 from equipoise.core.types import JSON, Role
 from equipoise.models.failures import Failure, describe_body
 from equipoise.models.response import doubled_field
@@ -41,6 +42,8 @@ MOST_PAGES = 100
 PAGE_SIZE = 100
 LONGEST_ID = 256
 """The largest number of characters in an id of a file or a batch."""
+_MOST_SHOWN = 60
+"""The limit on the characters of an id or a status in messages."""
 LATEST_TIME = 1e11
 """The largest Unix time that is accepted, in seconds: in the year 5138."""
 
@@ -134,7 +137,7 @@ def read_batch(data: JSON) -> Batch | None:
     first = _dict(errors[0]) if isinstance(errors, list) and errors else {}
     return Batch(
         id=data["id"],
-        status=str(data.get("status", "")).lower().replace("canceled", "cancelled"),
+        status=_status(data.get("status")),
         input_file=_text_or_none(data.get("input_file_id")) or "",
         label=_text_or_none(metadata.get(LABEL_KEY)) or "",
         output_file=_text_or_none(data.get("output_file_id")),
@@ -146,6 +149,16 @@ def read_batch(data: JSON) -> Batch | None:
         problem=describe_body(first) if first else "",
         code=_text_or_none(first.get("code")) or "",
     )
+
+
+def _status(value: JSON) -> str:
+    """The status in one spelling; an endpoint may have others than those of OpenAI."""
+    return printable(str(value or "")[:_MOST_SHOWN]).lower().replace("canceled", "cancelled")
+
+
+def shown_id(name: str) -> str:
+    """An id in a message: whole unless it is much longer than usual."""
+    return name if len(name) <= _MOST_SHOWN else f"{name[: _MOST_SHOWN - 3]}..."
 
 
 def _dict(value: JSON) -> Mapping[str, JSON]:

@@ -92,8 +92,8 @@ class Counters:
     # Notices to show immediately.
 
     def notify(self, notice: str) -> None:
-        """Queue a line to be shown."""
-        self._notices.append(printable(notice))
+        """Queue a line to be shown, cut to MAX_REASON_LENGTH characters: it may quote an endpoint."""
+        self._notices.append(printable(notice)[:MAX_REASON_LENGTH])
 
     def take_notices(self) -> list[str]:
         """Remove and return the queued lines."""

@@ -85,7 +85,7 @@ class OverLine(_BatchLine, frozen=True, kw_only=True, tag="over"):
     doubled: int = 0
 
 
-class FileLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
+class RequestsLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
     """The file to which the requests of these calls, all of one model, were written."""
 
     file: str
@@ -94,7 +94,7 @@ class FileLine(_BatchLine, frozen=True, kw_only=True, tag="written"):
     calls: tuple[str, ...]
 
 
-BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine | FileLine
+BatchLine = IntentLine | UploadedLine | CreatingLine | CreatedLine | OverLine | RequestsLine
 _DECODER = msgspec.json.Decoder(BatchLine)
 _CHECKSUM_KEY = b'"crc32"'
 _KINDS = frozenset({"intent", "uploaded", "creating", "created", "over", "written"})
@@ -147,7 +147,7 @@ class Intents:
     by_id: dict[str, Intent] = field(default_factory=dict)
     by_call: dict[str, Intent] = field(default_factory=dict)
     attempts: dict[str, int] = field(default_factory=dict)
-    written: dict[str, FileLine] = field(default_factory=dict)
+    written: dict[str, RequestsLine] = field(default_factory=dict)
     _lacks_line_break: bool = False
     _last_checksum: str = ""
 
@@ -163,7 +163,7 @@ class Intents:
             for call in line.calls:
                 self.by_call[call] = intent
                 self.attempts[call] = self.attempts.get(call, 0) + 1
-        elif isinstance(line, FileLine):
+        elif isinstance(line, RequestsLine):
             self.written |= dict.fromkeys(line.calls, line)
         elif line.intent in self.by_id:
             self.by_id[line.intent].add(line)
@@ -218,7 +218,7 @@ class Intents:
     def record_written(self, calls: Sequence[str], *, role: Role, model: str, file: str) -> None:
         """Write that the requests of these calls are in a file. Raises CannotKeep."""
         self._write(
-            FileLine(
+            RequestsLine(
                 intent=secrets.token_hex(16), at=_now(), file=file, role=role, model=model, calls=tuple(calls)
             )
         )

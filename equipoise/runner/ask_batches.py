@@ -19,7 +19,7 @@ from equipoise.core.errors import CannotKeep, UserError, printable
 from equipoise.core.files import shown
 from equipoise.core.resolution import resolve
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, is_id
+from equipoise.models.batches import Batch, BatchEndpoint, BatchFailed, is_id, shown_id
 from equipoise.models.redact import Secrets
 from equipoise.results import history, intents, store
 from equipoise.results.intents import Intent, Intents
@@ -31,6 +31,8 @@ _SUFFIXES = (SUFFIX, ".jsonl", ".json")
 """The suffixes of a session's files of intents, journal and results, which share the rest of the name."""
 MAX_RETRIES, MAX_WAIT, TIMEOUT = 3, 30.0, 60.0
 """The limits on requests; waits and timeout in seconds. They are short, as the user waits for the command."""
+MOST_REASON = 200
+"""The limit on the characters that are shown of an endpoint's reason."""
 Action = Literal["get", "cancel"]
 """What is requested for each batch: its state, or that it is cancelled."""
 
@@ -157,12 +159,12 @@ def _own_batch(file: Intents, intent: Intent, name: str, variables: Mapping[str,
     """The batch with this id, if the endpoint has it and it is the one of the intent. Raises UserError."""
     if not is_id(name):
         raise UserError(f"--batch {name[:80]!r}: not the id of a batch, which is printable ASCII")
-    where = f"--batch {name}: {intent.line.endpoint}"
+    where = f"--batch {shown_id(name)}: {intent.line.endpoint}"
     settings = resolve({}, variables, {})
     key, has_headers = _credential(file, intent, settings)
     batch = asyncio.run(_request(replace(intent, batch=name), key, has_headers, "get"))
     if isinstance(batch, str):
-        raise UserError(f"{where}: the batch cannot be looked at: {batch}")
+        raise UserError(f"{where}: the batch cannot be looked at: {batch[:MOST_REASON]}")
     if not batch.is_of(intent.id, intent.file):
         raise UserError(
             f"{where}: it is another batch, that of the file {batch.input_file}, not {intent.file}"
@@ -191,7 +193,7 @@ def lines(statuses: Iterable[BatchStatus]) -> Iterator[str]:
         sent, batch = status.intent.line, status.state
         if isinstance(batch, Batch):
             counts = f"{batch.done + batch.failed:,} of {batch.total or len(sent.calls):,} done"
-            text = f"{batch.id}: {batch.status}, {counts}"
+            text = f"{shown_id(batch.id)}: {batch.status}, {counts}"
         else:
-            text = f"{status.intent.batch or status.intent.id}: {batch}"
+            text = f"{shown_id(status.intent.batch or status.intent.id)}: {batch[:MOST_REASON]}"
         yield f"{shown(status.file.path)}: {sent.role} {sent.model} at {sent.endpoint}: {text}"

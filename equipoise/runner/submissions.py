@@ -29,6 +29,7 @@ from equipoise.models.batches import (
     ResultLine,
     read_result_line,
     request_line,
+    shown_id,
 )
 from equipoise.models.budget import NANO, RESUMES, Budget, usage_of
 from equipoise.models.counters import Counters
@@ -56,7 +57,7 @@ TOO_MANY_TOKENS = "token_limit"
 """Part of the error code of a batch that failed because too many tokens are enqueued."""
 MOST_READINGS = 3
 """The number of times that results are read in a session while calls of their batch lack an answer there."""
-MOST_REASON = 200
+MOST_REASON = 100
 """The limit on the characters that messages quote of an endpoint's reason: what to do follows it."""
 GONE_STATUSES = frozenset({404, 410})
 """HTTP statuses of an endpoint that no longer has a batch or a file."""
@@ -384,9 +385,9 @@ class Submissions:
     def _doubt_message(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
         return (
             f"{intent.line.endpoint}: a batch of {len(intent.line.calls):,} calls may have been created, but "
-            f"the answer was lost, and the list of batches cannot be read ({error}); look there for a batch "
-            f"of the file {intent.file}, then run: equipoise batch settle {shown(intents.path)} {intent.id} "
-            "--batch ID, or --none if there is none"
+            f"the answer was lost, and the list of batches cannot be read ({self._brief(error)}); look there "
+            f"for a batch of the file {shown_id(intent.file)}, then run: equipoise batch settle "
+            f"{shown(intents.path)} {intent.id} --batch ID, or --none if there is none"
         )
 
     def _handle_rejection(self, group: Group, error: BatchFailed, calls: int) -> None:
@@ -477,7 +478,9 @@ class Submissions:
                 intents.record_batch(intent, created.id, created.expires)
             self._last_status[intent.id] = batch = await self._endpoint(intent).get(intent.batch)
             if not batch.is_of(intent.id, intent.file):
-                self._unreadable[intent.id] = f"it is another batch: that of the file {batch.input_file}"
+                self._unreadable[intent.id] = (
+                    f"it is another batch: that of the file {shown_id(batch.input_file)}"
+                )
                 return False
             if not batch.is_over:
                 return False
@@ -526,13 +529,13 @@ class Submissions:
             self._last_status[intent.id] = batch = await endpoint.get(intent.batch)
 
     def _cannot_read(self, intent: Intent, intents: Intents, error: BatchFailed) -> str:
-        why = self._mask(str(error))[:MOST_REASON]
+        where = f"{intent.line.endpoint}: batch {shown_id(intent.batch)}"
         if error.failure.status not in GONE_STATUSES:
-            return f"{intent.line.endpoint}: batch {intent.batch}: {why}{RESUMES}"
+            return f"{where}: {error}{RESUMES}"
         return (
-            f"{intent.line.endpoint}: batch {intent.batch} of {len(intent.line.calls):,} calls, or its "
-            f"results, cannot be read any more ({why}); the calls may have been paid for, so they are not "
-            f"sent again; to send them, run: equipoise batch settle {shown(intents.path)} {intent.id} --none"
+            f"{where} of {len(intent.line.calls):,} calls, or its results, cannot be read any more "
+            f"({self._brief(error)}); the calls may have been paid for, so they are not sent again; to send "
+            f"them, run: equipoise batch settle {shown(intents.path)} {intent.id} --none"
         )
 
     def unreadable_message(self, intent: Intent, intents: Intents, calls: int) -> str | None:
@@ -544,11 +547,15 @@ class Submissions:
         if why is None:
             return None
         return (
-            f"{intent.line.endpoint}: batch {intent.batch}: {calls:,} calls have no answer that can be read "
-            f"({why[:MOST_REASON]}); they may have been paid for, so they are not sent again: the same "
-            "command reads them again; to send them, or to name another batch, run: equipoise batch settle "
-            f"{shown(intents.path)} {intent.id} --none, or --batch ID"
+            f"{intent.line.endpoint}: batch {shown_id(intent.batch)}: {calls:,} calls have no answer that "
+            f"can be read ({why[:MOST_REASON]}); they may have been paid for, so they are not sent again. "
+            f"The same command reads them again; to send them: equipoise batch settle {shown(intents.path)} "
+            f"{intent.id} --none, or --batch ID for another batch"
         )
+
+    def _brief(self, error: BatchFailed) -> str:
+        """The beginning of an error that may quote an endpoint."""
+        return self._mask(str(error))[:MOST_REASON]
 
     def _handle_failed_batch(self, intents: Intents, intent: Intent, batch: Batch) -> None:
         """Handle a batch that failed as a whole, before any of its calls was made.
@@ -677,7 +684,9 @@ class Submissions:
         }
         if counts := [f"{count:,} {what}" for what, count in line_counts.items() if count]:
             what = f"{result.answered:,} of {len(intent.line.calls):,} calls were answered"
-            self._counters.notify(f"batch {intent.batch} {result.status}: {what}; lines: {', '.join(counts)}")
+            self._counters.notify(
+                f"batch {shown_id(intent.batch)} {result.status}: {what}; lines: {', '.join(counts)}"
+            )
 
     def mark_read(self) -> None:
         """Record the end of batches whose replies are all in the journal, so that none is requested again."""
@@ -699,8 +708,8 @@ class Submissions:
         last = self._last_status.get(intent.id)
         if isinstance(last, Batch):
             total = last.total or len(intent.line.calls)
-            return f"{last.id}: {last.status}, {last.done + last.failed} of {total} done"
-        return f"{intent.batch or 'not yet found'}{': ' + last if last else ''}"
+            return f"{shown_id(last.id)}: {last.status}, {last.done + last.failed} of {total} done"
+        return f"{shown_id(intent.batch) or 'not yet found'}{': ' + last[:MOST_REASON] if last else ''}"
 
 
 class _NotCreated(Exception):  # noqa: N818 - it is a finding, not an error
@@ -726,7 +735,7 @@ def _is_all(batch: Batch, read: int) -> bool:
 
 def _why_missing(batch: Batch, result: ReadBatch) -> str:
     """Why calls have no readable answer in the files of a batch."""
-    files = " and ".join(filter(None, (batch.output_file, batch.error_file)))
+    files = " and ".join(map(shown_id, filter(None, (batch.output_file, batch.error_file))))
     lines = f"{result.unreadable:,} lines are unreadable" if result.unreadable else "no line names them"
     return f"file {files}: {lines}"
 

@@ -361,7 +361,7 @@ def check_asked_and_read_later(bed: Bed, live_scores: dict[str, Any], mended: Ca
     """
     ran = bed.run()
     assert (ran.stop_reason, ran.is_complete, bool(ran.waiting)) == (None, False, True)
-    assert all(len(message) <= 700 for message in ran.batches)
+    assert all(len(message) <= 500 for message in ran.batches)
     assert set(bed.server.sent.values()) == {1}
     assert not bed.server.count(judge=False)
     mended()
@@ -423,6 +423,25 @@ def test_a_batch_that_is_described_otherwise_is_not_paid_for_again(
     message = ran.batches[0]
     assert bed.server.url in message
     assert len(message) < 500
+
+
+def test_no_message_is_long(bed: Bed) -> None:
+    """Whatever an endpoint puts into ids, states and errors, it is cut, and escaped."""
+    noise = "\x1b[2J\n\x00" * 30_000
+    long_id = {"id": "b" * 256, "input_file_id": "f" * 256, "output_file_id": "o" * 256}
+    looks: list[dict[str, Any]] = [
+        {"status": noise},
+        {**long_id, "status": "in_progress"},
+        {**long_id, "status": "completed", "request_counts": {"completed": 10**400}},
+        {"status": "failed", "errors": {"data": [{"message": noise, "code": noise}]}, "output_file_id": None},
+    ]
+    messages = []
+    for changes in looks:
+        bed.server.faults.look = lambda batch, changes=changes: {**batch, **changes}
+        ran = bed.run()
+        messages += [*ran.batches, *ran.notices, *filter(None, [ran.stop_reason])]
+    assert len(messages) >= len(looks)
+    assert all(message.isprintable() and len(message) <= 500 for message in messages), messages
 
 
 def test_an_expired_batch_without_files_is_sent_again(bed: Bed, live_scores: dict[str, Any]) -> None:
