@@ -78,7 +78,8 @@ class Call:
 
     The model replies to a conversation or, if CONTINUES is among the parameters, continues the text of the
     only message. With `is_stretched`, the call exceeds a limit that the user has set, so that an endpoint may
-    well reject it.
+    well reject it. `room` is the token limit of a model that thinks before it answers; None if it is that of
+    the parameters. It does not belong to the identity of the call.
     """
 
     role: Role
@@ -86,6 +87,7 @@ class Call:
     messages: tuple[Message, ...]
     parameters: Mapping[str, JSON]
     is_stretched: bool = False
+    room: int | None = None
 
 
 def json_schema(name: str, properties: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -138,6 +140,11 @@ class Reply:
         if self.usage is None:
             return self.blocked is not None and not has_output
         return self.usage.input > 0 and (self.usage.output > 0 or not has_output)
+
+    @property
+    def has_thoughts(self) -> bool:
+        """Whether the model thought before it answered, as far as the endpoint tells."""
+        return bool(self.reasoning) or (self.usage is not None and self.usage.reasoning > 0)
 
     @property
     def is_truncated(self) -> bool:

@@ -18,6 +18,7 @@ from equipoise.models.logprobs import (
     label_in_text,
     label_parameters,
     label_probabilities,
+    label_room,
 )
 from equipoise.models.model import Model, Subject
 
@@ -81,9 +82,7 @@ class Evaluator(Model):
         invalid_answers: list[str] = []
         first_messages = messages = self._first_messages(prompt, material)
         while len(invalid_answers) < self.attempts:
-            reply = await self.complete(
-                messages, **label_parameters(self.sampling.max_tokens, prompt.options, len(invalid_answers))
-            )
+            reply = await self._ask_for_label(messages, prompt, len(invalid_answers))
             try:
                 tokens = () if reply.blocked else reply.tokens or ()
                 probabilities = label_probabilities(tokens, prompt.options)
@@ -110,6 +109,14 @@ class Evaluator(Model):
             invalid_answers, f"blocked ({reply.blocked})" if reply.blocked else "an answer without a label"
         )
 
+    async def _ask_for_label(
+        self, messages: tuple[Message, ...], prompt: ChoicePrompt, failed: int, **extra: JSON
+    ) -> Reply:
+        """A reply that should be a label, after so many `failed` attempts. Raises CallFailed."""
+        limit = self.sampling.max_tokens
+        parameters = label_parameters(limit, prompt.options, failed)
+        return await self.complete(messages, room=label_room(limit), **parameters, **extra)
+
     def _no_choice(self, invalid_answers: list[str], error: str) -> Choice:
         raw = tuple(invalid_answers)
         return Choice(evaluator=self.name, probabilities=None, attempts=len(raw), error=error, raw=raw)
@@ -130,9 +137,11 @@ class Evaluator(Model):
         messages = self._first_messages(prompt, material)
         while len(invalid_answers) < self.attempts:
             # The first attempt is a plain question; only later ones ask as `choose` does.
-            failed, limit = len(invalid_answers) - 1, self.sampling.max_tokens
-            extra = label_parameters(limit, prompt.options, failed) if invalid_answers else {}
-            reply = await self.complete(messages, **extra)
+            failed = len(invalid_answers)
+            if failed:
+                reply = await self._ask_for_label(messages, prompt, failed - 1)
+            else:
+                reply = await self.complete(messages)
             try:
                 fields = None if reply.blocked else _grade_fields(reply, prompt.options)
             except ImpossibleProbabilities as error:
@@ -157,13 +166,7 @@ class Evaluator(Model):
         labels = [label]
         if self._label_samples > 1:
             answers = [
-                (
-                    await self.complete(
-                        messages,
-                        **label_parameters(self.sampling.max_tokens, prompt.options, len(invalid_answers)),
-                        temperature=1.0,
-                    )
-                ).text
+                (await self._ask_for_label(messages, prompt, len(invalid_answers), temperature=1.0)).text
                 for _ in range(self._label_samples)
             ]
             labels = [item for text in answers if (item := label_in_text(text, prompt.options))] or labels
@@ -192,7 +195,7 @@ class Evaluator(Model):
         """
         is_stretched = token_limit != self.sampling.max_tokens
         parameters = {"response_format": rubric.response_format(), "max_tokens": token_limit}
-        extra = {name: value for name, value in parameters.items() if value is not None}
+        extra: dict[str, JSON] = {name: value for name, value in parameters.items() if value is not None}
         try:
             return await self.complete(messages, is_stretched=is_stretched, **extra)
         except CallFailed as failure:

@@ -16,6 +16,8 @@ from equipoise.models.parameter_changes import PREFILL
 
 LABEL_TOKENS = 16
 """The first token limit for a label with any punctuation or formatting around it."""
+THOUGHT_TOKENS = 8_192
+"""The token limit for a label of a model that thinks first."""
 FAILURES_BEFORE_SCHEMA = 2
 """After this many answers without a label it is requested by JSON schema, which many endpoints enforce."""
 ROUNDING = 0.01
@@ -64,6 +66,11 @@ def label_parameters(token_limit: int | None, options: Iterable[str], failed: in
         "response_format": json_schema("label", {"label": {"type": "string", "enum": list(options)}}),
         **limit,
     }
+
+
+def label_room(token_limit: int | None) -> int:
+    """The token limit for a label of a model that thinks first, up to `token_limit`, the user's."""
+    return THOUGHT_TOKENS if token_limit is None else min(THOUGHT_TOKENS, token_limit)
 
 
 def label_probabilities(

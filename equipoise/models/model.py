@@ -44,7 +44,12 @@ class Model:
         self._ask = ask
 
     async def complete(
-        self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
+        self,
+        messages: tuple[Message, ...],
+        *,
+        is_stretched: bool = False,
+        room: int | None = None,
+        **extra: JSON,
     ) -> Reply:
         """Ask for the next message of a conversation. Raises CallFailed."""
         parameters = {**self.sampling.parameters(), **extra}
@@ -56,6 +61,7 @@ class Model:
             messages=bare_messages,
             parameters=parameters,
             is_stretched=is_stretched,
+            room=room,
         )
         return await self._ask(call)
 
@@ -87,10 +93,16 @@ class Subject(Model):
         self._asker = asker
 
     async def complete(
-        self, messages: tuple[Message, ...], *, is_stretched: bool = False, **extra: JSON
+        self,
+        messages: tuple[Message, ...],
+        *,
+        is_stretched: bool = False,
+        room: int | None = None,
+        **extra: JSON,
     ) -> Reply:
         """Ask for the next message of a conversation, after the asker's cue, if any. Raises CallFailed."""
-        return await super().complete(self._from_asker(messages), is_stretched=is_stretched, **extra)
+        messages = self._from_asker(messages)
+        return await super().complete(messages, is_stretched=is_stretched, room=room, **extra)
 
     def _from_asker(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The messages, with the cue put before the text of the first user message."""

@@ -242,11 +242,13 @@ class RunCalls:
         exchange = self._history.take(self._run, call.role, digest)
         is_replayed = exchange is not None
         if exchange is None:
-            batched = await self._ask_in_batch(call, digest)
-            reply, custom_id = batched or (await self._send(call), None)
+            sent = self._context.with_room(call)
+            batched = await self._ask_in_batch(sent, digest)
+            reply, custom_id = batched or (await self._send(sent), None)
             exchange = self._log.append_call(self._run, masked, digest, reply, custom_id)
         else:
             reply = exchange.reply
+        self._context.observe(call, reply)
         self.exchanges.append(exchange)
         self._count(exchange, replayed=is_replayed)
         return reply

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Discounted, Endpoint, Price, Settings
-from equipoise.core.types import Call, Role, Usage
+from equipoise.core.types import Call, Reply, Role, Usage
 from equipoise.models import prices
 from equipoise.models.budget import NANO, Budget
 from equipoise.models.counters import Counters
@@ -49,7 +49,8 @@ class CallContext:
     `stop` ends the session with a message for the user. Models in a `replay_only` role are never called:
     their replies come from the journal. A request of an endpoint to wait longer than `max_wait` seconds ends
     the session. `batches` is None if no calls are sent in batches. `opened` is the monotonic time at which
-    the context was created.
+    the context was created. `thinking` has the models that have shown thoughts, each with the index of its
+    endpoint.
     """
 
     client: Client
@@ -63,6 +64,21 @@ class CallContext:
     max_wait: float = math.inf
     batches: Batches | None = None
     opened: float = field(default_factory=time.monotonic)
+    thinking: set[tuple[int, str]] = field(default_factory=set)
+
+    def with_room(self, call: Call) -> Call:
+        """The call as it is sent: with room for thoughts if its model has shown any."""
+        if call.room is None or self._endpoint_and_model(call) not in self.thinking:
+            return call
+        return replace(call, parameters={**call.parameters, "max_tokens": call.room})
+
+    def observe(self, call: Call, reply: Reply) -> None:
+        """Remember a model that thinks before it answers."""
+        if reply.has_thoughts:
+            self.thinking.add(self._endpoint_and_model(call))
+
+    def _endpoint_and_model(self, call: Call) -> tuple[int, str]:
+        return self.routes[call.role, call.model].endpoint_index, call.model
 
     def concurrency_limits(self) -> list[dict[str, int]]:
         """The lowest, highest and last concurrency limit of each endpoint, and its count of refused calls."""

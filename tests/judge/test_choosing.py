@@ -58,6 +58,10 @@ def test_the_prompt_is_sent_with_what_brings_probabilities() -> None:
     choose(ask)
     (call,) = ask.history
     assert (call.role, call.model, call.parameters) == ("evaluator", "e", ASKED)
+    # Where the evaluator thinks first; never more than the user allows.
+    assert call.room == 8_192
+    choose(ask := FakeModel(likely(A=0.9, B=0.1)), max_tokens=300)
+    assert ask.call.room == 300
     assert LABEL_TOKENS == 16
     assert call.messages == (
         {"role": "system", "content": "Choose.\n(A) the first\n(B) the second"},

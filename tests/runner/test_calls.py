@@ -649,6 +649,29 @@ def test_a_reply_is_kept_and_counted(world: World) -> None:
     assert counts(world) == (1, 0, ((3, 7), (0, 0)))
 
 
+def test_a_model_that_thinks_gets_room_from_its_next_call_on(world: World, subtests: pytest.Subtests) -> None:
+    """Sent in one run or replayed from the journal, thoughts in a field or counted; the request stays the
+    same, so that it is replayed in either form. A call without room of its own is left alone.
+    """
+    label = replace(CALL, role="evaluator", model="e", room=500)
+    usage = Usage(input=3, output=7, reasoning=5)
+    for what, reply, limits in (
+        ("field", replace(REPLY, reasoning="Hm."), [10, 500, 10]),
+        ("counted", replace(REPLY, usage=usage), [10, 500, 10]),
+        ("none", REPLY, [10, 10, 10]),
+    ):
+        with subtests.test(what):
+            client = FakeClient(reply)
+            calls = world.run_calls(client, run=f"{what}-run1")
+            again = replace(label, messages=ask("And now?").messages)
+            run(ask_all(calls, label, again, replace(label, messages=ask("Who?").messages, room=None)))
+            assert [call.parameters["max_tokens"] for call in client.calls] == limits
+            assert world.lines("call")[-2]["request"] == request_hash(again)
+            later = world.run_calls(client, run=f"{what}-run1")
+            run(ask_all(later, label, again, replace(label, messages=ask("When?").messages)))
+            assert [call.parameters["max_tokens"] for call in client.calls] == [*limits, limits[1]]
+
+
 def test_a_key_is_masked_in_what_is_kept_and_in_nothing_else(world: World) -> None:
     """Whoever asks gets what was said; the journal and the run's transcript do not repeat the key."""
     world.log.secrets = Secrets(["secret"])
