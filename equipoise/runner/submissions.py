@@ -10,7 +10,7 @@ import asyncio
 import math
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
@@ -53,6 +53,8 @@ LOOKUP_SECONDS = 5.0
 """Seconds after the request to create a batch during which the endpoint's list may not yet have it."""
 MOST_CREATIONS = 3
 """The number of attempts to create a batch."""
+MOST_EMPTY = 3
+"""The number of batches of a model that may end without any answer in a session; then it stops."""
 TOO_MANY_TOKENS = "token_limit"
 """Part of the error code of a batch that failed because too many tokens are enqueued."""
 MOST_READINGS = 3
@@ -150,6 +152,7 @@ class Submissions:
         self._read_batches: list[tuple[History, Intent, ReadBatch]] = []
         self._last_status: dict[str, Batch | str] = {}
         self._unreadable: dict[str, str] = {}
+        self._empty: Counter[tuple[Role, str]] = Counter()
         self.is_sending = False
 
     def commit_earlier_costs(self, history: History) -> None:
@@ -651,8 +654,12 @@ class Submissions:
         result.unanswered |= result.failures.keys()
         self._read_batches.append((history, intent, result))
         self._notify(intent, result)
+        where = f"{intent.line.endpoint}: batch {shown_id(intent.batch)}"
+        # Batches that end at once, each without an answer, would be sent for ever.
+        self._empty[intent.line.role, intent.line.model] += not result.answered and bool(result.unanswered)
+        if self._empty[intent.line.role, intent.line.model] >= MOST_EMPTY:
+            self._end(f"{where} is {result.status}, as others were, and has no answer{RESUMES}")
         if result.is_out_of_balance:
-            where = f"{intent.line.endpoint}: batch {intent.batch}"
             self._end(f"{where}: the account has no balance left; top it up{RESUMES}")
 
     def _settle(self, intent: Intent, spent: int) -> None:

@@ -459,6 +459,19 @@ def test_an_expired_batch_without_files_is_sent_again(bed: Bed, live_scores: dic
     assert sorted(set(bed.server.sent.values())) == [1, 2]
 
 
+def test_batches_that_end_at_once_without_an_answer_stop_the_session(
+    bed: Bed, live_scores: dict[str, Any]
+) -> None:
+    """They would be sent for ever; the same command goes on once the endpoint answers."""
+    bed.server.faults.done = 0.0
+    ran = bed.run()
+    assert "batch_3 is expired, as others were, and has no answer" in str(ran.stop_reason)
+    assert set(bed.server.sent.values()) == {3}
+    bed.server.faults.done = None
+    bed.run_to_end()
+    assert bed.scores() == live_scores
+
+
 def test_of_doubled_lines_the_good_one_counts(bed: Bed, live_scores: dict[str, Any]) -> None:
     """Whichever comes first, in whichever file."""
 
