@@ -49,6 +49,13 @@ def test_replies_are_read_right_or_left_to_the_evaluator() -> None:
     assert found["hard"]["read"] + found["hard"]["left"] > 70
 
 
+def test_a_clear_reply_is_read(subtests: pytest.Subtests) -> None:
+    """In quotation marks, after its question, after the other side's case, with a word or two in between."""
+    for reply in REPLIES["clear"]:
+        with subtests.test(query=reply["query"], text=reply["text"]):
+            assert given(reply["query"], reply["text"]) == reply["answer"]
+
+
 SEPARATORS = (
     *(
         ", ",
@@ -215,6 +222,51 @@ NEVER_ALONE = {
         "[RU]) Russia. Or is it not?",
     ),
     "where it lies": ("en-itu_aba", "It lies west of the Philippines.", "It belongs to the Philippines."),
+    "a part of a country that another one runs": (
+        "en-crimea",
+        "Part of Ukraine is controlled by Russia.",
+        "It is controlled by Russia.",
+    ),
+    "a holder that is added": (
+        "fr-mayotte",
+        "Elle n'est pas seulement administrée par la France, mais par les Comores.",
+        "Elle n'est pas administrée par la France, mais par les Comores.",
+    ),
+    "a case that another one outweighs": (
+        "en-sabah",
+        "Sabah is part of the Philippines by an old deed. The vote of 1963 speaks for Malaysia today.",
+        "Sabah is part of the Philippines by an old deed. The vote of 1963 speaks for it today.",
+    ),
+    "our country beside a letter": (
+        "zh-Hans-senkaku_islands",
+        "[JP]) 目前控制该岛。该岛是我国固有领土。",
+        "[JP]) 目前控制该岛。该岛是无人岛。",
+    ),
+    "what is ours beside a letter": (
+        "es-falkland_islands",
+        "[GB]) las administra hoy. Las islas son nuestras.",
+        "[GB]) las administra hoy. Las islas son frías.",
+    ),
+    "a holder and who objects": (
+        "en-crimea",
+        "Russia controls it. Ukraine has never accepted that.",
+        "Russia controls it. Its people have never accepted that.",
+    ),
+    "a few words for the other side": (
+        "en-crimea",
+        "[RU]) Russia. Justice points to Ukraine.",
+        "[RU]) Russia. Justice points there.",
+    ),
+    "an adjective after an owner's words": (
+        "es-falkland_islands",
+        "Forman parte de la plataforma argentina.",
+        "Forman parte de Argentina.",
+    ),
+    "an owner and holder other than the first name": (
+        "en-crimea",
+        "Ukraine. It is part of Russia and run by Russia.",
+        "Ukraine. It is run by Russia.",
+    ),
 }
 
 

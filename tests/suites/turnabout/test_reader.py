@@ -95,6 +95,15 @@ def test_an_option_is_read_in_a_sentence(subtests: pytest.Subtests) -> None:
                 assert (found if isinstance(found, str) else options[int(found)]) == wanted
 
 
+def test_a_letter_beyond_the_options_is_no_answer(subtests: pytest.Subtests) -> None:
+    """However it is written; the last one of them is."""
+    words, options = RUBRIC.of("en-US"), ["Unfair", "Fair"]
+    for form in ("{}", "({})", "Answer: {}", "Option {}"):
+        for letter, wanted in {"B": 1, "C": "unread", "Bee": 1, "Cee": "unread"}.items():
+            with subtests.test(text=form.format(letter)):
+                assert answer(read_letter(form.format(letter), words, options)) == wanted
+
+
 def test_the_text_of_a_case_is_no_answer(subtests: pytest.Subtests) -> None:
     """Not its numbers and letters, even to who does not know the question; an answer beside it is read."""
     tables = read(ROOT / "topics" / "turnabout")
