@@ -125,7 +125,7 @@ def test_a_rubric_nested_too_deep_is_refused(tmp_path: Path) -> None:
     """What the parser cannot follow is the user's mistake, not a traceback."""
     path = tmp_path / "small.toml"
     path.write_text(f"x = {'[' * 20_000}{']' * 20_000}", encoding="utf-8")
-    assert complaint(path) == f"{path}: is nested too deeply"
+    assert complaint(path) == f"{path}: not valid TOML: it is nested too deeply"
 
 
 def test_the_rubric_that_ships_has_the_labels_that_are_counted() -> None:

@@ -556,6 +556,7 @@ def main() -> None:
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     os.environ["COLUMNS"] = "500"
+    os.environ.pop("EQUIPOISE_ORIGINAL_DATA", None)
     for part in () if given.list else given.suite or SUITES:
         make(part, is_format_4=bool(given.format_4), only=[*filter(None, given.only.split(","))])
     if not given.format_4:

@@ -118,6 +118,7 @@ VALID: dict[str, tuple[Said, str]] = {
         Answer(completion(verdict(4), message={"reasoning_content": verdict(1)})),
         "Because.",
     ),
+    "Is the score a text?": (verdict("4"), "Because."),
     "Does it end at its limit to the letter?": (
         Answer(completion(verdict(4), finish_reason="length")),
         "Because.",
@@ -135,7 +136,6 @@ INVALID: dict[str, str] = {
     "Is it between levels?": verdict(4.5),
     "Is it not a number?": '{"reasoning": "Because.", "refused": false, "score": NaN}',
     "Is it infinite?": '{"reasoning": "Because.", "refused": false, "score": Infinity}',
-    "Is it a text?": verdict("5"),
     "Is it true?": verdict(True),
     "Is it nothing?": verdict(None),
     "Is it missing?": '{"reasoning": "Because.", "refused": false}',
