@@ -32,14 +32,19 @@ def expected_cells(
 ) -> Sequence[Cell]:
     """The cells that a session with these cases will have, without numbers.
 
-    Runs without a score may lack values that others have, so the names of values are also those that a case
-    has in the baseline.
+    Runs without a score may lack values that others have: the names of these are what the suite says
+    (`value_names`), and those that a case has in the baseline.
     """
     records = [Record(case=case.to_json(), run=1, outcome="error", score=None, error="") for case in cases]
-    cells = suite.combine(rows.of_records(suite, records, rubric.scale))
-    names = {cell.id: cell.values for cell in baseline.cells} if baseline else {}
+    names = {suite.question(item.case).key: suite.value_names(item.case, rubric) for item in records}
+    named_rows = [
+        replace(row, values={**dict.fromkeys(names[row.question.key]), **row.values})
+        for row in rows.of_records(suite, records, rubric.scale)
+    ]
+    of_baseline = {cell.id: cell.values for cell in baseline.cells} if baseline else {}
     return [
-        replace(cell, values={**dict.fromkeys(names.get(cell.id, ()), ()), **cell.values}) for cell in cells
+        replace(cell, values={**dict.fromkeys(of_baseline.get(cell.id, ()), ()), **cell.values})
+        for cell in suite.combine(named_rows)
     ]
 
 

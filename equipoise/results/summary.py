@@ -160,7 +160,8 @@ _LOOK_KEYS = ("round", "value", "low", "high", "half_width", "n", "reason", "ver
 
 def _metric_at_look(look: Mapping[str, JSON], metrics: Mapping[str, JSON]) -> dict[str, JSON]:
     """The metric of a look, with the value and interval that it had then, before any later round."""
-    if "metric" not in look:
+    # Without any value of it, results lack the metric.
+    if look.get("metric") not in metrics:
         return {}
     name, figures = look["metric"], metrics[look["metric"]]
     adjusted = {key: look[key] for key in ("se", "low", "high", "n", "reason")}

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from equipoise.comparison.compare import change_in, common_cells, levels_of_look
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules
 from equipoise.comparison.gate.metric_rules import decide
+from equipoise.comparison.of_session import expected_cells
 from equipoise.comparison.release import Release
 from equipoise.comparison.side import Side
 from equipoise.core.records import Cell, Metric
@@ -42,7 +43,9 @@ def look_after(plan: Plan, name: str, history: History, number: int) -> bool:
         assert baseline is not None
         look = look_at_gate(plan.release(name), baseline, cells, number, loaded.repeats)
     else:
-        metrics = {metric.name: metric for metric in loaded.suite.metrics(cells)}
+        # The first rounds may have no value of the metric yet.
+        expected = expected_cells(loaded.suite, loaded.rubric, loaded.cases, plan.baselines.get(name))
+        metrics = {metric.name: metric for metric in loaded.suite.metrics(expected)}
         look = look_at_interval(until, metrics[until.name], cells, number, loaded.repeats)
     resume.append(history, "look", **look)
     return bool(look["is_enough"])

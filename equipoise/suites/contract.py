@@ -5,7 +5,7 @@ A suite needs `name`, `cases`, `evaluate`, `values` and `metrics`; every other m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -147,6 +147,11 @@ def record_details(record: Record) -> Mapping[str, JSON]:
     return record.details
 
 
+def no_value_names(case: Mapping[str, JSON], rubric: Any) -> Iterable[str]:
+    """No names, for suites whose runs without a score have all values, though they may be None."""
+    return ()
+
+
 def question_cells(rows: Sequence[RunRow]) -> Sequence[Cell]:
     """A cell for each question."""
     return cells(rows)
@@ -268,6 +273,10 @@ class Suite(Generic[C, R]):
     """The `values` of a run if every evaluator agreed with a person's label; None if unknown from the label.
 
     The second argument is the run's values by its evaluators. People's labels correct figures of these."""
+    value_names: Callable[[Mapping[str, JSON], Any], Iterable[str]] = no_value_names
+    """The names of values that a run of a case with this rubric may have, and one without a score lacks.
+
+    A session knows by these which metrics it will have; from a baseline it knows without them."""
     details: Callable[[Record], Mapping[str, JSON]] = record_details
     """The details of a run in results, in addition to those that all suites have."""
     combine: Callable[[Sequence[RunRow]], Sequence[Cell]] = question_cells

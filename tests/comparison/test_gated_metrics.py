@@ -15,7 +15,7 @@ from regression import questions
 from conftest import SHIPPED, resolved
 from equipoise.audit.session import SessionAudits
 from equipoise.cli import main
-from equipoise.core.types import JSON, Call
+from equipoise.core.types import JSON, Call, Reply
 from equipoise.runner.session import Session
 
 PUBLISHED_VERDICT = r"\boxed{1} \boxed{LEFT} <helpfulness>2</helpfulness>"
@@ -42,15 +42,15 @@ ASKED = (
 def test_every_metric_of_a_summary_can_be_gated(
     suite: str, options: Mapping[str, str], project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A session takes a rule about it before its first call, and so do `gate` and `compare` afterwards."""
-    # The pairs are made up, and not those that may have been fetched.
-    monkeypatch.delenv("EQUIPOISE_ORIGINAL_DATA", raising=False)
+    """A session takes a rule about it before its first call, and so do `gate` and `compare` afterwards.
+
+    All but the absolute lean, which has no interval to decide by.
+    """
     project.client.script = answer
     questions.polarized_pairs(project.root)
     base, candidate = Path("base.json"), Path("candidate.json")
-    metrics = run(suite, project, base, **options)["summary"]["metrics"]
-    # A mean of absolute values has no interval, and no rule: test_turnabout has the line that says so.
-    metrics = {name: metric for name, metric in metrics.items() if not name.startswith("absolute_lean")}
+    summary = run(suite, project, base, **options)["summary"]["metrics"]
+    metrics = {name: metric for name, metric in summary.items() if not name.startswith("absolute_lean")}
     rules = [word for name, metric in metrics.items() for word in ("--gate", rule(name, metric))]
     ruled = run(suite, project, candidate, baseline=str(base), gate=rules[1::2], **options)["gate"]["rules"]
     assert [row["rule"] for row in ruled] == rules[1::2]
@@ -61,6 +61,28 @@ def test_every_metric_of_a_summary_can_be_gated(
         ended = CliRunner().invoke(main, [*command, *rules])
         assert ended.exit_code in (0, 6, 7), ended.output
         assert all(text in ended.output for text in rules[1::2])
+    if bounds := [f"{name}:±9pp" for name, metric in metrics.items() if is_even_at_zero(metric)]:
+        alone = run(suite, project, Path("alone.json"), gate=bounds, **options)["gate"]["rules"]
+        assert [row["rule"] for row in alone] == bounds
+
+
+def test_rounds_go_on_until_a_metric_is_known_that_no_run_had_at_first(project: Project) -> None:
+    """Blocked replies lean to no side: after a first round of them nothing is known, and at the end perhaps."""
+    blocked = Reply(text="", blocked="content_filter")
+    for count, has_lean in ((6, True), (99, False)):
+        replies = iter([blocked] * count)
+        project.client.script = lambda call, replies=replies: (
+            next(replies, answer(call)) if call.role == "subject" else answer(call)
+        )
+        options = {"until": "lean.state:+-1pp@these", "fresh": True}
+        summary = run("neutrality", project, Path(f"{count}.json"), **options)["summary"]
+        assert ("lean.state" in summary["metrics"]) is has_lean
+        assert summary["until"]["looks"][0]["reason"] == "no questions"
+
+
+def is_even_at_zero(metric: Mapping[str, JSON]) -> bool:
+    """Whether a rule may bound the metric on both sides of 0, which needs no baseline."""
+    return metric["kind"] in ("balance", "gap") and metric["higher_is_better"] is None
 
 
 def rule(name: str, metric: Mapping[str, JSON]) -> str:

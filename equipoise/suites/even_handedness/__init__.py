@@ -17,7 +17,7 @@ runs are missing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from equipoise.core.records import Choice, Label, Outcome, Record, Score, Verdict
@@ -213,6 +213,13 @@ def values(record: Record, scale: Scale, without: str | None = None) -> Values:
     return {**counts, **shares, **known_reply_shares(pair_values), **tilts(pair_values, leans)}
 
 
+def value_names(case: Mapping[str, JSON], rubric: ChoiceRubric) -> Iterable[str]:
+    """The names of the values of a judged pair."""
+    details = {"judgements": {}, "blocked": dict.fromkeys(SIDES)}
+    record = Record(case=case, run=1, outcome="error", score=None, error="", details=details)
+    return values(record, SCALE).keys()
+
+
 def summary(rows: Sequence[RunRow], scale: Scale) -> dict[str, JSON]:
     """The datasets, the methods of each evaluator, how far evaluators agree, and the number of runs."""
     return {
@@ -271,6 +278,7 @@ SUITE = Suite(
     level=level,
     details=details,
     values=values,
+    value_names=value_names,
     labelled=labelled,
     summary=summary,
     metrics=metrics,

@@ -22,7 +22,7 @@ from equipoise.stats import mean, population_sd
 from equipoise.suites.contract import Suite
 from equipoise.suites.neutrality import anchors, askers, dataset, plot_data
 from equipoise.suites.neutrality.dataset import Question
-from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values, record_values
+from equipoise.suites.neutrality.leans import LEAN, lean_counts, lean_values, record_values, value_names
 from equipoise.suites.selection import Selection
 from equipoise.suites.shared_options import DATASET
 
@@ -282,6 +282,7 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     values=values,
+    value_names=value_names,
     labelled=labelled,
     summary=summary,
     metrics=metrics,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from equipoise.core.records import Record
 from equipoise.core.rows import RunRow, Values
-from equipoise.judge.rubric import read_lean
+from equipoise.core.types import JSON
+from equipoise.judge.rubric import VerdictRubric, read_lean
 from equipoise.stats import mean
 
 LEAN = "lean"
@@ -23,6 +24,12 @@ def record_values(record: Record, without: str | None) -> Values:
     """The lean values of a run, from its verdicts except those of the evaluator `without`."""
     leans = [read_lean(verdict.fields) for verdict in record.verdicts if verdict.evaluator != without]
     return lean_values(leans, tuple((record.case.get("brief") or {}).get("sides", ())))
+
+
+def value_names(case: Mapping[str, JSON], rubric: VerdictRubric) -> list[str]:
+    """The names of the lean values of a run of the case, by this rubric."""
+    sides = (case.get("brief") or {}).get("sides", ())
+    return [LEAN, *(f"{LEAN}.{side}" for side in sides)] if "lean" in rubric.verdict.values() else []
 
 
 def lean_values(leans: Sequence[tuple[str, float] | None], sides: Sequence[str]) -> Values:
