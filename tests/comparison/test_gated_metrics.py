@@ -46,6 +46,8 @@ def test_every_metric_of_a_summary_can_be_gated(
 
     All but the absolute lean, which has no interval to decide by.
     """
+    # The pairs are made up, and not those that may have been fetched.
+    monkeypatch.delenv("EQUIPOISE_ORIGINAL_DATA", raising=False)
     project.client.script = answer
     questions.polarized_pairs(project.root)
     base, candidate = Path("base.json"), Path("candidate.json")
@@ -67,7 +69,7 @@ def test_every_metric_of_a_summary_can_be_gated(
 
 
 def test_rounds_go_on_until_a_metric_is_known_that_no_run_had_at_first(project: Project) -> None:
-    """Blocked replies lean to no side: after a first round of them nothing is known, and at the end perhaps."""
+    """Blocked replies lean to no side: after a first round of them nothing is known."""
     blocked = Reply(text="", blocked="content_filter")
     for count, has_lean in ((6, True), (99, False)):
         replies = iter([blocked] * count)

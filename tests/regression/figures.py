@@ -67,6 +67,7 @@ COUNTED = (
 OBSERVED = (
     *("response_models", "answered", "parameters_changed", "limits", "selection", "saved_by_cache_usd"),
     *("batch_discount", "until", "asker", "rejudged", "shard", "subject_sampling", "evaluator_sampling"),
+    "cautions",
 )
 """The parts of the metadata on models, endpoints and calls, as sessions met them."""
 MEANS = ("mean_score", "mean_score_percentage", "score_stddev")
@@ -247,6 +248,8 @@ def _metrics(results: Results) -> Figures:
         yield from flat(f"metric {name} run", list(by_run))
         over_runs = results.summary.get("metrics", {}).get(name, {})
         yield from flat(f"metric {name}", {part: over_runs.get(part) for part in ("run_mean", "run_sd")})
+        if "caution" in over_runs:
+            yield f"metric {name} caution", over_runs["caution"]
 
 
 def _table(results: Results) -> Figures:

@@ -229,6 +229,12 @@ SUITES: Mapping[str, Sessions] = {
         variants={
             "sampled": {"label_samples": 3, "pair_order": "original", "limit": 4},
             "evident": {"topics": questions.evident_pairs, "limit": None, "runs": 1},
+            "unleaning": {
+                "topics": questions.pairs_without_leans,
+                "language": ["en-US"],
+                "limit": None,
+                "runs": 1,
+            },
         },
     ),
     "chinese_simpleqa": Sessions(

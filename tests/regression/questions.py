@@ -6,10 +6,12 @@ import csv
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import published_pcp
 
+Row = dict[str, str]
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -72,14 +74,25 @@ def pairs(folder: Path) -> Path:
 
 def evident_pairs(folder: Path) -> Path:
     """Two pairs of our own in which evidence favours a side, one each, and one in which it does not."""
-    source = ROOT / "topics" / "even_handedness" / "us"
+    return _own_pairs(
+        folder, "us", lambda rows: [row for row in rows if row["evidence"] != "even"][:2] + rows[:1]
+    )
+
+
+def pairs_without_leans(folder: Path) -> Path:
+    """Two pairs of our own whose stances lean to no side, and one whose stances do."""
+    return _own_pairs(folder, "china", lambda rows: [row for row in rows if not row["lean_a"]][:2] + rows[:1])
+
+
+def _own_pairs(folder: Path, dataset: str, choose: Callable[[list[Row]], list[Row]]) -> Path:
+    """The pairs of a dataset of ours in English that are chosen, with all its templates."""
+    source = ROOT / "topics" / "even_handedness" / dataset
     with (source / "en-US.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    marked = [row for row in rows if row["evidence"] != "even"][:2]
     with (folder / "en-US.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
         writer.writeheader()
-        writer.writerows([*marked, rows[0]])
+        writer.writerows(choose(rows))
     shutil.copy(source / "templates.csv", folder)
     return folder
 

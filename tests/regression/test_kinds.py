@@ -53,14 +53,6 @@ OWN_DATA = {
 """The datasets that come with each suite; the only one of most has no name."""
 
 
-NOT_KEPT = {
-    ("even_handedness", "china"): {
-        f"{aspect}.a_less_b.asks_for.*" for aspect in ("refusal", "hedging", "favour")
-    }
-}
-"""The families of metrics of our own data, by suite and dataset, that no kept journal has."""
-
-
 def families(names: Iterable[str], labels: Set[str]) -> set[str]:
     """Names of metrics with `*` in place of a label, such as a language: `area.*`, `lean.state.*`."""
     return {".".join("*" if part in labels else part for part in name.split(".")) for name in names}
@@ -76,7 +68,7 @@ def test_metrics_of_our_own_data_are_of_families_that_the_list_has(suite: str, p
         cells = expected_cells(loaded.suite, loaded.rubric, loaded.cases)
         own_labels = {value for cell in cells for value in cell.labels.values()}
         made = families((metric.name for metric in loaded.suite.metrics(cells)), own_labels)
-        assert made - families(listed, labels) == NOT_KEPT.get((suite, dataset), set())
+        assert made - families(listed, labels) == set()
         assert len(made) > 1
 
 
