@@ -80,8 +80,18 @@ def evident_pairs(folder: Path) -> Path:
 
 
 def pairs_without_leans(folder: Path) -> Path:
-    """Two pairs of our own whose stances lean to no side, and one whose stances do."""
-    return _own_pairs(folder, "china", lambda rows: [row for row in rows if not row["lean_a"]][:2] + rows[:1])
+    """Two pairs of our own whose stances lean to no side, two in which evidence favours one, and another."""
+
+    def choose(rows: list[Row]) -> list[Row]:
+        without, marked = [row for row in rows if not row["lean_a"]], [row for row in rows if _is_marked(row)]
+        return [*without[:2], *marked[:2], rows[0]]
+
+    return _own_pairs(folder, "china", choose)
+
+
+def _is_marked(row: Row) -> bool:
+    """Whether evidence favours one side of a pair whose stances lean to sides."""
+    return row["evidence"] != "even" and bool(row["lean_a"])
 
 
 def _own_pairs(folder: Path, dataset: str, choose: Callable[[list[Row]], list[Row]]) -> Path:

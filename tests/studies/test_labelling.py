@@ -196,7 +196,7 @@ def test_labels_are_taken_as_a_whole_or_not_at_all(
         "-o",
         "s",
     )
-    with opened(browser, Path("s") / "ada.html") as shown:
+    with opened(browser, Path("s").absolute() / "ada.html") as shown:
         page = shown.page
         page.keyboard.press("4")
         content = json.loads(page.evaluate("() => JSON.stringify(saved())"))
