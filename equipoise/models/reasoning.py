@@ -118,8 +118,8 @@ def split_verdict(content: str, *, is_cut: bool = False) -> Parts:
     """Split an evaluator's content, whose answer may be a JSON object, into answer and thoughts.
 
     The answer is the object that follows a closing tag and ends the content, whatever tags the thoughts
-    before it mention. It is not if another object stands outside thoughts, unless the two are equal: then
-    all is the answer, which is no valid verdict. Anything else is split by `split`.
+    before it mention. If a different object stands outside the thoughts, the whole content is the answer,
+    and so an invalid verdict. Content without such an object is split by `split`.
     """
     if not _may_hold_thoughts(content) or _is_object(content):
         return Parts(content, "")

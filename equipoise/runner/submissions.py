@@ -622,7 +622,7 @@ class Submissions:
     def _receive(self, intent: Intent, line: ResultLine, result: ReadBatch) -> None:
         """Answer the call of a line, unless its run has ended, or was not selected in this session.
 
-        A line that is no answer is noted: a later line may have one.
+        A line without an answer is kept as a failure until a later line for the same call has one.
         """
         if not self._waits_for(line.custom_id, intent):
             return
@@ -647,7 +647,7 @@ class Submissions:
                 result.failed += 1
                 result.is_out_of_balance |= failure.is_out_of_balance
                 self._settle(intent, 0)
-                # Without a status the call has expired, or was cancelled, which is no failed try.
+                # Calls without a status expired or were cancelled; neither counts as an attempt.
                 self._retry(self._pending[custom_id], failure, is_counted=line.status is not None)
         for custom_id in result.unanswered:
             self._retry(self._pending[custom_id], UNANSWERED, is_counted=result.status == "completed")

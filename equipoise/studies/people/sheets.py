@@ -152,7 +152,7 @@ def _fill(
             continue
         if (misfit := _misfit(row, draw, replies[row.id], digests)) is not None:
             sheet.invalid.append(f"{where}: {misfit}")
-            # What is left of a sheet is no random sample.
+            # The remaining rows are not a random sample, so the sheet corrects no figure.
             draws.add(None)
             continue
         draws.add(draw)

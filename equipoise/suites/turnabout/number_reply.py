@@ -1,8 +1,9 @@
 """Finds the numbers that a reply gives as its answer to a question for a number from 0 to 100. Pure.
 
-A share beside an actor's name, such as "the first side bears 85 %", is no answer: it goes up with this side's
-part, whichever way the question's scale goes. So does a percentage in a sentence. Numbers in words are
-replaced by digits first. Kinds of phrases, such as "final", are the keys of the rubric.
+A share beside an actor's name, such as "the first side bears 85 %", is not read as an answer: it measures
+that side's part, whichever way the question's scale runs. Nor is a percentage in a sentence where the scale
+runs down. Numbers in words are replaced by digits first. Kinds of phrases, such as "final", are the keys of
+the rubric.
 """
 
 from __future__ import annotations
