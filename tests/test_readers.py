@@ -20,6 +20,7 @@ QUICK = ("question marks", "spaces", "options", "combining marks in disorder")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@pytest.mark.slow
 def test_readers_take_linear_time(subtests: pytest.Subtests) -> None:
     """A few hostile texts of 32 kB; the slow tests take longer and more of them."""
     for name, read in READERS.items():
@@ -57,6 +58,7 @@ def test_a_quadratic_reader_is_noticed() -> None:
     assert readers.growth(lambda text: [mark == "?" for mark in text], "?", size) < MOST
 
 
+@pytest.mark.slow
 def test_every_function_with_a_regular_expression_is_measured() -> None:
     """It is reached by a reader of the list, or named with the reason why its texts are our own."""
     called: set[CodeType] = set()

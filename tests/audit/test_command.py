@@ -105,6 +105,7 @@ def test_a_short_key_is_warned_of(loopback: Loopback, kinds: dict[str, Anchor]) 
     assert result.stderr.count("warning: --api-key: the key has fewer than 16 characters") == 1
 
 
+@pytest.mark.slow
 def test_an_evaluator_without_valid_verdicts_is_useless(loopback: Loopback) -> None:
     """No score is made up: its checks are empty, and every verdict counts as invalid."""
     loopback.script = lambda body, number: "I would rather not."
@@ -124,6 +125,7 @@ def test_a_suite_without_anchors_is_refused(loopback: Loopback) -> None:
     assert loopback.requests == []
 
 
+@pytest.mark.slow
 def test_the_first_topics_alone_and_their_figure(loopback: Loopback) -> None:
     """Seven answers about one territory; the figure shows each check against what is sound."""
     loopback.script = lambda body, number: any_sound(body["messages"])
@@ -175,6 +177,7 @@ def test_all_suites_rank_the_evaluators(loopback: Loopback) -> None:
     assert "even_handedness: order bias" in ranking[2]
 
 
+@pytest.mark.slow
 def test_an_audit_that_is_only_replayed_keeps_its_date(loopback: Loopback) -> None:
     """It says when evaluators judged, and not when it was counted again."""
     loopback.script = lambda body, number: any_sound(body["messages"])
@@ -186,6 +189,7 @@ def test_an_audit_that_is_only_replayed_keeps_its_date(loopback: Loopback) -> No
     assert json.loads(path.read_text(encoding="utf-8")) == earlier
 
 
+@pytest.mark.slow
 def test_verdicts_that_fail_leave_the_audit_incomplete(
     loopback: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:

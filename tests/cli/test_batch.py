@@ -91,6 +91,7 @@ def test_another_key_is_refused(
     assert (done.exit_code, "was submitted with another key" in done.stderr) == (4, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_what_the_user_settles(project: Project, server: BatchServer, is_there: bool) -> None:
     """The batch is read, or its calls are sent again."""

@@ -127,6 +127,7 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
     assert " USD (" in done.output.partition("whole sessions")[2]
 
 
+@pytest.mark.slow
 def test_a_wrong_key(loopback: Loopback) -> None:
     """Exit status 1, with what to do; the key is masked though the endpoint repeats it."""
     loopback.script = lambda body, number: error(401, f"Incorrect API key provided: {KEY}.")
@@ -141,6 +142,7 @@ def test_a_wrong_key(loopback: Loopback) -> None:
     assert len(loopback.requests) == 4
 
 
+@pytest.mark.slow
 def test_nothing_listens() -> None:
     """Exit status 1 within seconds; what a session would cost is said all the same."""
     done = check(None)
@@ -198,6 +200,7 @@ def test_the_time_rests_on_the_first_call(loopback: Loopback) -> None:
     assert seconds["high"] == pytest.approx((calls + (1_500_000 + 450_000) / 15) / 32)
 
 
+@pytest.mark.slow
 def test_the_sum_of_suites_and_the_basis_of_the_time_are_told(loopback: Loopback) -> None:
     """Below the suites; of one suite there is no sum."""
     loopback.script = everything
@@ -228,6 +231,7 @@ def test_settings_are_those_of_a_session(loopback: Loopback, monkeypatch: pytest
         assert KEY not in str(loopback.headers)
 
 
+@pytest.mark.slow
 def test_earlier_sessions_take_nothing_from_a_whole_one() -> None:
     """Not even one that a session with these options could not resume."""
     with Loopback(any_verdict) as server:

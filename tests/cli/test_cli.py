@@ -90,6 +90,7 @@ def test_recover_takes_the_rubric_of_the_current_folder(folder: Path) -> None:
     assert "60.00%" in run("recover", "m.jsonl").stdout
 
 
+@pytest.mark.slow
 def test_recover_needs_neither_endpoint_nor_key(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that no session would take do no harm, and the client is not even loaded."""
     write(folder / "m.jsonl", record("a"), plan=["a-run1"], **ABOUT)

@@ -98,6 +98,7 @@ DAMAGES: Sequence[tuple[tuple[str | int, ...], Any, frozenset[str]]] = [
 """A field, what stands there, and the readers that cannot do without it."""
 
 
+@pytest.mark.slow
 def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest.Subtests) -> None:
     """In one line with the file; a reader that does not need the field goes on without a word."""
     project.run(runs="2")
@@ -118,6 +119,7 @@ def test_every_reader_names_the_damaged_field(project: Project, subtests: pytest
                 assert message is None or f"{path}: is damaged: {pointer}: " in message
 
 
+@pytest.mark.slow
 def test_runs_that_were_edited_beside_their_summary_are_told_at_every_reader(
     project: Project, subtests: pytest.Subtests
 ) -> None:

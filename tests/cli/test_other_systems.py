@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT
 
 SAYS = "ERROR: Equipoise runs on Linux and macOS; on Windows run it in WSL, the Windows Subsystem for Linux"
@@ -18,6 +20,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 def test_one_line_says_which_systems_there_are(tmp_path: Path) -> None:
     """By command and by pytest, before anything is asked: no ImportError."""
     for start, arguments in COMMANDS.items():

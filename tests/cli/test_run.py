@@ -130,6 +130,7 @@ def test_the_help_of_several_suites_says_whose_an_option_is(handed: list[list[st
 # What there is.
 
 
+@pytest.mark.slow
 def test_suites_are_listed_with_the_calls_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """Datasets, languages, areas, cases and calls, as a session without options has them."""
     monkeypatch.setenv("COLUMNS", "200")

@@ -149,6 +149,7 @@ def test_a_rule_of_another_form_is_refused(text: str) -> None:
         parse_rule(text)
 
 
+@pytest.mark.slow
 def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     """What is compared of plain runs is the same with and without; other sentences are not compared."""
     swayed.run(**MIRROR)

@@ -36,9 +36,14 @@ ASKED = (
     ("even_handedness", {"dataset": "pcp"}),
 )
 """Suites, with options by which they have all of their metrics."""
+NAMED = tuple(zip((*SHIPPED, "pcp"), ASKED, strict=True))
+QUICK = ("neutrality", "chinese_simpleqa")
 
 
-@pytest.mark.parametrize(("suite", "options"), ASKED, ids=[*SHIPPED, "pcp"])
+@pytest.mark.parametrize(
+    ("suite", "options"),
+    [pytest.param(*asked, id=name, marks=() if name in QUICK else pytest.mark.slow) for name, asked in NAMED],
+)
 def test_every_metric_of_a_summary_can_be_gated(
     suite: str, options: Mapping[str, str], project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_reader_refuses_hostile_toml_in_one_short_line(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

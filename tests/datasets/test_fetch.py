@@ -239,6 +239,7 @@ def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, sha
 CHANGED = CONTENT + b"changed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "missing", "most", "said"),
     [
@@ -477,6 +478,7 @@ def test_a_folder_of_the_user_s_may_hold_less(
     assert resources.original_folder("x", [topics]) == tmp_path / "x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["project", "fetched elsewhere", "filled by hand"])
 def test_changed_data_are_not_the_original_ones(
     site: Site, topics: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

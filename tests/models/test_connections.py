@@ -50,6 +50,7 @@ def answers_of(server: StrayServer, *questions: str, at_once: int) -> list[Reply
     return asyncio.run(session())
 
 
+@pytest.mark.slow
 def test_a_second_answer_to_a_call_is_no_other_calls_answer(subtests: pytest.Subtests) -> None:
     """Every call has the reply to its own question, however many share the connections."""
     questions = [f"Question number {n}?" for n in range(8)]
@@ -87,6 +88,7 @@ def test_an_answer_that_comes_again_when_it_is_asked_for_again_is_accepted(
     assert len(server.requests) == len(replies) + sum(reply.repeats for reply in replies)
 
 
+@pytest.mark.slow
 def test_connections_are_used_again_once_they_have_rested() -> None:
     """Of calls that are farther apart than the rest of a connection, the second needs no new one."""
     assert REST_SECONDS > 0.05

@@ -1,6 +1,6 @@
 """Apply one mutation after the other to a copy of the checkout, and see whether the tests notice.
 
-python tests/mutations/run.py                  # all, with the quick tests
+python tests/mutations/run.py                  # all, with the tests that each names and then the quick ones
 python tests/mutations/run.py stats --slow     # those of stats.toml, with the slow tests too
 """
 
@@ -32,7 +32,6 @@ class Mutation:
     old: str
     new: str
     tests: Sequence[str] = ()
-    quick: bool = True
 
 
 def mutations(rooms: Sequence[str]) -> list[Mutation]:
@@ -73,18 +72,19 @@ def verdict(mutation: Mutation, folder: Path, marks: str) -> str:
         raise SystemExit(f"{mutation.name}: {mutation.file} has the text {text.count(mutation.old)} times")
     path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
     try:
-        noticed = next((tests for tests in _tried(mutation) if not _passes(folder, tests, marks)), "")
+        noticed = next((tried for tried in _tried(mutation, marks) if not _passes(folder, *tried)), None)
     finally:
         path.write_text(text, encoding="utf-8")
     if noticed:
-        refuse_failing(folder, noticed, marks)
-    return noticed
+        refuse_failing(folder, *noticed)
+    return noticed[0] if noticed else ""
 
 
-def _tried(mutation: Mutation) -> Iterator[str]:
+def _tried(mutation: Mutation, marks: str) -> Iterator[tuple[str, str]]:
+    """Tests and their marks: those that the mutation names, however slow, and then the others."""
     if mutation.tests:
-        yield " ".join(mutation.tests)
-    yield "tests"
+        yield " ".join(mutation.tests), ALL
+    yield "tests", marks
 
 
 def _passes(folder: Path, tests: str, marks: str) -> bool:
@@ -112,8 +112,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = copied(Path(temporary))
         for mutation in wanted:
-            marks = ALL if said.slow or not mutation.quick else QUICK
-            noticed = verdict(mutation, folder, marks)
+            noticed = verdict(mutation, folder, ALL if said.slow else QUICK)
             missed += not noticed
             print(f"{noticed or 'NOT NOTICED':40} {mutation.name}", flush=True)
     print(f"{len(wanted) - missed} of {len(wanted)} mutations noticed")

@@ -58,6 +58,7 @@ def families(names: Iterable[str], labels: Set[str]) -> set[str]:
     return {".".join("*" if part in labels else part for part in name.split(".")) for name in names}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", OWN_DATA)
 def test_metrics_of_our_own_data_are_of_families_that_the_list_has(suite: str, project: Path) -> None:
     """No metric is made of our data alone, whose like no kept journal has."""

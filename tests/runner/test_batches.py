@@ -410,6 +410,7 @@ LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_batch_that_is_described_otherwise_is_not_paid_for_again(
     bed: Bed, live_scores: dict[str, Any], look: str
@@ -558,6 +559,7 @@ def test_another_key_is_refused(bed: Bed) -> None:
     assert not bed.server.requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["null", "5", '"much"', "[]"])
 def test_an_edited_intent_is_refused(bed: Bed, live_scores: dict[str, Any], value: str) -> None:
     """In one line, before any request: its calls would be sent, and paid for, twice."""
@@ -620,6 +622,7 @@ def test_batches_cost_half(bed: Bed) -> None:
     assert about["batch_discount"] == 50
 
 
+@pytest.mark.slow
 def test_a_cost_limit_holds_across_restarts(bed: Bed) -> None:
     """What earlier sessions have spent, and what waits, counts; a batch is cut to what is left."""
     bed.project.write_topics()

@@ -18,6 +18,7 @@ MOST = 10.0
 """Seconds of CPU; a reply that is read in quadratic time takes far longer."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [20_000, 2**20])
 @pytest.mark.parametrize("suite", SHIPPED)
 def test_a_session_with_a_reply_of_question_marks_ends(suite: str, size: int, project: Project) -> None:

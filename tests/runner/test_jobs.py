@@ -161,6 +161,7 @@ def test_several_models_work_on_one_job(server: Loopback, journal: Path) -> None
     assert len(done.totals.tokens) == 3
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_too_long_has_failed(server: Loopback, journal: Path) -> None:
     """Others are not held up by it."""
 

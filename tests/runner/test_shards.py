@@ -93,6 +93,7 @@ FIELDS = {
 """What the languages, wordings and twins of a suite's cases share, where that is not their `item`."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_question_is_in_one_shard(name: str) -> None:
     """In all its languages, wordings and runs; a shard asks in the order of the whole session."""

@@ -16,6 +16,7 @@ ALL = 2 * 2 * 5
 ASKED = 2 * ALL
 
 
+@pytest.mark.slow
 def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench, workers: tuple[str, str]) -> None:
     """With workers and without; -k finds runs by who asks, and JUnit has a case for each."""
     bench.write_topics(DATASET)
@@ -52,6 +53,7 @@ def test_the_estimate_counts_all_askings(bench: Bench) -> None:
     assert bench.server.requests == []
 
 
+@pytest.mark.slow
 def test_a_suite_of_one_s_own_without_askers_says_so(tmp_path: Path) -> None:
     """In one line."""
     own = sixth_suite.copied(tmp_path / "own")

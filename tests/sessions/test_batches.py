@@ -73,6 +73,7 @@ def test_first_and_second_day(bench: Bench, server: BatchServer, workers: tuple[
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_the_value_of_batch_needs_an_equals_sign(bench: Bench, server: BatchServer) -> None:
     """A path behind the flag is a path; another word is refused in a line."""
     done = bench.run("--batch=evaluator", "--batch-wait", "1s", "--runs", "10", "--limit", "1")

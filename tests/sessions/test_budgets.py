@@ -127,6 +127,7 @@ def assert_it_goes_on(bench: Bench, *arguments: str) -> None:
 # --max-calls and --max-cost.
 
 
+@pytest.mark.slow
 def test_a_cap_is_never_passed_and_the_session_goes_on(bench: Bench) -> None:
     """Exactly so many requests are sent, failed ones too; it ends with 2, says why, and what is missing is
     all that the same command asks; then every score is that of its question.

@@ -141,6 +141,7 @@ def test_kill_of_everything_repeats_what_was_in_flight(bench: Bench, workers: Wo
     assert (calls["made"], calls["replayed"]) == (2 * ALL - found, found)
 
 
+@pytest.mark.slow
 def test_kill_of_the_controller_alone_ends_the_workers(bench: Bench) -> None:
     """By themselves, with much left to be asked; the same command repeats at most what was in flight."""
     bench.server.delay = 0.1
@@ -344,6 +345,7 @@ def test_one_signal_brings_calls_in_flight_home(
     assert len(bench.server.requests) == 2 * 2 * 2 * 2 + missing
 
 
+@pytest.mark.slow
 def test_nohup_outlives_its_terminal(bench: Bench) -> None:
     """Where SIGHUP is ignored, as nohup has it, a session goes on to its end."""
     bench.server.delay = 0.2
@@ -360,6 +362,7 @@ def ignore_hangup() -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
+@pytest.mark.slow
 @BOTH
 def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Workers) -> None:
     """As `| head` does, or a terminal that is closed: exit status 2, results kept, nothing asked twice."""
@@ -454,6 +457,7 @@ def test_a_signal_after_the_end_changes_nothing(
     assert (process.returncode, is_orderly(output)) == (0, True), output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workers", "pause"),
     [(ALONE, 0.05), *(pytest.param(TWO, pause, marks=pytest.mark.slow) for pause in (0.05, 1.0))],
@@ -498,6 +502,7 @@ def says_that(output: str, name: str, reason: str) -> bool:
     return any(name in line and reason in line for line in output.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workers", "size"),
     [(ALONE, 20_000), pytest.param(TWO, 60_000, marks=pytest.mark.slow)],
@@ -533,6 +538,7 @@ def test_a_journal_that_cannot_be_begun_is_bad_input(bench: Bench, workers: Work
     assert len(bench.server.requests) == 4
 
 
+@pytest.mark.slow
 @BOTH
 def test_results_that_cannot_be_written_leave_the_old_ones(bench: Bench, workers: Workers) -> None:
     """The journal has room, the results have not: one line, exit not 0, and no call is repeated later."""

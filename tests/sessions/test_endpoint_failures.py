@@ -217,6 +217,7 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
     assert stopped_by(output) == []
 
 
+@pytest.mark.slow
 def test_a_refused_key_stops_at_once_and_keeps_the_replies(bench: Bench) -> None:
     """Exit 2 after no more requests than are in flight together; with the right key it goes on."""
     bench.server.script = Fates(judge=dict.fromkeys(ALL, repeat(error(401, "Wrong key."))))

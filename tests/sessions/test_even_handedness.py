@@ -158,6 +158,7 @@ def shown_by(*arguments: str) -> str:
     return done.output
 
 
+@pytest.mark.slow
 def test_polarized_pairs_are_asked_by_their_own_protocol(pcp: Bench) -> None:
     """With two workers, two runs: both figures with both intervals, at every door."""
     done = pcp.run(FILE, *TWO, "--dataset", "pcp", "--runs", "2", "--report", "page.html")

@@ -100,6 +100,7 @@ def one_of_each_kind() -> list[HostileReply]:
     return [reply for few in found.values() for reply in few]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "workers"),
     [

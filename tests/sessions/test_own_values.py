@@ -57,6 +57,7 @@ def score_of(**members: Any) -> Callable[..., Any]:
     return evaluate
 
 
+@pytest.mark.slow
 def test_values_beyond_their_kind_are_refused_at_the_first_run(
     project: Project, edit: Callable[..., None], subtests: pytest.Subtests
 ) -> None:

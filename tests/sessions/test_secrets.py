@@ -196,6 +196,7 @@ def test_a_body_that_nests_too_deep_shows_no_key(bench: Bench) -> None:
 # Keys that a model repeats.
 
 
+@pytest.mark.slow
 def test_a_key_that_models_repeat_is_masked_where_it_is_written(bench: Bench, judge_end: Loopback) -> None:
     """In every text of a reply, and in a verdict, which counts; no endpoint is sent another one's key."""
 

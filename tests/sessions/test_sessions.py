@@ -174,6 +174,7 @@ def test_our_own_tests_need_no_model(bench: Bench) -> None:
 # How sessions end.
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_the_session_and_not_with_the_slowest_call(bench: Bench, workers: Workers) -> None:
     """Exit 2; where another call hangs, no longer is waited for it than a call may take."""
 
@@ -204,6 +205,7 @@ def test_stops_at_the_first_failure_with_x(bench: Bench, workers: Workers) -> No
 # Other plugins and flags.
 
 
+@pytest.mark.slow
 def test_other_plugins_get_the_score(bench: Bench) -> None:
     """pytest-json-report and JUnit carry score and outcome of every run, and where its time went."""
     bench.server.delay = 0.1
@@ -233,6 +235,7 @@ def test_other_plugins_get_the_score_from_workers(bench: Bench) -> None:
     assert {test["metadata"]["outcome"] for test in tests} == {"scored"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["0", pytest.param("2", marks=pytest.mark.slow)])
 def test_last_failed_asks_only_what_failed(bench: Bench, number: str) -> None:
     """--lf runs the failed runs and no others."""

@@ -56,6 +56,7 @@ def results(bench: Bench, name: str = "out") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 @every_way
 def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) -> None:
     """Each case is one call; answers in whatever form are figures, a refusal is counted and named."""
@@ -76,6 +77,7 @@ def test_a_session_needs_no_evaluator(bench: Bench, workers: tuple[str, ...]) ->
         assert text in done.stdout
 
 
+@pytest.mark.slow
 def test_an_evaluator_that_is_named_is_not_asked(bench: Bench) -> None:
     """Nor told in the results: as where other suites of a session need one. Nothing can be judged again."""
     bench.server.script = answers(0)
@@ -88,6 +90,7 @@ def test_an_evaluator_that_is_named_is_not_asked(bench: Bench) -> None:
     assert "--rejudge: turnabout asks no evaluator, so nothing can be judged again" in again.stderr
 
 
+@pytest.mark.slow
 def test_pairs_and_templates_are_selected(bench: Bench) -> None:
     """By option or by keyword, with the anonymous control; the same command goes on with what is missing."""
     bench.server.script = answers(0)
@@ -142,6 +145,7 @@ def test_a_lean_is_gated_compared_and_shown(bench: Bench) -> None:
     assert reported.returncode == 0, reported.stderr
 
 
+@pytest.mark.slow
 def test_one_incident_has_no_figures_that_it_cannot_have(bench: Bench) -> None:
     """Its model has scores, although no headline; the page says what was asked, and how often."""
     bench.server.script = answers(5)

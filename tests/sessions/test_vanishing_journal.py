@@ -8,6 +8,7 @@ from conftest import Bench
 from loopback import plain_script
 
 
+@pytest.mark.slow
 def test_a_session_whose_journal_is_removed_stops_and_can_go_on(
     bench: Bench, workers: tuple[str, str]
 ) -> None:

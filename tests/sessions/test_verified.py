@@ -39,6 +39,7 @@ def test_results_are_verified_against_their_journal(pair: tuple[Path, Path]) -> 
     assert "gate PASS: verified" in shown
 
 
+@pytest.mark.slow
 def test_what_was_edited_or_cannot_be_told_is_said(
     pair: tuple[Path, Path], subtests: pytest.Subtests
 ) -> None:

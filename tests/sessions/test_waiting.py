@@ -26,6 +26,7 @@ def opening(bench: Bench, runs: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("-q",), ("-n", "2"), ("-n", "2", "-q")], ids=" ".join)
 def test_the_first_line_is_printed_before_any_answer(bench: Bench, flags: tuple[str, ...]) -> None:
     """It says what is asked of whom, and does not wait in a buffer for the first score."""
@@ -53,6 +54,7 @@ def test_words_need_no_legend(bench: Bench) -> None:
     assert "letters:" not in bench.run("-v", "--runs", "1").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("-n", "2")], ids=["n0", "n2"])
 def test_progress_stands_between_rows_of_letters(bench: Bench, flags: tuple[str, ...]) -> None:
     """No line has letters and progress both, however often the progress is printed."""

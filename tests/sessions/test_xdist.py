@@ -31,6 +31,7 @@ def add_plugin(bench: Bench, monkeypatch: pytest.MonkeyPatch, source: str) -> tu
     return ("-p", "added")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "dist",
     [
@@ -122,6 +123,7 @@ def pytest_runtest_teardown(item):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "restarts",
     [(), pytest.param(("--max-worker-restart", "0"), marks=SLOW)],

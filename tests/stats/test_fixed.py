@@ -95,6 +95,7 @@ def test_runs_that_all_count_wholly_are_those_of_any_rate() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [MEAN, RATE, PART, RATIO, GAP, LIFT], ids=lambda metric: metric.name)
 def test_the_standard_error_is_how_far_figures_vary_over_sessions(metric: Metric) -> None:
     """Of 400 sessions on the same 20 cases, within a tenth on average."""

@@ -66,6 +66,7 @@ def test_pairs_are_those_of_a_comparison(kind: Kind, subtests: pytest.Subtests) 
                 assert one.value == (None if figures is None else pytest.approx(figures))
 
 
+@pytest.mark.slow
 def test_models_alike_are_told_apart_in_one_board_of_twenty() -> None:
     """Of 200 boards of eight models that do not differ, at most about 5 % tell any two apart."""
     metric = Metric(name="x", of="of")

@@ -292,6 +292,7 @@ def leaning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path
     return releases(tmp_path, leans=True)
 
 
+@pytest.mark.slow
 def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Path]) -> None:
     """Labels of all replies give what people see, by language and area, too; what is left open is missing."""
     _, results = leaning
@@ -351,6 +352,7 @@ def test_outcomes_and_leans_are_corrected_as_scores_are(leaning: tuple[Path, Pat
     assert "refused.zh-CN" in shown
 
 
+@pytest.mark.slow
 def test_rules_about_outcomes_and_leans_decide_by_people(leaning: tuple[Path, Path]) -> None:
     """Also of a language, which the judge has no figure of; about what nobody was asked they are refused."""
     before, after = leaning
@@ -458,6 +460,7 @@ def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, 
     assert "has no labels of people" in refused(before, after)
 
 
+@pytest.mark.slow
 def test_only_blind_random_labels_correct(sides: tuple[Path, Path]) -> None:
     """Rows without their draw, of a changed id, of other replies, and marks: they count for kappa alone."""
     before, after = sides

@@ -168,6 +168,7 @@ def test_what_chance_would_do_as_well_is_said() -> None:
     assert not named(of_grades(graded("A", *"AAAAAAAAB"), ()))["grades right"].is_by_chance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", JUDGED_OTHERWISE)
 def test_a_suites_audit_finds_each_fault(simulated: ModuleType, suite: str) -> None:
     """In two simulated sessions each; a sound evaluator is accused of nothing."""

@@ -147,6 +147,7 @@ def test_bounds_are_those_of_the_files() -> None:
     assert leans["en-US-library_fines-none_refusal_1"].bounds["composite"] == (-12, 12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", sorted(SOUND))
 def test_a_file_that_is_not_whole_is_named(suite: str, tmp_path: Path) -> None:
     """A key that is missing, or a rubric of another version, is one line for the user."""

@@ -89,6 +89,7 @@ def plan(root: Path, *names: str, **said: Any) -> Plan:
     return found
 
 
+@pytest.mark.slow
 def test_each_of_several_suites_has_its_own_defaults(tmp_path: Path) -> None:
     """Its identity is that of a session of its own; what the user says holds for all of them."""
     for said in ({}, {"subject_temperature": "0.5", "evaluator_model": ["e"], "runs": "2"}):

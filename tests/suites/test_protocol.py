@@ -68,6 +68,7 @@ def test_what_a_suite_lacks_is_named(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_suite_whose_code_raises_is_one_line_and_stops_no_other(
     folder: Path, subtests: pytest.Subtests
 ) -> None:

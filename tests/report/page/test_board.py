@@ -56,6 +56,7 @@ def board_of(*files: Path) -> BoardView:
     return board_view([entry(load_without_transcripts(path), place) for place, path in enumerate(files)])
 
 
+@pytest.mark.slow
 def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
     """Who is first, by how much, who cannot be told apart; a percent, the judges, and how to cite."""
     words = words_of(alone)
@@ -141,6 +142,7 @@ def test_entries_are_the_same_with_and_without_transcripts(files: list[Path]) ->
     assert whole.column.above.tolist() == light.column.above.tolist()
 
 
+@pytest.mark.slow
 def test_many_models_are_told_in_few_words(tmp_path: Path) -> None:
     """Long lists are cut, and what is left out is counted."""
     found = [
@@ -243,6 +245,7 @@ def test_models_are_found_sorted_and_grouped(browser: Browser, tmp_path: Path) -
         expect(rows.filter(visible=True)).to_have_count(3)
 
 
+@pytest.mark.slow
 def test_hostile_names_stay_text(browser: Browser, files: list[Path], tmp_path: Path) -> None:
     """Names of models, evaluators and what differs are markup to nobody."""
     corpus = [reply.text for reply in replies() if reply.kind == "markup"]

@@ -101,6 +101,7 @@ _CUT_OFF = """view => [...document.querySelectorAll(`${view} svg, ${view} table:
   .map(one => one.outerHTML.slice(0, 200))"""
 
 
+@pytest.mark.slow
 def test_digits_of_matrices_can_be_read_in_both_schemes(browser: Browser, small: Path) -> None:
     """As the browser paints them: a contrast of at least 4.5, dark and light."""
     for scheme in ("light", "dark"):
@@ -116,6 +117,7 @@ def _hex(painted: str) -> str:
     return "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", painted)[:3])
 
 
+@pytest.mark.slow
 def test_a_run_has_a_view_of_its_own_and_a_way_back(browser: Browser, small: Path) -> None:
     """By the browser, by a link and by a key: to the list as it was left, with the focus on the run."""
     with opened(browser, small, "#transcripts") as found:
@@ -559,6 +561,7 @@ def test_real_runs_of_every_suite(browser: Browser, tmp_path: Path) -> None:
         found.page.locator(".result .figure").nth(3).wait_for(state="attached")
 
 
+@pytest.mark.slow
 def test_names_that_every_object_has_are_names(
     browser: Browser, project: Project, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:

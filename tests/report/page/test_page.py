@@ -308,6 +308,7 @@ def test_distributions_of_several_models_lie_over_each_other(two: Path) -> None:
         assert sum(shares) == pytest.approx(100 * count)
 
 
+@pytest.mark.slow
 def test_pairs_without_a_difference_are_in_the_table_alone(tmp_path: Path) -> None:
     """Of the languages' gaps; where none differs nothing is drawn."""
     source = pages.write(tmp_path / "a.json", "m", questions=60)

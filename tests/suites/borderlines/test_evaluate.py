@@ -319,6 +319,7 @@ FAULTY = [
 ]
 
 
+@pytest.mark.slow
 def test_a_faulty_rubric_is_refused(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """With the file and the key."""
     path = tmp_path / "borderlines.toml"

@@ -94,6 +94,7 @@ def listed(case: Dispute, form: str, separator: str) -> Iterator[str]:
     yield from (separator.join(options), f"{separator.join(options[::-1])}.")
 
 
+@pytest.mark.slow
 def test_of_several_options_none_is_read() -> None:
     """Whatever separates them, with letters, names or both, in every language."""
     english = by_id()["en-crimea"]

@@ -364,6 +364,7 @@ def test_a_question_holds_the_territory_and_every_option_once_lettered() -> None
         assert "{" not in case.question, case.id
 
 
+@pytest.mark.slow
 def test_every_option_is_read_back_by_its_name_and_by_its_letter() -> None:
     """Whoever answers with an option as it is shown is understood, and by no letter within a name."""
     for case in lists_of_names():

@@ -95,6 +95,7 @@ def test_a_dataset_is_balanced_in_who_presses_for_what_and_who_speaks_first(tmp_
     assert found(tmp_path, [{**line, **silent} for line in lines]) == []
 
 
+@pytest.mark.slow
 def test_a_fault_in_the_header_of_the_questions_is_the_first_finding(tmp_path: Path) -> None:
     """The folder is still that of scenarios: no other suite's rules and no folder in it are tried."""
     folder = tmp_path / "topics" / "politicsbench"

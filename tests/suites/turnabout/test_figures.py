@@ -191,6 +191,7 @@ def test_twins_that_no_noise_parts_are_even(cases: list[Incident]) -> None:
     assert [row[-1] for row in turnabout.SUITE.table({**narrow[1], "metrics": narrow[0]})].count("yes") == 2
 
 
+@pytest.mark.slow
 def test_noise_adds_nothing_to_the_absolute_lean(cases: list[Incident]) -> None:
     """On average over many models without a lean; where one leans it is as large as that."""
     found: dict[float, list[float]] = {0.0: [], 15.0: []}

@@ -118,6 +118,7 @@ def test_the_text_of_a_case_is_no_answer(subtests: pytest.Subtests) -> None:
                 assert answer(read_letter(f"{text}\n\nB", words, ["x", "y"])) == 1
 
 
+@pytest.mark.slow
 def test_every_number_in_words_is_itself(subtests: pytest.Subtests) -> None:
     """All spellings of all numbers from 0 to 100; no spelling stands for two."""
     for language, words in RUBRIC.words.items():
