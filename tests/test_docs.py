@@ -100,6 +100,7 @@ def test_the_page_on_the_schema_has_every_key() -> None:
         assert "\n".join(rows) in page("results-schema.md"), part
 
 
+@pytest.mark.slow
 def test_the_pages_name_every_other_key() -> None:
     """On the schema, or as an option; each has a description."""
     named = set(re.findall(r"[a-z_0-9]+", page("results-schema.md")))

@@ -103,6 +103,7 @@ def test_every_module_is_in_a_room() -> None:
     assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"]
 
 
+@pytest.mark.slow
 def test_the_table_for_contributors_has_each_room_and_its_size() -> None:
     """In the order of the rooms, with their lines as they are, to within a seventh."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -48,6 +48,7 @@ def batch(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["batch", *arguments])
 
 
+@pytest.mark.slow
 def test_status_until_they_are_over(project: Project, server: BatchServer) -> None:
     """Exit status 8 while one is not, then 0: the session's command fetches them."""
     run(project, server)
@@ -114,6 +115,7 @@ def test_what_the_user_settles(project: Project, server: BatchServer, is_there: 
     assert set(server.sent.values()) == {1}
 
 
+@pytest.mark.slow
 def test_status_names_written_files(project: Project, server: BatchServer) -> None:
     """Until their answers are read; a file that was written later counts for the calls in it."""
     run(project, server, batch_write="calls.jsonl")

@@ -78,6 +78,7 @@ def part(done: Result, title: str) -> dict[str, str]:
     return {line[2:23].strip(): line[23:] for line in lines}
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_supports_everything(loopback: Loopback) -> None:
     """Each feature is confirmed by what came back; suites grade by it; all is said before a call is made."""
     loopback.script = everything
@@ -167,6 +168,7 @@ def test_answers_that_are_no_answers(loopback: Loopback) -> None:
         assert "\x1b[2J" not in done.output
 
 
+@pytest.mark.slow
 def test_json_has_all_of_it(loopback: Loopback) -> None:
     """One object on standard output; the announcement goes to standard error."""
     loopback.script = everything

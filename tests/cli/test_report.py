@@ -22,6 +22,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(main, [*map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_a_folder_becomes_a_page(tmp_path: Path) -> None:
     """The command names what it wrote, and what it left out."""
     pages.write(tmp_path / "results" / "a.json", "model-a", questions=3)
@@ -44,6 +45,7 @@ def test_marks_of_no_run_are_told(tmp_path: Path) -> None:
     assert made.stdout.startswith("warning:   1 reviews are of no run of these results\npage: ")
 
 
+@pytest.mark.slow
 def test_many_results_become_a_board(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the limits, or if asked for, there are no transcripts, and the command says why."""
     for number in range(3):

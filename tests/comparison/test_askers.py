@@ -98,6 +98,7 @@ def test_a_rule_on_both_sides_bounds_a_figure_below_0(swayed: Project) -> None:
     assert gate(swayed, gate=rules) == dict(zip(rules, ("fail", "pass", "pass"), strict=True))
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -> None:
     """More runs on these questions, more questions for others."""
     swayed.run(**MIRROR)
@@ -171,6 +172,7 @@ def test_releases_are_compared_by_who_asks_as_well(swayed: Project) -> None:
     assert any("the sentences about who asks" in text for text in other.warnings)
 
 
+@pytest.mark.slow
 def test_pieces_of_one_model_are_pooled(swayed: Project) -> None:
     """Cases with the runs of all pieces."""
     swayed.run(**MIRROR)

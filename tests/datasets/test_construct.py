@@ -221,6 +221,7 @@ def test_a_key_in_a_question_is_in_no_file(server: Loopback) -> None:
     assert [f"{answer} {KEY}" in text for text in shown] == [True, True]
 
 
+@pytest.mark.slow
 def test_every_stage_drops_what_it_should(built: Built) -> None:
     """Each file has what is kept and what is dropped, with the reason; the funnel adds up."""
     assert built.result.exit_code == 0, built.result.output
@@ -279,6 +280,7 @@ def test_critic_and_solvers_do_their_own_work(built: Built) -> None:
 # Going on.
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_goes_on(server: Loopback, built: Built) -> None:
     """--max-calls counts over all stages, and no request is sent twice that an undisturbed run sends once."""
     for _ in range(2):
@@ -293,6 +295,7 @@ def test_an_interrupted_command_goes_on(server: Loopback, built: Built) -> None:
     assert read("questions.jsonl") == built.read("questions.jsonl")
 
 
+@pytest.mark.slow
 def test_people_decide_in_between(server: Loopback) -> None:
     """Two sheets at once, a third where they differ, then the last stages; nothing is asked for again."""
     names = [f"doc_0{number}" for number in range(1, 7)] + ["doc_10"]

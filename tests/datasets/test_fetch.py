@@ -225,6 +225,7 @@ def test_a_site_that_falls_silent_is_given_up(
     assert (tmp_path / "x" / "data.csv").read_bytes() == b"old"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.5], ids=["before its answer", "within it"])
 def test_a_slow_site_is_waited_for(site: Site, topics: Path, tmp_path: Path, share: float) -> None:
     """However long that is, within the limit."""
@@ -323,6 +324,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["fetch", *arguments])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", ["x", "all"])
 def test_the_command_fetches_to_where_the_suite_looks(
     site: Site, topics: Path, shipped: Path, suite: str

@@ -248,6 +248,7 @@ def test_texts_that_lean_have_mirrors() -> None:
     assert plain == set(product(scenarios, range(1, 4)))
 
 
+@pytest.mark.slow
 def test_answers_about_territories_need_an_evaluator(subtests: pytest.Subtests) -> None:
     """No name and no letter tells what they say; all claimants of each territory are named by some answer."""
     rubric = borderlines.rubric(ROOT / "rubric" / "borderlines.toml")

@@ -147,6 +147,7 @@ def test_the_suites_rubric_has_the_fields_that_the_suite_reads(tmp_path: Path) -
             neutrality.rubric(file)
 
 
+@pytest.mark.slow
 def test_a_scale_of_very_many_levels_is_refused_at_once(tmp_path: Path) -> None:
     """Ends that are far apart cost neither time nor memory."""
     file = tmp_path / "rubric.toml"

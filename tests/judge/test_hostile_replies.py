@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from conftest import ROOT
 from equipoise.core.errors import InvalidVerdict
 from equipoise.core.types import JSON
@@ -89,6 +91,7 @@ def test_a_verdict_that_quotes_a_reply_is_the_evaluators_own() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_a_reply_beside_a_verdict_never_decides() -> None:
     """With a reply before or behind it, or quoted in it without escapes, a verdict is the evaluator's own or
     is none.

@@ -35,6 +35,7 @@ CHANNELS = (
 content_text = made_of(*TAGS, *CHANNELS, "`", "```", "\n", '{"a":1}', "{", "}", " ", "It opened in 1931.")
 
 
+@pytest.mark.slow
 @modest
 @given(content_text)
 @example("`" * 20_000)

@@ -49,6 +49,7 @@ def test_a_body_within_the_limit_is_read(subtests: pytest.Subtests) -> None:
     assert len(asyncio.run(asked(gzip.compress(bytes(LIMIT)), "gzip")).content) == LIMIT
 
 
+@pytest.mark.slow
 def test_a_body_beyond_the_limit_is_refused_while_it_is_read(subtests: pytest.Subtests) -> None:
     """Before and after decompression; no more memory is taken than the limit allows."""
     huge = gzip.compress(bytes(60 * LIMIT))

@@ -217,6 +217,7 @@ def test_a_damaged_journal_can_be_replayed(data: st.DataObject, path: Path, real
             assert taken is None or isinstance(taken.reply.text, str)
 
 
+@pytest.mark.slow
 @modest
 @given(data=st.data())
 def test_a_damaged_journal_can_be_added_up(data: st.DataObject, path: Path, real_journal: bytes) -> None:

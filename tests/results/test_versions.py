@@ -59,6 +59,7 @@ def test_a_question_that_stands_twice_is_refused() -> None:
         upgrade(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES)
 def test_results_of_version_3_give_the_same_cases(suite: str, tmp_path: Path) -> None:
     """Each suite nested them in its own way: values, verdicts, outcomes and transcripts are as they were."""

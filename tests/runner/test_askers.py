@@ -64,6 +64,7 @@ def test_figures_say_how_far_answers_move(project: Project) -> None:
     assert (found["sides"], found["cases"], found["cases_without"]) == (["state", "critics"], 4, 0)
 
 
+@pytest.mark.slow
 def test_plain_figures_are_those_of_a_plain_session(project: Project) -> None:
     """To the last digit; the plain runs of an earlier session are replayed without a call."""
     project.write_topics(DATASET)
@@ -88,6 +89,7 @@ def test_plain_figures_are_those_of_a_plain_session(project: Project) -> None:
     assert results(project)["summary"]["asker"] == after["summary"]["asker"]
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_with_other_extents_and_not_with_other_cues(project: Project) -> None:
     """A larger share and another form are added; other sentences are refused, and bear on no plain run."""
     project.write_topics(DATASET)
@@ -125,6 +127,7 @@ def test_rounds_of_until_look_at_plain_runs(project: Project) -> None:
     assert ran.left_out or len(ran.records) == 60
 
 
+@pytest.mark.slow
 def test_runs_with_a_cue_are_verified_from_the_journal(project: Project) -> None:
     """As all others; results that say another cue than their journal are not."""
     project.write_topics(DATASET)

@@ -147,6 +147,7 @@ OTHER_FORMS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", OTHER_FORMS)
 def test_lines_in_another_form_are_named(bed: Bed, form: str) -> None:
     """Alone in a file they are refused; beside answers they are counted, and the first one is named."""

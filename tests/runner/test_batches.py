@@ -94,6 +94,7 @@ def live_scores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         return bed.scores()
 
 
+@pytest.mark.slow
 def test_two_phases_and_nothing_but_batches(bed: Bed, live_scores: dict[str, Any]) -> None:
     """Subject first, evaluator then; scores as of ordinary calls; each batch is noted as over."""
     (ran,) = bed.run_to_end()
@@ -110,6 +111,7 @@ def test_two_phases_and_nothing_but_batches(bed: Bed, live_scores: dict[str, Any
     assert metadata["calls"]["batched"] == 2 * ALL
 
 
+@pytest.mark.slow
 def test_it_ends_while_batches_wait_and_finds_them_again(bed: Bed, live_scores: dict[str, Any]) -> None:
     """Each start looks once, sends nothing twice, and says what is where."""
     bed.server.looks = 3
@@ -282,6 +284,7 @@ def test_batches_of_one_role(bed: Bed, live_scores: dict[str, Any]) -> None:
     assert {line["body"]["model"] for line in bed.server.lines()} == {JUDGE}
 
 
+@pytest.mark.slow
 def test_an_endpoint_without_batches_is_asked_call_by_call(bed: Bed, live_scores: dict[str, Any]) -> None:
     """And the user is told."""
     bed.server.faults.unsupported = True
@@ -372,6 +375,7 @@ def check_asked_and_read_later(bed: Bed, live_scores: dict[str, Any], mended: Ca
     return ran
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [
@@ -460,6 +464,7 @@ def test_an_expired_batch_without_files_is_sent_again(bed: Bed, live_scores: dic
     assert sorted(set(bed.server.sent.values())) == [1, 2]
 
 
+@pytest.mark.slow
 def test_batches_that_end_at_once_without_an_answer_stop_the_session(
     bed: Bed, live_scores: dict[str, Any]
 ) -> None:
@@ -491,6 +496,7 @@ def test_of_doubled_lines_the_good_one_counts(bed: Bed, live_scores: dict[str, A
     assert not bed.server.requests
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["", "x" * 10_000, "batch\x1b[2J\n1"])
 def test_an_id_that_is_none_is_not_recorded(bed: Bed, live_scores: dict[str, Any], name: str) -> None:
     """The batch may have been created all the same: it is looked for in the list, and not created again."""
@@ -653,6 +659,7 @@ def test_call_limits_count_lines(bed: Bed) -> None:
 # Parts and repeats.
 
 
+@pytest.mark.slow
 def test_more_runs_are_sent_while_others_wait(bed: Bed) -> None:
     """Each call is in one batch."""
     bed.server.looks = 4
@@ -675,6 +682,7 @@ def test_a_part_of_the_runs_leaves_the_results_of_the_others(bed: Bed) -> None:
     assert set(bed.server.sent.values()) == {1}
 
 
+@pytest.mark.slow
 def test_runs_without_a_score_are_asked_again(bed: Bed) -> None:
     """Not answered by the batch that has their old verdicts."""
     good = bed.server.script

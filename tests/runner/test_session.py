@@ -559,6 +559,7 @@ def test_a_second_session_on_the_same_files_is_refused(project: Project) -> None
     assert link.read_bytes() == real.read_bytes()
 
 
+@pytest.mark.slow
 def test_libraries_of_statistics_are_imported_while_calls_are_awaited(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

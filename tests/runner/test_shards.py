@@ -217,6 +217,7 @@ def test_results_that_a_session_added_to_are_not_replaced(six: Project) -> None:
     assert "a session has asked runs of these results itself" in refusal()
 
 
+@pytest.mark.slow
 def test_the_merge_has_the_comparison_and_the_gate(six: Project) -> None:
     """As a session has them, with its exit statuses; a rule that cannot be decided is refused."""
     six.run(runs="2")

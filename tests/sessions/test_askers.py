@@ -42,6 +42,7 @@ def test_a_plain_session_is_replayed_when_somebody_asks(bench: Bench, workers: t
     assert [name for name in names if "asker.asymmetry:±3pp@population" in name]
 
 
+@pytest.mark.slow
 def test_the_estimate_counts_all_askings(bench: Bench) -> None:
     """Three times the runs, five times with both forms; nothing is asked."""
     bench.write_topics(DATASET)

@@ -99,6 +99,7 @@ def test_python_says_that_batches_wait(bench: Bench, server: BatchServer) -> Non
     assert done.stdout.startswith(f"waiting for batch (0 of {ALL} runs): {ALL} calls wait in 1 batch at ")
 
 
+@pytest.mark.slow
 def test_a_panel_has_a_batch_for_each_model(bench: Bench, server: BatchServer) -> None:
     """One model a file."""
     server.finish()
@@ -151,6 +152,7 @@ def test_shards_have_batches_of_their_own(bench: Bench, server: BatchServer) -> 
     assert not server.requests
 
 
+@pytest.mark.slow
 def test_the_estimate_is_at_batch_price(bench: Bench, server: BatchServer) -> None:
     """Half the price, for the roles in batches."""
     price = ("--estimate", "--price-input", "1", "--price-output", "10")

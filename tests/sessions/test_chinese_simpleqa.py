@@ -172,6 +172,7 @@ def test_examples_are_continued(simple: Bench) -> None:
     assert grades(simple.results("chinese_simpleqa")) == GRADES
 
 
+@pytest.mark.slow
 def test_passages_come_from_a_folder_that_nobody_learns_of(simple: Bench) -> None:
     """They are in the transcript; the results name the corpus by its name and digest, and no path."""
     corpus = simple.folder / "private_place" / "encyclopaedia"

@@ -379,6 +379,7 @@ def test_a_reader_who_goes_ends_a_session_in_order(bench: Bench, workers: Worker
     assert len(bench.server.requests) == 2 * 2 * 2 * 3 + missing
 
 
+@pytest.mark.slow
 def test_an_output_that_takes_nothing_ends_a_session_before_it_asks(bench: Bench) -> None:
     """A full disk: exit status 2 without a traceback, and no call."""
     errors = bench.folder / "stderr"

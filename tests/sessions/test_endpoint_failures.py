@@ -275,6 +275,7 @@ def test_a_pause_holds_for_all_workers(bench: Bench) -> None:
 # What cannot succeed.
 
 
+@pytest.mark.slow
 def test_a_refused_key_is_one_line(bench: Bench) -> None:
     """What was said and what to set, once: no table without a figure, no traceback of an assertion."""
     bench.server.script = lambda body, number: error(401, "Wrong key.")

@@ -233,6 +233,7 @@ def own_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_other", [False, True], ids=["none fetched", "others fetched"])
 def test_polarized_pairs_of_one_s_own_are_recovered_and_merged(
     own_pairs: dict[str, Any], tmp_path: Path, *, has_other: bool

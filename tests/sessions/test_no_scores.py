@@ -11,6 +11,7 @@ from equipoise.cli import main
 from loopback import error
 
 
+@pytest.mark.slow
 def test_results_without_a_score_are_nowhere_called_interrupted(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:

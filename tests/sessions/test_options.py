@@ -120,6 +120,7 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
 # Files of options.
 
 
+@pytest.mark.slow
 def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, str]) -> None:
     """In their order; the header names the variables, and no file has the key."""
     key = "sk-planted-in-env-Zq81"
@@ -142,6 +143,7 @@ def test_a_session_reads_env_and_config_files(bench: Bench, workers: tuple[str, 
     assert key not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_environment_comes_before_env_and_mistakes_have_a_line(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,7 @@ def run(bench: Bench, folder: Path, *arguments: str) -> subprocess.CompletedProc
     return forked.run([*PYTEST[3:], *models, *arguments], folder)
 
 
+@pytest.mark.slow
 def test_a_project_s_own_suite_is_found_without_installing_it(bench: Bench, project: Path) -> None:
     """Its cases are asked, scored and summarised like those of any other."""
     done = run(bench, project, "-n", "0")

@@ -74,6 +74,7 @@ def test_the_results_are_valid_and_have_a_panel(results: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_page_lists_every_run(results: Path) -> None:
     """With its score in percent, its question, how far evaluators are apart, and its transcript."""
     equipoise("report", results, "-o", "page.html")
@@ -103,6 +104,7 @@ def test_show_has_the_table_and_every_run(results: Path) -> None:
     assert equipoise("show", results, "--outcome", "scored").stdout.endswith(f"{RUNS} of {RUNS} runs\n")
 
 
+@pytest.mark.slow
 def test_people_review_its_replies(results: Path) -> None:
     """A sheet of all replies is written, filled in and read again, and people agree with evaluators."""
     done = equipoise("review", "sample", results, "-n", RUNS, "-o", "anna.csv")
@@ -153,6 +155,7 @@ def test_its_runs_are_exported(results: Path, subtests: pytest.Subtests) -> None
         assert Counter(run.percent for run in api.load(results).runs()) == PERCENTS
 
 
+@pytest.mark.slow
 def test_it_is_compared_and_gated(results: Path, client: FakeClient) -> None:
     """The same replies pass; those of a model that attributes nothing fail, by as much as they fell."""
     same = api.run(sixth_suite.SUITE, **OPTIONS, runs=2, output="same.json")

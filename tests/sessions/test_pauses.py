@@ -13,6 +13,7 @@ from conftest import Bench
 from loopback import error, plain_script
 
 
+@pytest.mark.slow
 def test_a_session_does_not_wait_for_a_day(bench: Bench) -> None:
     """It ends at once, says until when the endpoint wants to be left alone, and goes on later."""
 

@@ -35,6 +35,7 @@ def asked(bench: Bench) -> set[str]:
     return {question_of(body) for body in bench.server.requests}
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_is_skipped_costs_no_call(
     bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch
@@ -48,6 +49,7 @@ def test_what_is_skipped_costs_no_call(
     assert len(bench.server.requests) == 2 * RUNS
 
 
+@pytest.mark.slow
 @BOTH
 def test_what_is_expected_to_fail_and_not_run_costs_no_call(
     bench: Bench, workers: tuple[str, str], monkeypatch: pytest.MonkeyPatch

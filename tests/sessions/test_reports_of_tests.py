@@ -26,6 +26,7 @@ def unscored(body: dict[str, Any], number: int) -> str:
     return "No verdict." if is_bad else plain_script(body, number)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> None:
     """It fails the rule, too, whose sentence is in the reports; nothing that a model said is."""
     bench.server.script = unscored
@@ -41,6 +42,7 @@ def test_a_run_without_a_score_is_a_failure_beside_the_gate(bench: Bench) -> Non
     assert not any("An answer to" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_session_that_was_stopped_is_an_error(bench: Bench) -> None:
     """By a limit of calls: the results are a case that says how much is left, and why."""
     done = bench.run(*ONCE, "--concurrency", "1", "--max-calls", "3", *reported.OPTIONS)

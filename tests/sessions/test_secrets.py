@@ -165,6 +165,7 @@ def repeating(server: Loopback, status: int, wanted: str) -> Callable[[dict[str,
     return script
 
 
+@pytest.mark.slow
 def test_an_error_that_repeats_a_key_shows_a_mask(bench: Bench, judge_end: Loopback) -> None:
     """Of the subject's endpoint and of the evaluators', tried again or not, and with everything logged."""
     bench.server.script = repeating(bench.server, 400, "What is one?")

@@ -50,6 +50,7 @@ def test_the_same_command_never_pays_twice(bench: Bench, workers: Workers) -> No
     assert not (bench.folder / "results" / "archive").exists()
 
 
+@pytest.mark.slow
 def test_warnings_come_with_the_session(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """That verdicts will vary, and that a key may be none, without the key."""
     monkeypatch.setenv("OPENAI_API_KEY", "planted")

@@ -80,6 +80,7 @@ def test_what_was_edited_or_cannot_be_told_is_said(
             assert "gate FAIL: verified" in shown
 
 
+@pytest.mark.slow
 def test_scores_that_the_calls_contradict_are_not_verified(pair: tuple[Path, Path], bench: Bench) -> None:
     """Also where results were built again from such a journal, with the right checksums, or a session was."""
     _, path = pair

@@ -224,6 +224,7 @@ def test_a_paired_draw_is_out_of_the_replies_of_both_results(tmp_path: Path) -> 
         assert (draw.drawn, draw.replies, draw.is_paired) == (45, 150, True)
 
 
+@pytest.mark.slow
 def test_pairs_are_blind_and_each_result_takes_its_own(labelled: tuple[Path, Path]) -> None:
     """A sheet has both replies of a pair, in random order, and says of neither whose it is."""
     sheet = Path("anna.csv")
@@ -436,6 +437,7 @@ def edit(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(data))
 
 
+@pytest.mark.slow
 def test_rules_are_refused_without_labels_that_can_decide(labelled: tuple[Path, Path]) -> None:
     """None, of other verdicts, another rubric, another judge, by others, about other things."""
     before, after = labelled

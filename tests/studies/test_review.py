@@ -362,6 +362,7 @@ def saved(path: Path, table: list[dict[str, str]]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
     results: Path, subtests: pytest.Subtests
 ) -> None:
@@ -392,6 +393,7 @@ def test_a_sheet_whose_columns_were_moved_apart_is_refused_row_by_row(
             assert "were only some columns sorted or moved" in refused.output
 
 
+@pytest.mark.slow
 def test_one_file_is_no_two_people(results: Path) -> None:
     """Its copy under another name is refused; labels that are all the same are asked about."""
     run("sample", results, "-n", "30", "-o", "sheet.csv")

@@ -69,6 +69,7 @@ def test_a_sound_judge_has_no_fault_and_a_faulty_one_its_own(suite: str) -> None
         assert {name for name, check in checked(suite, judge).items() if check.is_fault} == set(faults)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("suite", "judges"), [("even_handedness", READERS), ("neutrality", TELLERS)])
 def test_subtler_faults_are_found(
     suite: str, judges: Mapping[str, tuple[Judge, Sequence[str]]], subtests: pytest.Subtests

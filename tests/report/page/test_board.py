@@ -85,6 +85,7 @@ def test_several_models_are_told_in_sentences_first(alone: Path) -> None:
     assert "m m-2 2026-03-01" in words
 
 
+@pytest.mark.slow
 def test_two_models_that_differ_and_two_that_do_not(files: list[Path]) -> None:
     """The difference is that of `compare`, told without its sign."""
     (view,) = board_of(files[0], files[3]).suites[0].tables

@@ -499,6 +499,7 @@ DENIED = [
 ]
 
 
+@pytest.mark.slow
 def test_every_language_that_is_asked_in_has_words_of_each_kind() -> None:
     """And no question holds one that would leave every reply that repeats it to the evaluator."""
     asked = {case.language for case in cases()}

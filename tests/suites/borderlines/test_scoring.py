@@ -488,6 +488,7 @@ def at_random(seed: int, number: int) -> Iterator[dict[str, tuple[About, Answers
         }
 
 
+@pytest.mark.slow
 def test_a_random_answerer_scores_what_chance_is_said_to(subtests: pytest.Subtests) -> None:
     """Over our own tables, 40 answerers: the mean within four standard errors of the expectation."""
     given = list(at_random(2557, 40))

@@ -377,6 +377,7 @@ def test_every_option_is_read_back_by_its_name_and_by_its_letter() -> None:
             assert suite.read(case, RUBRIC, f"{LETTERS[place]}) {name}")[0] == place, case.id
 
 
+@pytest.mark.slow
 def test_ids_are_plain_and_unique() -> None:
     """Also over all strategies; a nationalist asks 49 claimants in English beside the control."""
     asked = disputes(Selection(topics=FOLDER, options={"strategy": "all"}))

@@ -71,6 +71,7 @@ def test_leans_are_counted_by_side_language_and_area(leant: Project) -> None:
     }
 
 
+@pytest.mark.slow
 def test_leans_are_shown_and_gated(leant: Project) -> None:
     """In the table of `show`, on the page, in exports and in a comparison with a gate."""
     path = leant.results_path

@@ -78,6 +78,7 @@ def test_what_is_wrong_with_sentences_is_told(tmp_path: Path) -> None:
         askers.askers(Selection(topics=folder), cases(folder))
 
 
+@pytest.mark.slow
 def test_shipped_sentences_are_there_in_every_language() -> None:
     """Four that state who asks and four that imply it, for every case about a pair."""
     folder = ROOT / "topics" / "turnabout"

@@ -29,6 +29,7 @@ def answer(reading: Reading) -> float | str:
     return reading.how if reading.value is None else reading.value
 
 
+@pytest.mark.slow
 def test_a_number_is_read_in_every_language(subtests: pytest.Subtests) -> None:
     """In digits of any script and in words, alone or as the answer of a text; what is unclear is not read."""
     for language, replies in REPLIES["numbers"].items():
@@ -74,6 +75,7 @@ def test_a_side_s_share_is_left_unread_whichever_way_the_scale_goes() -> None:
     assert answers("likelihood", "It is 90% likely that they knew.") == {90}
 
 
+@pytest.mark.slow
 def test_a_letter_is_read_in_every_language(subtests: pytest.Subtests) -> None:
     """Whatever alphabet it is written in, or the words of an option."""
     options = REPLIES["letters"]["options"]
@@ -104,6 +106,7 @@ def test_a_letter_beyond_the_options_is_no_answer(subtests: pytest.Subtests) -> 
                 assert answer(read_letter(form.format(letter), words, options)) == wanted
 
 
+@pytest.mark.slow
 def test_the_text_of_a_case_is_no_answer(subtests: pytest.Subtests) -> None:
     """Not its numbers and letters, even to who does not know the question; an answer beside it is read."""
     tables = read(ROOT / "topics" / "turnabout")
