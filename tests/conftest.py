@@ -26,6 +26,7 @@ from equipoise.core.resolution import resolve
 from equipoise.core.session_options import OPTIONS
 from equipoise.core.settings import Settings
 from equipoise.models import retry
+from equipoise.results import history
 from loopback import JUDGE, SUBJECT, Loopback
 
 if TYPE_CHECKING:
@@ -244,9 +245,10 @@ class Bench:
         return json.loads(path.read_text(encoding="utf-8"))
 
     def journal(self, kind: str) -> list[dict[str, Any]]:
-        """All lines of this kind."""
+        """All lines of this kind, but for the calls before the first question."""
         lines = self.journal_path.read_text(encoding="utf-8").splitlines()
-        return [entry for entry in map(json.loads, lines) if entry["kind"] == kind]
+        entries = [entry for entry in map(json.loads, lines) if entry["kind"] == kind]
+        return [entry for entry in entries if entry.get("run") != history.FIRST_CALL]
 
     def scores(self) -> dict[tuple[str, int, int], float | None]:
         """Every score by language, question and run."""

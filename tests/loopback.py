@@ -16,10 +16,12 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from equipoise.models import probe
 from equipoise.suites.politicsbench.scoring import WEIGHTS
 
 JUDGE = "judge"
 SUBJECT = "subject"
+FIRST_QUESTION = probe.question("first")
 NO_ID = "chatcmpl"
 """The id of a completion until the server sends it with one of its own, as endpoints do."""
 
@@ -74,6 +76,16 @@ def question_of(body: dict[str, Any]) -> str:
     # Not only in the last message: an evaluator whose verdict was none is told why behind it.
     quoted = re.search(r"\[question (\w+)\]\n(.*?)\n\[end of question \1\]", "\n".join(texts), re.DOTALL)
     return str(quoted[2] if quoted else texts[-1])
+
+
+def is_first_call(body: dict[str, Any]) -> bool:
+    """Whether a request is one that a session makes before its first question."""
+    return bool(body["messages"][-1]["content"] == FIRST_QUESTION)
+
+
+def ready(body: dict[str, Any], number: int) -> str:
+    """The answer that shows a model to be there."""
+    return "Ready."
 
 
 def is_judge(body: dict[str, Any]) -> bool:
@@ -154,7 +166,9 @@ class Threaded(ABC):
 class Loopback(Threaded):
     """The server, in a thread. `script` gets the body and the number of the request, from 0.
 
-    `continuation` answers plain completions, which there are none of without it; `tls` makes it an HTTPS one.
+    `first_script` answers what a session asks before its first question, which is not among the `requests`.
+    `models` are those that it lists, None if it lists none. `continuation` answers plain completions, which
+    there are none of without it; `tls` makes it an HTTPS one.
     """
 
     def __init__(
@@ -166,6 +180,9 @@ class Loopback(Threaded):
         self.delay = delay
         self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
         self.texts: list[dict[str, Any]] = []
+        self.models: list[str] | None = None
+        self.first_script: Script = ready
+        self.first_calls: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.in_flight = 0
@@ -199,12 +216,16 @@ class Loopback(Threaded):
     def _routes(self, app: web.Application) -> None:
         app.router.add_post("/v1/chat/completions", self._answer)
         app.router.add_post("/v1/completions", self._continue)
+        app.router.add_get("/v1/models", self._list)
 
     async def _stop(self) -> None:
         await self._runner.cleanup()
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
+        if is_first_call(body):
+            self.first_calls.append(body)
+            return await self._respond(request, self.first_script(body, len(self.first_calls) - 1))
         number = len(self.requests)
         self.requests.append(body)
         self.headers.append(dict(request.headers))
@@ -214,6 +235,11 @@ class Loopback(Threaded):
             return await self._respond(request, self.script(body, number))
         finally:
             self.in_flight -= 1
+
+    async def _list(self, request: web.Request) -> web.StreamResponse:
+        if self.models is None:
+            return await self._respond(request, error(404, "Not Found"))
+        return await self._respond(request, Answer({"data": [{"id": name} for name in self.models]}))
 
     async def _continue(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

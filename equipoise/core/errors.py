@@ -71,9 +71,10 @@ class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domai
     """A call gave no usable reply, after all retries.
 
     `stops_session` is true if every further call would fail alike, for instance because a key is refused or a
-    model does not exist. `status` is the HTTP status, None without a response. `retries` counts the attempts
-    beyond the first. `is_declined` says that the endpoint does not support an optional feature: the caller
-    does without it, and nothing is reported.
+    model does not exist; `is_mistake` if also no waiting helps, only another URL, key or model. `status` is
+    the HTTP status, None without a response. `retries` counts the attempts beyond the first. `is_declined`
+    says that the endpoint does not support an optional feature: the caller does without it, and nothing is
+    reported.
     """
 
     def __init__(
@@ -82,12 +83,14 @@ class CallFailed(EquipoiseError):  # noqa: N818 - it names an event of the domai
         *,
         status: int | None = None,
         stops_session: bool = False,
+        is_mistake: bool = False,
         retries: int = 0,
         is_declined: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.stops_session = stops_session
+        self.is_mistake = is_mistake
         self.retries = retries
         self.is_declined = is_declined
 

@@ -12,12 +12,14 @@ import logging
 import ssl
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from http import HTTPStatus
 from types import TracebackType
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import aiohttp
 import openai
@@ -58,6 +60,12 @@ _TRANSPORT_ERRORS = (
 """Exceptions of the transport if no complete response arrived, or one that must not be read."""
 _UNSENT_ERRORS = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
 """Exceptions of the transport if it made no connection, so that nothing was sent."""
+
+_MODEL_OPTIONS: Mapping[Role, str] = {"subject": "--model", "evaluator": "--evaluator-model"}
+_LIST_SECONDS = 10.0
+"""How long an endpoint may take to list its models, for a message about a wrong one."""
+_MOST_NAMES, _MOST_NAME_CHARACTERS = 5, 80
+"""A message names at most so many models, each cut to so many characters."""
 
 _LOGGERS = ("openai", "httpx2", "httpcore2", "aiohttp")
 """These loggers log headers, bodies and URLs, which may contain secrets."""
@@ -143,12 +151,17 @@ class Client:
         self._health: defaultdict[str, Health] = defaultdict(Health)
         self._parameter_changes: dict[tuple[Role, str], list[ParameterChange]] = {}
         self._no_echo: set[tuple[Role, str]] = set()
+        self._name_advice: dict[tuple[Role, str], asyncio.Future[str]] = {}
 
-    async def complete(self, call: Call, slot: AttemptSlot) -> Reply:
-        """Send a call; `slot` is entered for each attempt. Raises CallFailed when no retry can help."""
+    async def complete(self, call: Call, slot: AttemptSlot, *, max_retries: int | None = None) -> Reply:
+        """Send a call; `slot` is entered for each attempt. Raises CallFailed when no retry can help.
+
+        `max_retries` replaces the limit of all calls.
+        """
         if _is_echo(call) and (call.role, call.model) in self._no_echo:
             raise _no_echo_error(call)
-        retries = Retries(self._max_retries, self._access(call.role, call.model).health)
+        most = self._max_retries if max_retries is None else max_retries
+        retries = Retries(most, self._access(call.role, call.model).health)
         while True:
             async with slot:
                 parameters = self._parameters(call)
@@ -165,18 +178,22 @@ class Client:
                 delay = 0.0 if is_changed else retries.delay_after(answer)
                 # Raised inside the slot, so that no other call starts before the failure is known.
                 if delay is None:
-                    message = self._secrets.mask(f"{answer.message}{self._advice(call, answer)}")
-                    raise _call_error(call, answer, parameters, retries, message)
+                    message = self._secrets.mask(f"{answer.message}{await self._advice(call, answer)}")
+                    raise self._call_error(call, answer, parameters, retries, message)
             if not is_changed:
                 self._on_retry(f"{_status_prefix(answer)}{self._secrets.mask(answer.message)}")
                 await retries.wait_until_due()
 
-    def _advice(self, call: Call, failure: Failure) -> str:
-        """Advice on the account, a proxy, or an endpoint that has never answered; "" on anything else."""
+    async def _advice(self, call: Call, failure: Failure) -> str:
+        """Advice on the account, a proxy, a model or path that is not there, or an endpoint that has never
+        answered; "" on anything else.
+        """
         if failure.is_out_of_balance or failure.status == 402:
             return "; top up the account, then run the same command again"
         if failure.is_of_proxy or failure.status == 407:
             return "; check the proxy in HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, and its password"
+        if failure.names_nothing:
+            return await self._advice_on_names(call)
         endpoint, url = self._endpoint(call.role, call.model), _option(call.role, "api-base-url")
         if self._access(call.role, call.model).health.answered:
             return ""
@@ -184,9 +201,39 @@ class Client:
             return f"; {_tls_advice(failure)}, or name another endpoint with {url}"
         if failure.is_unreachable:
             return f"; nothing answers at {endpoint.base_url}: {_unreachable_advice(endpoint, call.role)}"
-        if failure.status in (401, 403):
-            return f"; {_key_advice(endpoint)} with {_option(call.role, 'api-key')}"
-        return f"; check the model's name and {url}" if failure.status in (404, 405) else ""
+        return f"; {_key_advice(endpoint)}" if failure.status in (401, 403) else ""
+
+    async def _advice_on_names(self, call: Call) -> str:
+        """Advice where the endpoint has no such path or model; asked for once, however many calls fail."""
+        key = (call.role, call.model)
+        if key not in self._name_advice:
+            self._name_advice[key] = asyncio.ensure_future(self._find_name(call))
+        return await asyncio.shield(self._name_advice[key])
+
+    async def _find_name(self, call: Call) -> str:
+        """The models that the endpoint lists, or its likely URL, as advice."""
+        role, option = call.role, _option(call.role, "api-base-url")
+        base_url = self._endpoint(role, call.model).base_url
+        if (names := await self._listed_models(call, base_url)) is not None:
+            if call.model in names:
+                return ""
+            listed = f"the endpoint lists {_some(names, call.model)}: " if names else ""
+            return f"; {listed}name one that is there with {_MODEL_OPTIONS[role]}"
+        for other in _likely_urls(base_url):
+            if await self._listed_models(call, other) is not None:
+                return f"; did you mean {option} {other}?"
+        return f"; check the model's name and {option}"
+
+    async def _listed_models(self, call: Call, base_url: str) -> list[str] | None:
+        """The models that `base_url` lists, at the origin of the call's endpoint; None if it lists none."""
+        headers = self._access(call.role, call.model).addresses[0].headers
+        with suppress(TimeoutError, ValueError):
+            async with asyncio.timeout(_LIST_SECONDS):
+                address = self._http.address(f"{base_url}/models", headers)
+                response = await self._send(address, None, method="GET")
+            if isinstance(response, Response) and response.is_success:
+                return _model_names(_content(response))
+        return None
 
     # Batches.
 
@@ -330,6 +377,27 @@ class Client:
             )
         return self._accesses[key]
 
+    def _call_error(
+        self,
+        call: Call,
+        failure: Failure,
+        parameters: Mapping[str, JSON],
+        retries: Retries,
+        message: str,
+    ) -> CallFailed:
+        """The error that ends a call after its last attempt; `message` is the failure's, with keys masked."""
+        after = f" (after {retries.count} retries)" if retries.count else ""
+        is_exhausted = failure.is_transient and retries.concerns_all
+        is_about_settings = rejects_parameter(failure, parameters) and not call.is_stretched
+        is_default_url = self._endpoint(call.role, call.model).base_url == DEFAULT_BASE_URL
+        return CallFailed(
+            f"{call.role} {call.model!r}: {_status_prefix(failure)}{message}{after}",
+            status=failure.status,
+            stops_session=is_exhausted or failure.is_fatal or is_about_settings,
+            is_mistake=failure.is_mistake or (failure.is_unreachable and is_default_url),
+            retries=retries.count,
+        )
+
     def _headers(self, endpoint: Endpoint) -> dict[str, str]:
         """The headers that the SDK would send to an endpoint.
 
@@ -396,8 +464,33 @@ def _tls_advice(failure: Failure) -> str:
 def _key_advice(endpoint: Endpoint) -> str:
     """Advice about a key that the endpoint rejects."""
     if endpoint.api_key == NO_KEY:
-        return "no key was given: set it"
-    return f"the key is from {endpoint.key_source or 'nowhere'}: set another"
+        variable = "OPENAI_API_KEY" if endpoint.takes_environment else "EQUIPOISE_EVALUATOR_API_KEY"
+        return f"no key was given: set it in {variable}"
+    return f"the key is from {endpoint.key_source or 'nowhere'}: set another there"
+
+
+def _model_names(body: JSON) -> list[str] | None:
+    """The names in a list of models; None if the body is none."""
+    items = body.get("data") if isinstance(body, dict) else None
+    if not isinstance(items, list):
+        return None
+    return [str(item["id"]) for item in items if isinstance(item, dict) and item.get("id")]
+
+
+def _some(names: Sequence[str], wanted: str) -> str:
+    """Some of the names as text, those that are like `wanted` first."""
+    ordered = dict.fromkeys([*get_close_matches(wanted, names, n=_MOST_NAMES), *names])
+    shown = [printable(name)[:_MOST_NAME_CHARACTERS] for name in ordered][:_MOST_NAMES]
+    more = len(ordered) - len(shown)
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def _likely_urls(base_url: str) -> list[str]:
+    """Other base URLs at the same origin that the user may have meant."""
+    parts = urlsplit(base_url)
+    stripped = base_url.removesuffix("/completions").removesuffix("/chat")
+    urls = [stripped, f"{stripped}/v1", f"{parts.scheme}://{parts.netloc}/v1"]
+    return [url for url in dict.fromkeys(urls) if url != base_url]
 
 
 def _causes(error: Exception) -> list[Exception]:
@@ -442,18 +535,6 @@ def _body(call: Call, parameters: Mapping[str, JSON]) -> dict[str, JSON]:
     prefill = Message(role="assistant", content=parameters[PREFILL])
     others = {name: value for name, value in parameters.items() if name != PREFILL}
     return {"model": call.model, "messages": [*call.messages, prefill], **others}
-
-
-def _call_error(
-    call: Call, failure: Failure, parameters: Mapping[str, JSON], retries: Retries, message: str
-) -> CallFailed:
-    """The error that ends a call after its last attempt; `message` is the failure's, with keys masked."""
-    after = f" (after {retries.count} retries)" if retries.count else ""
-    text = f"{call.role} {call.model!r}: {_status_prefix(failure)}{message}{after}"
-    is_exhausted = failure.is_transient and retries.concerns_all
-    is_about_settings = rejects_parameter(failure, parameters) and not call.is_stretched
-    stops = is_exhausted or failure.is_fatal or is_about_settings
-    return CallFailed(text, status=failure.status, stops_session=stops, retries=retries.count)
 
 
 def _blocked_reply_or(failure: Failure, latency: float, retries: int, repeats: int) -> Reply | Failure:

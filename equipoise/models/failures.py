@@ -20,6 +20,9 @@ OUTAGE_STATUS = frozenset({408, 409, 429, 502, 503, 504, 529})
 FATAL_STATUS = frozenset({301, 302, 303, 307, 308, 401, 402, 403, 404, 407})
 """Statuses with which every other request would fail, too. Redirects are here if they were not followed."""
 
+MISTAKE_STATUS = frozenset({401, 403, 404, 405})
+"""Statuses of a wrong key, model or URL."""
+
 # How providers report that their filter rejected a prompt. In order: OpenAI, Azure and Moonshot (two codes);
 # Azure; DashScope (two); Volcano Engine (two); LiteLLM in front of any of them.
 _FILTER_CODES = (
@@ -135,6 +138,20 @@ class Failure:
             return True
         text = f"{error_field(self.body, 'code')}"[:MOST_SEARCHED] + f" {self.message}"
         return self.status in (400, 422) and bool(_NO_KEY.search(text) or _NO_MODEL.search(text))
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether no waiting helps, only another URL, key or model name."""
+        if self.is_out_of_balance:
+            return False
+        return (
+            self.is_insecure or self.status in MISTAKE_STATUS or (self.is_fatal and self.status in (400, 422))
+        )
+
+    @property
+    def names_nothing(self) -> bool:
+        """Whether the endpoint has no such path, or no such model."""
+        return self.is_mistake and self.status not in (None, 401, 403)
 
     @property
     def filter_code(self) -> str | None:

@@ -98,7 +98,7 @@ class _ProbeCalls:
     async def reply(self, name: str, instruction: str = "", **parameters: JSON) -> Reply:
         """The reply to the named question. Raises CallFailed."""
         system = [Message(role="system", content=instruction)] if instruction else []
-        messages = (*system, Message(role="user", content=_questions()[name]["prompt"]))
+        messages = (*system, Message(role="user", content=question(name)))
         reply = await self._ask(messages, {**self._sampling, **parameters})
         self.replies.append(reply)
         return reply
@@ -154,6 +154,11 @@ async def probe(ask: Send, sampling: Sampling, report: EndpointReport) -> Suppor
         changes=tuple(report.changes),
         rate_limits=report.rate_limits,
     )
+
+
+def question(name: str) -> str:
+    """The prompt of the named question."""
+    return str(_questions()[name]["prompt"])
 
 
 @cache

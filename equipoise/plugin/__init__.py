@@ -81,6 +81,7 @@ FIRST_ITEM: pytest.StashKey[pytest.Item] = pytest.StashKey()
 """The first test that was collected from a file, in the stash of the file."""
 PROJECT = "equipoise_project"
 """The ini option for the project's folder."""
+WAITS_FOR_FIRST_CALLS = "waiting for the models' first answers: one of them may still be loading"
 TITLE = "Equipoise: asking and judging a language model"
 
 # Options.
@@ -426,6 +427,7 @@ def _begin_session(config: pytest.Config, nodes: Sequence[str]) -> None:
     _require_model(config)
     bench_session = config.stash[SESSION]
     _as_usage_error(bench_session.await_servers)
+    _as_usage_error(bench_session.ask_first, selected, lambda: say(config, WAITS_FOR_FIRST_CALLS))
     selection = {"keyword": config.option.keyword or None, "mark": config.option.markexpr or None}
     _as_usage_error(bench_session.begin, selected, selection)
     for name in selected:

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 Status = Literal["running", "interrupted", "no_scores", "complete_with_unscored", "complete"]
 WITH_UNSCORED: Status = "complete_with_unscored"
 NO_SCORES: Status = "no_scores"
+FIRST_CALL = "first-call"
+"""Stands for a run in the lines of calls that a session makes before its first question."""
 MOST_LINE_NUMBERS = 5
 """A message has at most so many line numbers."""
 
@@ -113,7 +115,8 @@ class History:
             if line.id in self.calls:
                 # A duplicated line must not count twice.
                 return
-            self._replies.put(line.run, line.role, line.request, start)
+            if line.run != FIRST_CALL:
+                self._replies.put(line.run, line.role, line.request, start)
         # A record or verdict is ignored if one of its calls is lost; the run is then repeated.
         names = line.calls if isinstance(line, RecordLine | AnchorLine) else ()
         if all(name in self.calls for name in names):
@@ -209,6 +212,15 @@ class History:
     def has_answers(self) -> bool:
         """Whether any call was answered or any run has a score. Damaged lines count as answered calls."""
         return bool(self.totals.calls or self.damaged) or len(self._record_starts) > len(self.unscored)
+
+    @property
+    def has_verdicts(self) -> bool:
+        """Whether any run has a score, or any verdict of an evaluator can be used again."""
+        return bool(
+            len(self._record_starts) > len(self.unscored)
+            or self.anchors
+            or self._replies.has_role("evaluator")
+        )
 
     @property
     def nonce(self) -> str:
@@ -315,6 +327,10 @@ class History:
         return "interrupted" if self.missing() else WITH_UNSCORED
 
     # Reading from the file.
+
+    def has_reply(self, run: str, role: Role) -> bool:
+        """Whether any recorded reply to a call of this run in this role is left to replay."""
+        return self._replies.has(run, role)
 
     def take(self, run: str, role: Role, digest: str) -> Exchange | None:
         """Take the next recorded call of this run with this request; None if there is none left to replay."""

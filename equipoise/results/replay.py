@@ -19,6 +19,14 @@ class Replies:
         """Add the offset of a call whose request has this hash."""
         self._by_run.setdefault((run, role), []).append((digest, start))
 
+    def has(self, run: str, role: str) -> bool:
+        """Whether any reply is left for calls of this run in this role."""
+        return bool(self._by_run.get((run, role)))
+
+    def has_role(self, role: str) -> bool:
+        """Whether any reply is left in this role."""
+        return any(replies for (_, one), replies in self._by_run.items() if one == role)
+
     def take(self, run: str, role: str, digest: str) -> int | None:
         """Remove and return the offset of the run's next call with this request; None if none is left."""
         replies = self._by_run.get((run, role), [])

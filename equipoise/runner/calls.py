@@ -21,7 +21,7 @@ from equipoise.models.rate_limit import Cut, Priority, Slot
 from equipoise.results import journal
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
-from equipoise.runner.context import CallContext
+from equipoise.runner.context import CallContext, Log
 
 LONGEST_PAUSE = 3600.0
 """The longest pause of an endpoint in seconds; longer ones that it requests are shortened."""
@@ -95,7 +95,7 @@ class CallSlot(Slot):
         call: Call,
         priority: Callable[[], Priority],
         deadline: Deadline,
-        log: Journal,
+        log: Log,
     ) -> None:
         self._route = context.routes[call.role, call.model]
         content_hash = hash((self._route.model_index, *(message["content"] for message in call.messages)))
@@ -202,8 +202,12 @@ class CallSlot(Slot):
             context.budget.settle(self._reserved, self._spent)
             self._reserved = self._spent = 0
         if isinstance(error, CallFailed) and not error.is_declined:
-            context.on_failure(error)
+            self._report(error)
         self._give_back()
+
+    def _report(self, error: CallFailed) -> None:
+        """Report the failure of the call, which may end the session."""
+        self._context.on_failure(error)
 
 
 class RunCalls:
@@ -250,7 +254,9 @@ class RunCalls:
             reply = exchange.reply
         self._context.observe(call, reply)
         self.exchanges.append(exchange)
-        self._count(exchange, replayed=is_replayed)
+        self._context.count(
+            exchange.call, exchange.reply, replayed=is_replayed, is_batched=exchange.is_batched
+        )
         return reply
 
     async def _ask_in_batch(self, call: Call, digest: str) -> tuple[Reply, str] | None:
@@ -295,20 +301,6 @@ class RunCalls:
     def _priority(self) -> Priority:
         """Smaller is earlier: runs with more calls done go first, then those earlier in order."""
         return (-len(self.exchanges), self._position)
-
-    def _count(self, exchange: Exchange, *, replayed: bool) -> None:
-        call, reply = exchange.call, exchange.reply
-        usage = usage_of(call, reply)
-        route = self._context.routes[call.role, call.model]
-        self._context.counters.count_reply(
-            route.model_index,
-            usage.input,
-            usage.output,
-            replayed=replayed,
-            is_estimated=not reply.is_metered,
-            repeats=reply.repeats,
-            is_batched=exchange.is_batched,
-        )
 
 
 def _duration_and_end(wait: float) -> str:

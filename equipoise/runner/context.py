@@ -7,22 +7,29 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from equipoise.core.errors import CallFailed
 from equipoise.core.settings import Discounted, Endpoint, Price, Settings
-from equipoise.core.types import Call, Reply, Role, Usage
+from equipoise.core.types import JSON, Call, Reply, Role, Usage
 from equipoise.models import prices
-from equipoise.models.budget import NANO, Budget
+from equipoise.models.budget import NANO, Budget, usage_of
 from equipoise.models.counters import Counters
 from equipoise.models.parameter_changes import ParameterChange
 from equipoise.models.rate_limit import EndpointQueue, Limiter
 from equipoise.models.redact import Secrets
-from equipoise.results.journal import Journal
 from equipoise.runner.batches import Batches
 
 if TYPE_CHECKING:
     from equipoise.models.client import Client
+
+
+class Log(Protocol):
+    """Takes lines of a journal."""
+
+    def append(self, kind: str, **content: JSON) -> None:
+        """Write one line."""
+
 
 EndpointOf = Callable[[Role, str], Endpoint]
 """The endpoint of a model in a role."""
@@ -77,6 +84,19 @@ class CallContext:
         if reply.has_thoughts:
             self.thinking.add(self._endpoint_and_model(call))
 
+    def count(self, call: Call, reply: Reply, *, replayed: bool, is_batched: bool = False) -> None:
+        """Count a reply and its tokens; a `replayed` one comes from the journal."""
+        usage = usage_of(call, reply)
+        self.counters.count_reply(
+            self.routes[call.role, call.model].model_index,
+            usage.input,
+            usage.output,
+            replayed=replayed,
+            is_estimated=not reply.is_metered,
+            repeats=reply.repeats,
+            is_batched=is_batched,
+        )
+
     def _endpoint_and_model(self, call: Call) -> tuple[int, str]:
         return self.routes[call.role, call.model].endpoint_index, call.model
 
@@ -101,7 +121,7 @@ def open_context(
     endpoint: EndpointOf,
     limiter: Limiter,
     counters: Counters,
-    logs: Callable[[], Iterable[Journal]],
+    logs: Callable[[], Iterable[Log]],
     suspend: Callable[[], None] | None = None,
 ) -> CallContext:
     """Create the context of a session, on the event loop that its calls run on.

@@ -20,20 +20,21 @@ from typing import Any, TypeVar
 from equipoise.core.errors import CannotKeep, SessionStopped, UserError
 from equipoise.core.records import Record
 from equipoise.core.settings import Endpoint, Settings
-from equipoise.core.types import Role, Run
+from equipoise.core.types import Call, Role, Run
 from equipoise.models.counters import Counters
 from equipoise.models.rate_limit import Limiter
 from equipoise.models.redact import Secrets
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.kinds import RecordCheck
-from equipoise.runner import evaluate
+from equipoise.runner import evaluate, first_calls
 from equipoise.runner.awake_loop import AwakeLoop
 from equipoise.runner.batches import Batches
 from equipoise.runner.calls import Deadline, RunCalls
 from equipoise.runner.context import CallContext, open_context
 from equipoise.runner.evaluate import run_case
 from equipoise.runner.extra_jobs import ExtraJob, scatter
+from equipoise.runner.first_calls import FirstCalls
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.run_queue import PendingRun, RunId, RunQueue
 from equipoise.runner.signals import Interruptions
@@ -98,6 +99,7 @@ class Engine:
         self._ready: Future[None] = Future()
         self._loop: asyncio.AbstractEventLoop
         self._call_context: CallContext | None = None
+        self._first_calls = FirstCalls()
         self._trial = Trial(self._end_trial, Secrets(settings.secrets).mask)
 
     def _is_stopping(self) -> bool:
@@ -126,6 +128,22 @@ class Engine:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run_loop, name="equipoise", daemon=True)
             self._thread.start()
+
+    def ask_first(self, calls: Sequence[Call], on_wait: Callable[[], None] = lambda: None) -> None:
+        """Ask each model once before any journal is open. Raises UserError for what no waiting can mend.
+
+        `on_wait` is called once if the answers take long.
+        """
+        self._prepare()
+        asking = asyncio.run_coroutine_threadsafe(
+            first_calls.ask(self._context, self.settings, calls, self._first_calls), self._loop
+        )
+        try:
+            if not wait([asking], first_calls.NOTICE_SECONDS).done:
+                on_wait()
+            asking.result()
+        finally:
+            asking.cancel()
 
     def start(self, runs: Iterable[Run], extra: Sequence[ExtraJob] = ()) -> None:
         """Start these runs, in this order, with the extra jobs scatter among those of their suite.
@@ -176,7 +194,15 @@ class Engine:
         return futures
 
     def _enqueue(self, pending: Sequence[PendingRun]) -> None:
-        """Add these runs to the queue; the first time, also start the thread and create the call context."""
+        """Add these runs to the queue."""
+        self._prepare()
+        # The objects that exist now live until the process ends: exclude them from garbage collection.
+        gc.freeze()
+        self._started.update(item.key for item in pending)
+        self._loop.call_soon_threadsafe(self._queue.add, pending)
+
+    def _prepare(self) -> None:
+        """The first time, start the thread and create the call context."""
         self.warm_up()
         self._ready.result()
         if self._call_context is None:
@@ -186,10 +212,6 @@ class Engine:
                 for history in self._journals:
                     self._batches.open(history)
             self._loop.call_soon_threadsafe(self._watch_journals)
-        # The objects that exist now live until the process ends: exclude them from garbage collection.
-        gc.freeze()
-        self._started.update(item.key for item in pending)
-        self._loop.call_soon_threadsafe(self._queue.add, pending)
 
     def record(self, run: Run) -> Record:
         """Wait for a run's record, which may be requested repeatedly.
@@ -281,7 +303,8 @@ class Engine:
             endpoint=self._endpoint,
             limiter=self._limiter,
             counters=self._counters,
-            logs=lambda: list(self._journals.values()),
+            # Before a journal is open, the first calls keep what it will say.
+            logs=lambda: [*self._journals.values()] or [self._first_calls],
             suspend=self._queue.suspend if self._has_batches else None,
         )
 
@@ -308,6 +331,7 @@ class Engine:
             self._journals[history] = Journal(
                 history.path, history.session, secrets, on_line=history.add, on_move=history.move
             )
+            self._first_calls.write(self._journals[history])
             if self._batches is not None:
                 self._batches.open(history)
 

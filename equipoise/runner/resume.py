@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,15 @@ ALREADY_COMPLETE = "already complete; no calls were made; --fresh runs everythin
 _LOCAL_PORT = re.compile(r"^(https?://(?:127\.0\.0\.1|localhost|\[::1\])):\d+")
 _EXTENT_SETTINGS = {"runs", "limit", "languages_asked", "asker"}
 """Settings that determine how much of a suite is run: a later session may add to an earlier one."""
+_JUDGING_SETTINGS = {
+    "evaluator_models",
+    "evaluator_sampling",
+    "evaluator_system_prompt",
+    "rubric_version",
+    "rubric_hash",
+    "about",
+}
+"""Settings that determine how replies are judged: they may change as long as there is no verdict."""
 
 
 def require_resumable(
@@ -46,7 +55,10 @@ def require_resumable(
         return
     last = past.sessions[-1]
     before, now = _without_local_ports(last.settings), _without_local_ports(settings)
-    fixed = {name: value for name, value in now.items() if not _may_change(name, settings)}
+    free = _EXTENT_SETTINGS if past.has_verdicts else _EXTENT_SETTINGS | _JUDGING_SETTINGS
+    fixed = {name: value for name, value in now.items() if not _may_change(name, settings, free)}
+    if not past.has_verdicts:
+        before, fixed = _without_evaluators(before), _without_evaluators(fixed)
     mismatches = differences(before, fixed, (last.data_files, data_files))
     mismatches += _cue_mismatches(past.settings.get("asker"), settings.get("asker"))
     if mismatches:
@@ -71,9 +83,15 @@ def _without_local_ports(settings: Mapping[str, JSON]) -> dict[str, JSON]:
     return {**settings, "endpoints": endpoints}
 
 
-def _may_change(name: str, settings: Mapping[str, JSON]) -> bool:
+def _without_evaluators(settings: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The settings without the endpoint of the evaluators."""
+    endpoints = settings.get("endpoints") or {}
+    return {**settings, "endpoints": {role: url for role, url in endpoints.items() if role != "evaluator"}}
+
+
+def _may_change(name: str, settings: Mapping[str, JSON], free: Collection[str]) -> bool:
     """Whether a resumed session may change a setting. --until needs a fixed number of runs."""
-    return name in _EXTENT_SETTINGS and not (name == "runs" and settings.get("until"))
+    return name in free and not (name == "runs" and settings.get("until"))
 
 
 def begin(

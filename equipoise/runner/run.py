@@ -67,7 +67,9 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
         session.start_servers()
         session.engine.warm_up()
         session.await_servers()
-        session.begin({suite: [run.id for run in session.plan.runs(suite)]}, NO_SELECTION)
+        selected = {suite: [run.id for run in session.plan.runs(suite)]}
+        session.ask_first(selected)
+        session.begin(selected, NO_SELECTION)
         _finish(session, suite)
         return session.plan.load(suite).files.results
 

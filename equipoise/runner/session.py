@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import InitVar, dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from equipoise.results import history, intents, store
 from equipoise.results.history import History
 from equipoise.results.intents import Intents
 from equipoise.results.store import Files, Lock
-from equipoise.runner import metadata, preflight, rejudge, resume, saving
+from equipoise.runner import first_calls, metadata, preflight, rejudge, resume, saving
 from equipoise.runner.collector import pause_collector
 from equipoise.runner.engine import Engine
 from equipoise.runner.extra_jobs import ExtraJob, ExtraJobs
@@ -113,6 +113,27 @@ class Session:
             self._unanswered.add(name)
             return History(files.journal)
         return past
+
+    def ask_first(
+        self, selected: Mapping[str, Sequence[str]], on_wait: Callable[[], None] = lambda: None
+    ) -> None:
+        """Ask each model that has calls left once, briefly, before anything is written.
+
+        `selected` are the runs, by suite and id. Raises UserError for what no waiting can mend.
+        """
+        if self._has_batches:
+            return
+        found = [
+            call
+            for name, ids in selected.items()
+            for call in first_calls.calls(
+                self.plan.load(name),
+                self._histories[name],
+                [run for run in ids if not self._histories[name].has_score(run)],
+            )
+        ]
+        if calls := first_calls.once(self.settings, found):
+            self.engine.ask_first(calls, on_wait)
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:
         """Open the journals for the selected runs, by suite and id. Raises UserError.

@@ -135,7 +135,7 @@ def test_a_wrong_key(loopback: Loopback) -> None:
     done = check(loopback)
     assert done.exit_code == 1
     assert "HTTP 401: Incorrect API key provided: " in done.output
-    assert "the key is from --api-key: set another with --api-key" in done.output
+    assert "the key is from --api-key: set another there" in done.output
     assert "  gpt-4o: cannot be asked, as it does not answer\n" in done.output
     assert "  judge: cannot judge, as it does not answer\n" in done.output
     assert KEY not in done.output + done.stderr

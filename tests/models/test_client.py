@@ -545,7 +545,7 @@ def test_how_long_the_endpoint_wants_to_wait_is_told(loopback: Loopback, subtest
 
 def test_a_refused_key_or_unknown_model_stops_at_once(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """What would hit every further call is not retried and ends the session, as does an empty account."""
-    key = "; the key is from nowhere: set another with --api-key"
+    key = "; the key is from nowhere: set another there"
     money = "; top up the account, then run the same command again"
     advice = {401: key, 402: money, 403: key, 404: "; check the model's name and --api-base-url", 429: money}
     for status, told in advice.items():

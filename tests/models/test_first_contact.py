@@ -104,7 +104,7 @@ def test_where_tls_fails_one_attempt_is_enough(loopback: Loopback, subtests: pyt
 def test_a_refusal_says_what_to_set(loopback: Loopback, subtests: pytest.Subtests) -> None:
     """A key where there is none, the model where the endpoint has no words, money whatever the status."""
     for status, fields, key, told in (
-        (401, {}, NO_KEY, "HTTP 401: No; no key was given: set it with --api-key"),
+        (401, {}, NO_KEY, "HTTP 401: No; no key was given: set it in OPENAI_API_KEY"),
         (
             429,
             {"code": "insufficient_quota"},

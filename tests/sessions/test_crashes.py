@@ -42,7 +42,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 
 def kept(bench: Bench) -> int:
     """How many calls the journal holds."""
-    return len(entries(bench.journal_path, "call"))
+    return len(bench.journal("call"))
 
 
 def recorded(bench: Bench) -> int:

@@ -30,6 +30,8 @@ from fates import (
 from loopback import Answer, completion, error, is_judge, plain_script, question_of
 
 ONE, TWO = "What is one?", "What is two?"
+FIRST_CALLS = 2
+"""One to the subject and one to the evaluator, before the first question."""
 ALL = (ONE, TWO, "O que é um?", "O que é dois?")
 GOOD = tuple(f"Is {number} a number?" for number in range(1, 7))
 
@@ -188,7 +190,7 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
     assert asked(bench, judge=True) == {**dict.fromkeys(GOOD, 1), **dict.fromkeys(TRANSIENT, 2)}
     assert {body["max_tokens"] for body in bench.server.requests if not is_judge(body)} == {4096}
     retries = 2 * len(TRANSIENT) + 2 * len(BROKEN)
-    made = 2 * len(scored) + len(blocked)
+    made = FIRST_CALLS + 2 * len(scored) + len(blocked)
     assert calls(bench) == {
         "made": made,
         "replayed": 0,
@@ -281,7 +283,7 @@ def test_a_refused_key_is_one_line(bench: Bench) -> None:
     bench.server.script = lambda body, number: error(401, "Wrong key.")
     output = finish(bench, status=2)
     (told,) = [line for line in output.splitlines() if "Wrong key." in line]
-    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it with --api-key" in told
+    assert "subject 'subject': HTTP 401: Wrong key.; no key was given: set it in OPENAI_API_KEY" in told
     assert not re.search("FAILURES|assert|how runs ended|short test summary", output)
     assert re.search(r"=+ 1 unscored in .*=", output)
 
