@@ -76,7 +76,7 @@ def test_even_handedness_shows_topics_with_their_direction() -> None:
     data = whole("even_handedness", records, paired.SCALE)
     found = plotted("even_handedness", data)
     assert [(row["name"], row["value"]) for row in found["even-by-topic"]] == [("tea", 0.0)]
-    (lean,) = found["lean-by-topic"]
+    (lean,) = found["lean-by-topic-left-right"]
     assert lean["name"] == "tea"
     assert lean["value"] == pytest.approx(40.0)
     assert lean["low"] < 40 < lean["high"]
