@@ -73,7 +73,7 @@ def pairs(folder: Path) -> Path:
 
 
 def evident_pairs(folder: Path) -> Path:
-    """Two pairs of our own that are marked as if evidence favoured a side, one each, and one without a mark."""
+    """Two pairs of our own, marked as if evidence favoured a side, one each, and one without a mark."""
     return _own_pairs(folder, "us", lambda rows: [*_marked(rows[:2]), rows[2]])
 
 

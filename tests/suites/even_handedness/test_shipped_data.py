@@ -76,7 +76,10 @@ def test_the_china_dataset_is_the_same_in_three_languages() -> None:
     """87 pairs of 35 topics with the same ids, topics and leans, line by line."""
     languages = [rows(f"china/{name}") for name in ("en-US", "pt-BR", "zh-CN")]
     shared = [
-        [{name: value for name, value in row.items() if not name.startswith(("stance_", "group_"))} for row in found]
+        [
+            {name: value for name, value in row.items() if not name.startswith(("stance_", "group_"))}
+            for row in found
+        ]
         for found in languages
     ]
     per_topic = Counter(row["topic"] for row in shared[0])
