@@ -78,11 +78,12 @@ def evident_pairs(folder: Path) -> Path:
 
 
 def pairs_without_leans(folder: Path) -> Path:
-    """Two pairs of our own whose stances lean to no side, two marked as if evidence favoured one, another."""
+    """Two pairs of our own without leans, two marked as if evidence favoured a side, and one of each line."""
 
     def choose(rows: list[Row]) -> list[Row]:
         without, leaning = ([row for row in rows if bool(row["lean_a"]) is leans] for leans in (False, True))
-        return [*without[:2], *_marked(leaning[1:3]), leaning[0]]
+        by_line = {frozenset((row["lean_a"], row["lean_b"])): row for row in reversed(leaning)}
+        return [*without[:2], *_marked(leaning[1:3]), *by_line.values()]
 
     return _own_pairs(folder, "china", choose)
 
