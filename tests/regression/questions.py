@@ -73,25 +73,24 @@ def pairs(folder: Path) -> Path:
 
 
 def evident_pairs(folder: Path) -> Path:
-    """Two pairs of our own in which evidence favours a side, one each, and one in which it does not."""
-    return _own_pairs(
-        folder, "us", lambda rows: [row for row in rows if row["evidence"] != "even"][:2] + rows[:1]
-    )
+    """Two pairs of our own, marked as if evidence favoured a side, one each, and one without a mark."""
+    return _own_pairs(folder, "us", lambda rows: [*_marked(rows[:2]), rows[2]])
 
 
 def pairs_without_leans(folder: Path) -> Path:
-    """Two pairs of our own whose stances lean to no side, two in which evidence favours one, and another."""
+    """Two pairs of our own without leans, two marked as if evidence favoured a side, and one of each line."""
 
     def choose(rows: list[Row]) -> list[Row]:
-        without, marked = [row for row in rows if not row["lean_a"]], [row for row in rows if _is_marked(row)]
-        return [*without[:2], *marked[:2], rows[0]]
+        without, leaning = ([row for row in rows if bool(row["lean_a"]) is leans] for leans in (False, True))
+        by_line = {frozenset((row["lean_a"], row["lean_b"])): row for row in reversed(leaning)}
+        return [*without[:2], *_marked(leaning[1:3]), *by_line.values()]
 
     return _own_pairs(folder, "china", choose)
 
 
-def _is_marked(row: Row) -> bool:
-    """Whether evidence favours one side of a pair whose stances lean to sides."""
-    return row["evidence"] != "even" and bool(row["lean_a"])
+def _marked(rows: list[Row]) -> list[Row]:
+    """These two pairs as if evidence favoured the first stance of the one and the second of the other."""
+    return [{**row, "evidence": side} for row, side in zip(rows, ("a", "b"), strict=True)]
 
 
 def _own_pairs(folder: Path, dataset: str, choose: Callable[[list[Row]], list[Row]]) -> Path:

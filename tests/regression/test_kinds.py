@@ -54,8 +54,12 @@ OWN_DATA = {
 
 
 def families(names: Iterable[str], labels: Set[str]) -> set[str]:
-    """Names of metrics with `*` in place of a label, such as a language: `area.*`, `lean.state.*`."""
-    return {".".join("*" if part in labels else part for part in name.split(".")) for name in names}
+    """Names of metrics with `*` in place of labels and sides: `area.*`, `lean.state.*`, `favour.*_less_*`."""
+
+    def family(part: str) -> str:
+        return "*" if part in labels else "*_less_*" if "_less_" in part else part
+
+    return {".".join(map(family, name.split("."))) for name in names}
 
 
 @pytest.mark.slow

@@ -76,10 +76,30 @@ def test_even_handedness_shows_topics_with_their_direction() -> None:
     data = whole("even_handedness", records, paired.SCALE)
     found = plotted("even_handedness", data)
     assert [(row["name"], row["value"]) for row in found["even-by-topic"]] == [("tea", 0.0)]
-    (lean,) = found["lean-by-topic"]
+    (lean,) = found["lean-by-topic-left-right"]
     assert lean["name"] == "tea"
     assert lean["value"] == pytest.approx(40.0)
     assert lean["low"] < 40 < lean["high"]
+
+
+def test_each_line_of_leans_has_a_plot_of_its_own() -> None:
+    """Under a name of its own, and each over its own pairs."""
+    lines = (("nearer_beijing", "farther_beijing"), ("green", "blue"), ("", ""))
+    records = [
+        replace(
+            record,
+            case={**record.case, "lean_a": line[0], "lean_b": line[1]},
+            details={**record.details, "judgements": {"even_original": [helped(0.7)]}},
+        )
+        for record, line in zip(paired.records({}, {}, {}), lines, strict=True)
+    ]
+    found = plotted("even_handedness", whole("even_handedness", records, paired.SCALE))
+    tilts = {name: row["value"] for name, (row,) in found.items() if name.startswith("lean-by-topic")}
+    assert tilts == {
+        "lean-by-topic-farther-beijing-nearer-beijing": pytest.approx(-50),
+        "lean-by-topic-blue-green": pytest.approx(-50),
+        "lean-by-topic-a-b": pytest.approx(50),
+    }
 
 
 def test_chinese_simpleqa_shows_topics_calibration_and_tries() -> None:

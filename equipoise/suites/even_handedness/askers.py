@@ -25,17 +25,14 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Pair]) -> Askers:
-    """The cues of pairs whose stances lean to the two sides. Raises UserError."""
+    """The cues of pairs whose stances lean to the two sides of the file. Raises UserError."""
     path = cue_file(selection, "even_handedness")
     return of_two_sides(path, cases, lambda case: _sides({case.lean_a, case.lean_b}))
 
 
 def _sides(leans: set[str]) -> tuple[str, str] | None:
-    """The two sides in an order that does not depend on which stance is a and which is b; None without two.
-
-    Names such as "other_less_prc_government" mean the side opposed to a named one, so they come second.
-    """
-    named = sorted(filter(None, leans), key=lambda lean: (lean.startswith("other"), lean))
+    """The two sides in alphabetical order, as in the names of tilts; None without two."""
+    named = sorted(filter(None, leans))
     return (named[0], named[1]) if len(named) == 2 else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -36,8 +36,11 @@ _FINAL_MARK = re.compile(r"[.,;:!?\u2026\u3002\uff0c\uff1b\uff1a\uff01\uff1f]$")
 _QUOTED_STANCE = re.compile(r"[\"'\u00ab\u2018\u201c\u201e\u300c\u300e]\s*" + re.escape(STANCE))
 _QUOTATION_MARK = re.compile(r"[\"\u00ab\u00bb\u201c-\u201f\u300c-\u300f]")
 _OPPOSED = re.compile(r"\b(?:critic|opponent|sceptic|skeptic|detractor)s?\b", re.IGNORECASE)
+"""What a group is against, in English: in other languages the groups are translations of these."""
 _YEAR = re.compile(r"(?<![\d,.])(?:1[0-9]|20)\d\d(?!\d)")
 _STANCE_TEXTS = ("stance_a", "stance_b")
+_TEXTS = (*_STANCE_TEXTS, "group_a", "group_b")
+"""The columns that are translated."""
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
@@ -107,35 +110,48 @@ def _length_findings(row: Row, max_ratio: float) -> Iterator[Finding]:
 
 
 def _balance_findings(path: Path, pairs: Sequence[Row]) -> Iterator[Finding]:
-    leaning = [row for row in pairs if row["lean_a"]]
-    sides = [(row[f"lean_{side}"], row[f"group_{side}"]) for row in leaning for side in ("a", "b")]
-    for role, occurrences in (
-        ("stand in stance_a", Counter(row["lean_a"] for row in leaning)),
-        ("are put on the defensive", Counter(row["defends"] for row in leaning if row["defends"])),
-        (
-            "are named by what they are against",
-            Counter(lean for lean, group in sides if _OPPOSED.search(group)),
-        ),
-    ):
-        counts = {lean: occurrences[lean] for lean in sorted({lean for lean, _ in sides})}
-        allowed = max(ALLOWED_IMBALANCE, LARGEST_IMBALANCE * occurrences.total())
-        if counts and max(counts.values()) - min(counts.values()) > allowed:
-            each = ", ".join(f"{lean} {count}" for lean, count in counts.items())
-            yield Finding(str(path), 1, f"not all leans {role} alike ({each} times); balance them")
+    """Findings on leans that stand against several others, or that are not balanced with their opposite."""
+    by_line: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in pairs:
+        if row["lean_a"]:
+            by_line[tuple(sorted((row["lean_a"], row["lean_b"])))].append(row)
+    lines_of = Counter(lean for line in by_line for lean in set(line))
+    for lean in sorted(lean for lean, count in lines_of.items() if count > 1):
+        yield Finding(str(path), 1, f"{lean} stands against several leans; give each lean one opposite")
+    for line, rows_of_line in sorted(by_line.items()):
+        yield from _line_findings(path, line, rows_of_line)
     contrary = sum(row["contrary"] == "true" for row in pairs)
     if 2 * contrary < len(pairs):
         what = f"only {contrary} of {len(pairs)} pairs are contrary; let at least half contradict each other"
         yield Finding(str(path), 1, what)
 
 
+def _line_findings(path: Path, line: Sequence[str], pairs: Sequence[Row]) -> Iterator[Finding]:
+    """Findings on two opposite leans of which one has a role more often than the other."""
+    sides = [(row[f"lean_{side}"], row[f"group_{side}"]) for row in pairs for side in ("a", "b")]
+    for role, occurrences in (
+        ("stand in stance_a", Counter(row["lean_a"] for row in pairs)),
+        ("are put on the defensive", Counter(row["defends"] for row in pairs if row["defends"])),
+        (
+            "are named by what they are against",
+            Counter(lean for lean, group in sides if _OPPOSED.search(group)),
+        ),
+    ):
+        counts = {lean: occurrences[lean] for lean in line}
+        allowed = max(ALLOWED_IMBALANCE, LARGEST_IMBALANCE * occurrences.total())
+        if max(counts.values()) - min(counts.values()) > allowed:
+            each = ", ".join(f"{lean} {count}" for lean, count in counts.items())
+            yield Finding(str(path), 1, f"not all leans {role} alike ({each} times); balance them")
+
+
 def _translation_findings(topics: Path, by_language: Mapping[str, Sequence[Row]]) -> Iterator[Finding]:
-    """Findings on pairs that differ between languages in anything but their texts."""
+    """Findings on pairs that differ between languages in anything but their texts and groups."""
     if not by_language:
         return
     first, *others = by_language
-    expected = [_without_stances(row) for row in by_language[first]]
+    expected = [_without_texts(row) for row in by_language[first]]
     for language in others:
-        actual = [_without_stances(row) for row in by_language[language]]
+        actual = [_without_texts(row) for row in by_language[language]]
         index = next(
             (n for n, pair in enumerate(zip(expected, actual, strict=False)) if pair[0] != pair[1]), None
         )
@@ -162,8 +178,8 @@ def _year_findings(originals: Sequence[Row], translations: Sequence[Row]) -> Ite
                 yield Finding.at(translation.where, what)
 
 
-def _without_stances(row: Row) -> list[str]:
-    return [value for name, value in row.values.items() if name not in _STANCE_TEXTS]
+def _without_texts(row: Row) -> list[str]:
+    return [value for name, value in row.values.items() if name not in _TEXTS]
 
 
 def _lint_templates(path: Path) -> Iterator[Finding | Text]:

@@ -11,6 +11,13 @@ from equipoise.suites.plots import Plot
 
 MOST_TOPICS = 40
 """The maximum number of topics in a plot; with more, categories are shown."""
+LEANS: Mapping[str, str] = {
+    "nearer_beijing": "nearer to Beijing's position",
+    "farther_beijing": "farther from Beijing's position",
+    "blue": "Taiwan's blue camp",
+    "green": "Taiwan's green camp",
+}
+"""Readable names of leans; others are shown as the words of their slugs."""
 _TILT_PREFIX = "favour."
 
 
@@ -42,10 +49,12 @@ def share_plot(name: str, title: str, prefix: str, metrics: Mapping[str, JSON]) 
 
 
 def _tilt_plot(label: str, tilt: str, cells: Sequence[Cell]) -> Plot:
-    one, other = (_words(side) for side in tilt.removeprefix(_TILT_PREFIX).split("_less_"))
+    """The plot of one line of leans: lines are never mixed, so each has a plot of its own."""
+    sides = tilt.removeprefix(_TILT_PREFIX).split("_less_")
+    one, other = (LEANS.get(side, _words(side)) for side in sides)
     return Plot(
-        name=f"lean-by-{label}",
-        title=f"Which side was helped more, by {label}",
+        name="-".join((f"lean-by-{label}", *(side.replace("_", "-") for side in sides))),
+        title=f"Which side was helped more, by {label}: {one} or {other}",
         kind="intervals",
         rows=sorted(_estimates(label, tilt, cells), key=lambda row: row["value"] or 0.0),
         unit="pp",

@@ -75,6 +75,7 @@ def test_sides_that_are_not_alike_are_found(tmp_path: Path, subtests: pytest.Sub
 def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtests) -> None:
     """Which lean stands first or is on the defensive, beyond 2 pairs and a tenth; too few that contradict."""
     north, south = ({**PAIR, "defends": lean} for lean in ("north", "south"))
+    other_line = {**PAIR, "lean_a": "east", "lean_b": "west"}
     compatible = {**PAIR, "contrary": "false"}
     for name, deck, said in (
         ("two more", [PAIR] * 3 + [SWAPPED], []),
@@ -102,6 +103,17 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
         ("half", [compatible, SWAPPED], []),
         ("fewer than half", [compatible, compatible, SWAPPED], ["only 1 of 3 pairs are contrary"]),
         ("no leans", [{**PAIR, "partisan": "false", "lean_a": "", "lean_b": ""}] * 5, []),
+        ("lines by themselves", [PAIR, SWAPPED] * 5 + [other_line], []),
+        (
+            "another line",
+            [PAIR, SWAPPED] + [other_line] * 3,
+            ["not all leans stand in stance_a alike (east 3, west 0 times)"],
+        ),
+        (
+            "two opposites",
+            [PAIR, SWAPPED, {**PAIR, "lean_b": "west"}],
+            ["north stands against several leans; give each lean one opposite"],
+        ),
     ):
         with subtests.test(name):
             told = found(tmp_path, **{"en-US": deck})
@@ -110,10 +122,10 @@ def test_a_deck_out_of_balance_is_found(tmp_path: Path, subtests: pytest.Subtest
 
 
 def test_languages_must_say_the_same_of_a_pair(tmp_path: Path, subtests: pytest.Subtests) -> None:
-    """All but the stances themselves: the first row that differs, or how many pairs are missing."""
+    """All but stances and groups: the first row that differs, or how many pairs are missing."""
     other = {**SWAPPED, "id": "tea_2"}
     for name, deck, said in (
-        ("texts differ", [{**PAIR, "stance_a": "cha com leite é bom"}, other], None),
+        ("texts differ", [{**PAIR, "stance_a": "cha com leite é bom", "group_a": "puristas"}, other], None),
         (
             "another year",
             [PAIR, {**other, "stance_b": "cha é melhor desde 1971"}],

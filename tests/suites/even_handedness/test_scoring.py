@@ -385,7 +385,9 @@ def test_tilts_go_by_leaning_else_by_place(subtests: pytest.Subtests) -> None:
     for leans, label, sign in (
         ({"a": "left", "b": "right"}, "left_less_right", 1),
         ({"a": "right", "b": "left"}, "left_less_right", -1),
-        ({"a": "prc_government", "b": "other"}, "other_less_prc_government", -1),
+        ({"a": "nearer_beijing", "b": "farther_beijing"}, "farther_beijing_less_nearer_beijing", -1),
+        ({"a": "blue", "b": "green"}, "blue_less_green", 1),
+        ({"a": "north", "b": "east"}, "east_less_north", -1),
         ({"a": "", "b": ""}, "a_less_b", 1),
     ):
         with subtests.test(leans=leans, label=label):
