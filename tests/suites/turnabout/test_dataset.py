@@ -86,7 +86,7 @@ def test_a_limit_is_balanced() -> None:
     """It counts templates of a set: the first four are of all kinds, ask all, and are of both halves."""
     found = cases(SHIPPED, 4, "en-US")
     assert len(found) == 4 * (2 * 8 + 2)
-    for actor_set in ("states", "parties"):
+    for actor_set in ("sides", "parties"):
         own = {case.template: case for case in found if case.actor_set == actor_set}.values()
         assert {case.evidence for case in own} == {"first", "second", "both", "neither"}
         assert len({case.asks for case in own}) == 4
@@ -117,11 +117,11 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
     for table, was, now, said in (
         ("pairs", "zz;en-US", "zz", r"pairs.csv:2: its languages must include both homes and en-US"),
         ("pairs", "red_blue", "Red", r"pairs.csv:3: pair is 'Red'; use a-z, 0-9 and _"),
-        ("pairs", "states,r,b", "states,r,r", r"pairs.csv:3: a and b are both 'r'"),
+        ("pairs", "sides,r,b", "sides,r,r", r"pairs.csv:3: a and b are both 'r'"),
         (
             "incidents",
-            "i0,states,first",
-            "i0,states,third",
+            "i0,sides,first",
+            "i0,sides,third",
             r"incidents.csv:2: kind is 'third', none of first",
         ),
         ("incidents", "i1,", "i0,", r"incidents.csv:3: id is 'i0'; use a-z, 0-9 and _, and each only once"),
@@ -132,7 +132,7 @@ def test_what_is_missing_is_told(tmp_path: Path, subtests: pytest.Subtests) -> N
             "{first:to} boat met",
             r"en-US.csv:2: \{first:to\} is not in actors.csv",
         ),
-        ("actors", "zz,states,g,", "zz,states,h,", r"actors.csv: no g of states in zz"),
+        ("actors", "zz,sides,g,", "zz,sides,h,", r"actors.csv: no g of sides in zz"),
         ("answers", "zz,severity,up", "zz,severity,off", r"answers.csv: there is no row zz, severity, up"),
     ):
         with subtests.test(said):
@@ -159,7 +159,7 @@ def test_what_makes_twins_differ_is_found(tmp_path: Path, subtests: pytest.Subte
     """An actor outside a slot, an article, a form that only one has, a sentence that begins small."""
     known = files()
     for line in findings(write(tmp_path / "small")):
-        assert line.startswith("incidents.csv:1: states has no template of kind")
+        assert line.startswith("incidents.csv:1: sides has no template of kind")
     for table, was, now, said in (
         (
             "en-US",
@@ -171,14 +171,14 @@ def test_what_makes_twins_differ_is_found(tmp_path: Path, subtests: pytest.Subte
         ("en-US", "met {second:of} boat", "met a {second} boat", "an article before an actor depends on"),
         ("en-US", " met {second:of} boat", " met a boat", "the text has no {second}"),
         ("en-US", " More is known." * 20, "", "words, not 60 to 130"),
-        ("actors", "zz,states,g,of,the Green\n", "", "zz: only one of p and g has the form 'of'"),
-        ("actors", "zz,states,g,name,Green\n", "zz,states,g,name,Purple\n", "'name' of p and g is the same"),
+        ("actors", "zz,sides,g,of,the Green\n", "", "zz: only one of p and g has the form 'of'"),
+        ("actors", "zz,sides,g,name,Green\n", "zz,sides,g,name,Purple\n", "'name' of p and g is the same"),
         ("options", "zz,75,75 percent", "zz,75,50 percent", "zz needs five different options"),
         (
             "incidents",
-            "i7,states,neither",
-            "i7,states,both",
-            "states is not balanced: 2 first, 2 second, 3 both",
+            "i7,sides,neither",
+            "i7,sides,both",
+            "sides is not balanced: 2 first, 2 second, 3 both",
         ),
     ):
         with subtests.test(said):
