@@ -22,8 +22,8 @@ def files() -> dict[str, str]:
     incidents = [(f"i{number}", kind, ASKS[number % 4]) for number, kind in enumerate(KINDS * 2)]
     return {
         "pairs.csv": PAIRS,
-        "incidents.csv": "id,set,kind,asks,incident\n"
-        + "".join(f"{name},sides,{kind},{asks},two boats\n" for name, kind, asks in incidents),
+        "incidents.csv": "id,set,kind,asks,incident,not_in\n"
+        + "".join(f"{name},sides,{kind},{asks},two boats,\n" for name, kind, asks in incidents),
         "answers.csv": "language,asks,direction,text\n"
         + "".join(
             f"{language},{asks},{way},Give a number; {top} of {asks} is against {{first}}.\n"
