@@ -98,13 +98,13 @@ def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
         kinds = Counter(item.evidence for item in tables.templates_for(pair))
         if kinds.total() < FEWEST_TEMPLATES:
             yield Finding.at(
-                where, f"{pair.name} has only {kinds.total()} templates, at least {FEWEST_TEMPLATES} are needed"
+                where, f"{pair.name} has {kinds.total()} templates; at least {FEWEST_TEMPLATES} are needed"
             )
         for kind in EVIDENCE:
             if kinds[kind] < FEWEST_OF_A_KIND:
                 yield Finding.at(
                     where,
-                    f"{pair.name} has only {kinds[kind]} templates of kind {kind!r}, "
+                    f"{pair.name} has {kinds[kind]} templates of kind {kind!r}; "
                     f"at least {FEWEST_OF_A_KIND} are needed",
                 )
 

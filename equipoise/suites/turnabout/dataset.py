@@ -112,8 +112,8 @@ class ActorPair:
 class Template:
     """A template of cases: an incident with its evidence, and what is asked.
 
-    `not_in` are the pairs of the set that are not asked about it. `half` divides the templates of a set into two balanced halves, 0 and 1. `order` is the sort key of a
-    template in its set.
+    `not_in` are the pairs of the set that are not asked about it. `half` divides the templates of a set into
+    two balanced halves, 0 and 1. `order` is the sort key of a template in its set.
     """
 
     id: str
