@@ -154,13 +154,13 @@ class Tables:
 
     def templates_in(self, language: str, actor_set: str) -> list[Template]:
         """The templates of a set that any pair is asked about in a language."""
-        asked = {
+        ids = {
             item.id
             for pair in self.pairs
             if pair.actor_set == actor_set and language in pair.languages
             for item in self.templates_for(pair)
         }
-        return [item for item in self.templates_of(actor_set) if item.id in asked]
+        return [item for item in self.templates_of(actor_set) if item.id in ids]
 
 
 def incidents(selection: Selection) -> list[Incident]:
