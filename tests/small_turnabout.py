@@ -12,8 +12,8 @@ TEXT = "Imagine that {{first:of}} boat met {{second:of}} boat at place {number}.
 NAMES = {"p": "Purple", "g": "Green", "r": "Red", "b": "Blue", "x": "X", "y": "Y"}
 PAIRS = (
     "pair,set,a,b,home_a,home_b,languages\n"
-    "purple_green,states,p,g,zz,en-US,zz;en-US\n"
-    "red_blue,states,r,b,en-US,en-US,en-US\n"
+    "purple_green,sides,p,g,zz,en-US,zz;en-US\n"
+    "red_blue,sides,r,b,en-US,en-US,en-US\n"
 )
 
 
@@ -22,8 +22,8 @@ def files() -> dict[str, str]:
     incidents = [(f"i{number}", kind, ASKS[number % 4]) for number, kind in enumerate(KINDS * 2)]
     return {
         "pairs.csv": PAIRS,
-        "incidents.csv": "id,set,kind,asks,incident\n"
-        + "".join(f"{name},states,{kind},{asks},two boats\n" for name, kind, asks in incidents),
+        "incidents.csv": "id,set,kind,asks,incident,not_in\n"
+        + "".join(f"{name},sides,{kind},{asks},two boats,\n" for name, kind, asks in incidents),
         "answers.csv": "language,asks,direction,text\n"
         + "".join(
             f"{language},{asks},{way},Give a number; {top} of {asks} is against {{first}}.\n"
@@ -37,7 +37,7 @@ def files() -> dict[str, str]:
         + "".join(f"{language},ask,Give a letter.\n" for language in LANGUAGES),
         "actors.csv": "language,set,actor,form,text\n"
         + "".join(
-            f"{language},states,{actor},name,{name}\n{language},states,{actor},of,the {name}\n"
+            f"{language},sides,{actor},name,{name}\n{language},sides,{actor},of,the {name}\n"
             for language, (actor, name) in product(LANGUAGES, NAMES.items())
         ),
         **{

@@ -147,7 +147,7 @@ SUITE = Suite(
     names={
         "bjp": "BJP",
         "brazil_parties": "Parties in Brazil",
-        "inc": "Congress",
+        "inc": "INC",
         "india_parties": "Parties in India",
         "pl": "PL",
         "pt": "PT",

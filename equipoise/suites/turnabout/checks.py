@@ -30,6 +30,8 @@ from equipoise.suites.turnabout.dataset import (
 )
 
 FILES = ("pairs.csv", "incidents.csv", "actors.csv", "answers.csv", "options.csv")
+FEWEST_TEMPLATES, FEWEST_OF_A_KIND = 12, 3
+"""The minimum number of templates that a pair is asked about, in all and of each kind of evidence."""
 WORD_LIMITS, CHARACTER_LIMITS = (60, 130), (100, 260)
 """The minimum and maximum length of an incident, in words, or in characters for unspaced scripts."""
 _UNSPACED = re.compile("[\u3400-\u9fff]")
@@ -51,6 +53,7 @@ def lint(topics: Path) -> Iterator[Finding | Text]:
     """The texts; findings on unequal twins, imbalance and faults of tables. Raises UserError."""
     tables = dataset.read(topics)
     yield from _balance_findings(topics, tables)
+    yield from _pair_findings(topics, tables)
     yield from _actor_form_findings(topics, tables)
     for language, texts in tables.texts.items():
         for row in texts.values():
@@ -78,6 +81,32 @@ def _balance_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
     for item in tables.templates:
         if not 2 <= len(item.incident.split()) <= 4:
             yield Finding.at(item.where, "incident needs two to four words")
+
+
+def _pair_findings(topics: Path, tables: Tables) -> Iterator[Finding]:
+    """Findings on templates left out for pairs that are not of their set, and on pairs with too few left."""
+    for item in tables.templates:
+        known = [pair.name for pair in tables.pairs if pair.actor_set == item.actor_set]
+        for name, count in Counter(item.not_in).items():
+            if name not in known:
+                there = f"there are {', '.join(known)}"
+                yield Finding.at(item.where, f"not_in: {item.actor_set} has no pair {name!r}; {there}")
+            elif count > 1:
+                yield Finding.at(item.where, f"not_in: {name} is there {count} times")
+    where = f"{topics / 'incidents.csv'}:1"
+    for pair in tables.pairs:
+        kinds = Counter(item.evidence for item in tables.templates_for(pair))
+        if kinds.total() < FEWEST_TEMPLATES:
+            yield Finding.at(
+                where, f"{pair.name} has {kinds.total()} templates; at least {FEWEST_TEMPLATES} are needed"
+            )
+        for kind in EVIDENCE:
+            if kinds[kind] < FEWEST_OF_A_KIND:
+                yield Finding.at(
+                    where,
+                    f"{pair.name} has {kinds[kind]} templates of kind {kind!r}; "
+                    f"at least {FEWEST_OF_A_KIND} are needed",
+                )
 
 
 def _actor_form_findings(topics: Path, tables: Tables) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Literal
 
@@ -26,7 +27,7 @@ from equipoise.suites.shared_options import SEED
 
 Direction = Literal["up", "down"]
 PAIR_COLUMNS = ["pair", "set", "a", "b", "home_a", "home_b", "languages"]
-INCIDENT_COLUMNS = ["id", "set", "kind", "asks", "incident"]
+INCIDENT_COLUMNS = ["id", "set", "kind", "asks", "incident", "not_in"]
 TEXT_COLUMNS = ["id", "text", "question"]
 ANSWER_COLUMNS = ["language", "asks", "direction", "text"]
 OPTION_COLUMNS = ["language", "value", "text"]
@@ -111,8 +112,8 @@ class ActorPair:
 class Template:
     """A template of cases: an incident with its evidence, and what is asked.
 
-    `half` divides the templates of a set into two balanced halves, 0 and 1. `order` is the sort key of a
-    template in its set.
+    `not_in` are the pairs of the set that are not asked about it. `half` divides the templates of a set into
+    two balanced halves, 0 and 1. `order` is the sort key of a template in its set.
     """
 
     id: str
@@ -120,6 +121,7 @@ class Template:
     evidence: str
     asks: str
     incident: str
+    not_in: tuple[str, ...]
     half: int
     order: tuple[int, int]
     where: str
@@ -140,9 +142,29 @@ class Tables:
         """The templates of a set, in an order in which the first few are balanced as well."""
         return [item for item in self.templates if item.actor_set == actor_set]
 
+    def templates_for(self, pair: ActorPair) -> list[Template]:
+        """The templates that a pair is asked about; of the first four, each is of another kind."""
+        ranks: Counter[str] = Counter()
+        ordered = []
+        for item in self.templates_of(pair.actor_set):
+            if pair.name not in item.not_in:
+                ordered.append(((ranks[item.evidence], EVIDENCE.index(item.evidence)), item))
+                ranks[item.evidence] += 1
+        return [item for _, item in sorted(ordered, key=itemgetter(0))]
+
+    def templates_in(self, language: str, actor_set: str) -> list[Template]:
+        """The templates of a set that any pair is asked about in a language."""
+        ids = {
+            item.id
+            for pair in self.pairs
+            if pair.actor_set == actor_set and language in pair.languages
+            for item in self.templates_for(pair)
+        }
+        return [item for item in self.templates_of(actor_set) if item.id in ids]
+
 
 def incidents(selection: Selection) -> list[Incident]:
-    """The selected cases, language by language; `limit` counts templates of each set.
+    """The selected cases, language by language; `limit` counts templates of each pair.
 
     Raises UserError naming file and line.
     """
@@ -177,26 +199,31 @@ def _incidents_in(
 ) -> Iterator[Incident]:
     """The cases in one language: with names pair by pair, then without names."""
     seed = selection.option(SEED)
-    # For each set of actors, a function for each template that makes a case of it.
+    # For each template, by set, a function that makes a case of it.
     case_makers = {}
     for actor_set in dict.fromkeys(pair.actor_set for pair in pairs):
-        templates = tables.templates_of(actor_set)
+        templates = tables.templates_in(language, actor_set)
         answer_forms = _answer_forms(templates, language, seed)
-        case_makers[actor_set] = [
-            partial(_case, language, template, tables, answer_forms[template.id])
-            for template in templates[: selection.limit]
-        ]
+        case_makers[actor_set] = {
+            template.id: partial(_case, language, template, tables, answer_forms[template.id])
+            for template in templates
+        }
+    controls: dict[str, list[str]] = {}
     for pair in pairs:
-        for case in case_makers[pair.actor_set]:
+        for template in tables.templates_for(pair)[: selection.limit]:
+            case = case_makers[pair.actor_set][template.id]
             yield case(pair.name, "a", pair.actors, pair.homes)
             yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
+            controls.setdefault(template.id, []).append(pair.name)
     # The sets alternate, so that a session that ends early has cases of each.
     alternating = sorted(
-        (index, name) for name, makers in case_makers.items() for index in range(len(makers))
+        (index, name, template)
+        for name, makers in case_makers.items()
+        for index, template in enumerate(template for template in makers if template in controls)
     )
-    for index, name in alternating:
-        controls = tuple(pair.name for pair in pairs if pair.actor_set == name)
-        yield case_makers[name][index]("", "x", ANONYMOUS_ACTORS, (), controls)
+    for _, name, template_id in alternating:
+        names = tuple(controls[template_id])
+        yield case_makers[name][template_id]("", "x", ANONYMOUS_ACTORS, (), names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,7 +237,8 @@ class _AnswerForm:
 def _answer_forms(templates: Sequence[Template], language: str, seed: int) -> dict[str, _AnswerForm]:
     """The answer forms by template id. Half of the scales go up, and options take positions in rotation.
 
-    `templates` must be all templates of a set, so that the result does not depend on `--limit`.
+    `templates` must be all that are asked in the language, so that the result does not depend on `--limit`
+    or `--pairs`.
     """
     answer_forms = {}
     for asks in ASKS:
@@ -394,6 +422,7 @@ def _templates_of_kind(group: Sequence[Row]) -> Iterator[Template]:
             evidence=row["kind"],
             asks=row["asks"],
             incident=row["incident"],
+            not_in=tuple(name for name in row["not_in"].split(";") if name),
             half=HALVES[rank % len(HALVES)][kind],
             order=(rank, kind),
             where=row.where,
@@ -423,7 +452,7 @@ def _require_complete(folder: Path, tables: Tables) -> None:
         raise UserError(f"{folder / 'pairs.csv'}:1: no pair in this file")
     for pair in tables.pairs:
         for language in pair.languages:
-            for template in tables.templates_of(pair.actor_set):
+            for template in tables.templates_for(pair):
                 if template.id not in tables.texts[language]:
                     raise UserError(f"{template.where}: {template.id} is not in {folder / language}.csv")
             for actor in (*pair.actors, *ANONYMOUS_ACTORS):

@@ -20,7 +20,7 @@ from equipoise.suites.turnabout.dataset import Incident
 
 HEAD = "language,set,form,number,text\n"
 ROWS = "".join(
-    f"{language},states,{form},{number},{form.capitalize()} {number}: I am with {{side:of}} side.\n"
+    f"{language},sides,{form},{number},{form.capitalize()} {number}: I am with {{side:of}} side.\n"
     for language in ("en-US", "zz")
     for form in ("stated", "implied")
     for number in (1, 2)
