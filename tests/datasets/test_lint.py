@@ -367,7 +367,7 @@ def test_a_mirror_may_be_much_like_its_original() -> None:
     assert found(scenarios(original=text, mirror=[line.replace("Ann", "Bob") for line in text])) == []
     assert "repeats" in one(scenarios(original=text, mirror=text))
     other = [line.replace("Friday", "Sunday") for line in text]
-    mirror = ["Bob is against whatever this petition wants, and says it."] * 4
+    mirror = ["Bob is against whatever this petition wants, and says so to all."] * 4
     finding = one(scenarios(original=text, mirror=mirror, paraphrase_a=other))
     assert finding.startswith("dataset/en-US.jsonl:3: is nearly dataset/en-US.jsonl:1 ")
 
@@ -417,17 +417,6 @@ def test_a_stance_of_more_than_a_fifth_more_than_the_other_is_found(subtests: py
             short, long = sorted((length, 20))
             what = f"one stance has {long} characters and the other {short}; make them about as long"
             assert found(path) == ([] if is_fair else [f"dataset/en-US.csv:2: {what}"])
-
-
-def test_mirrors_of_another_length_are_found(subtests: pytest.Subtests) -> None:
-    """More than 10 % longer or shorter than their originals in all."""
-    for length, is_fair in {110: True, 111: False, 90: True, 89: False}.items():
-        with subtests.test(str(length)):
-            path = scenarios(original=["a" * 97, "b", "c", "d"], mirror=["e" * (length - 3), "f", "g", "h"])
-            what = (
-                f"the mirrors have {length} characters and their originals 100; keep within 10% of each other"
-            )
-            assert found(path) == ([] if is_fair else [f"dataset/en-US.jsonl:1: {what}"])
 
 
 def test_originals_without_a_mirror_are_not_counted() -> None:

@@ -13,14 +13,18 @@ from equipoise.suites.findings import Finding, Text
 from equipoise.suites.politicsbench.dataset import COLUMNS, ORDERS, QUESTIONS, SIDES
 
 MOST_IMBALANCE = 0.1
-"""The maximum share by which the length of all mirrors may differ from that of their originals, and by which
-the originals may differ in number between one side or order and the other."""
-MOST_LENGTH_RATIO = 1.25
-"""The maximum ratio of the lengths of a stage and the same stage of its mirror."""
+"""The maximum share by which the originals may differ in number between one side or order and the other, and
+the mirrors between those that are longer than their originals and those that are shorter."""
+MOST_LENGTH_DIFFERENCE = 0.02
+"""The maximum difference in length between a mirror and its original, as a share of the original."""
+MOST_STAGE_LENGTH_RATIO = 1.25
+"""The maximum ratio of the lengths of a stage and the same stage of its mirror, in characters."""
 MOST_SENTENCES_APART = 1
 """The maximum difference in sentences between a stage and the same stage of its mirror."""
 _QUOTE = re.compile(r"[\"\u201c\u201d\u300c\u300d]")
 _SENTENCE_END = re.compile(r"[.?!](?=[\"\u201d\])]*(?:\s|$))|[\u3002\uff1f\uff01]")
+_WORD = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
+"""A word of a text with spaces, or a character of Chinese; lengths are counted in these."""
 _OPPOSITE = {"left": "right", "right": "left"}
 
 
@@ -33,6 +37,11 @@ class ScenarioLine:
     change_seeker: JSON
     presser_speaks: JSON
     stages: Sequence[str]
+
+    @property
+    def length(self) -> int:
+        """Words, or characters of Chinese, of all stages."""
+        return sum(len(_WORD.findall(text)) for text in self.stages)
 
 
 def lint(topics: Path) -> Iterator[Finding | Text]:
@@ -93,11 +102,14 @@ def _mirror_findings(original: ScenarioLine, mirror: ScenarioLine) -> Iterator[F
     for number, (first, second) in enumerate(zip(original.stages, mirror.stages, strict=False), start=1):
         for what in _stage_differences(first, second):
             yield Finding.at(mirror.where, f"stage {number} {what}; give both the same form")
+    if abs(mirror.length - original.length) > MOST_LENGTH_DIFFERENCE * original.length:
+        what = f"has {mirror.length} words or Chinese characters and its original {original.length}"
+        yield Finding.at(mirror.where, f"{what}; keep within {MOST_LENGTH_DIFFERENCE:.0%} of each other")
 
 
 def _stage_differences(original: str, mirror: str) -> Iterator[str]:
     """Differences in form between two stages, as phrases."""
-    if max(len(original), len(mirror)) > MOST_LENGTH_RATIO * min(len(original), len(mirror)):
+    if max(len(original), len(mirror)) > MOST_STAGE_LENGTH_RATIO * min(len(original), len(mirror)):
         yield f"has {len(mirror)} characters and in its original {len(original)}"
     quotations, expected = (len(_QUOTE.findall(text)) // 2 for text in (mirror, original))
     if quotations != expected:
@@ -111,11 +123,12 @@ def _stage_differences(original: str, mirror: str) -> Iterator[str]:
 
 
 def _length_findings(path: Path, pairs: Sequence[tuple[ScenarioLine, ScenarioLine]]) -> Iterator[Finding]:
-    """A finding if the mirrors of a file are longer or shorter overall than their originals."""
-    original, mirror = (sum(len(text) for pair in pairs for text in pair[index].stages) for index in (0, 1))
-    if abs(mirror - original) > MOST_IMBALANCE * original:
-        what = f"the mirrors have {mirror} characters and their originals {original}"
-        yield Finding(str(path), 1, f"{what}; keep within {MOST_IMBALANCE:.0%} of each other")
+    """A finding if mirrors are longer, or shorter, than their originals as a habit."""
+    longer = sum(mirror.length > original.length for original, mirror in pairs)
+    shorter = sum(mirror.length < original.length for original, mirror in pairs)
+    if _is_imbalanced(longer, shorter):
+        what = f"{longer} mirrors are longer than their originals and {shorter} shorter"
+        yield Finding(str(path), 1, f"{what}; balance them")
 
 
 def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLine]) -> Iterator[Finding]:
@@ -130,7 +143,7 @@ def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLin
         ("the pressing person speaks", ORDERS, [line.presser_speaks for line in originals]),
     ):
         first, second = (observed.count(value) for value in values)
-        if abs(first - second) > max(1, MOST_IMBALANCE * (first + second)):
+        if _is_imbalanced(first, second):
             counts = f"{values[0]} in {first} and {values[1]} in {second} originals"
             yield Finding(str(path), 1, f"{property_text} {counts}; balance them")
 
@@ -138,3 +151,8 @@ def _balance_findings(path: Path, wordings: Mapping[tuple[str, str], ScenarioLin
 def _change_seekers(originals: Sequence[ScenarioLine], pressure: str) -> list[JSON]:
     """The side that seeks change, in each original in which the side `pressure` presses."""
     return [line.change_seeker for line in originals if line.pressure == pressure]
+
+
+def _is_imbalanced(first: int, second: int) -> bool:
+    """Whether two counts differ by more than one and by more than MOST_IMBALANCE of their sum."""
+    return abs(first - second) > max(1, MOST_IMBALANCE * (first + second))

@@ -53,11 +53,11 @@ FAULTY: list[tuple[dict[str, Any], list[str]]] = [
     ({"change_sought_by": "right"}, [f"2: {CHANGE}"]),
     ({"presser_speaks": "second"}, [f"2: {ORDER}"]),
     (
-        {"stages": stages(1, "Bea asks whether you will. Then she waits.")},
+        {"stages": stages(1, "Bea asks: must you? Then she waits.")},
         [f"2: stage 1 has 0 quotations and in its original 1{FORM}"],
     ),
     (
-        {"stages": stages(2, "Two. Foes. They wait. Whom do you lead?")},
+        {"stages": stages(2, "Two. Foes. Wait. Whom do you leave?")},
         [f"2: stage 2 has 4 sentences and in its original 2{FORM}"],
     ),
     ({"stages": stages(3, "Thirds.x")}, [f"2: stage 3 has 8 characters and in its original 6{FORM}"]),
@@ -79,6 +79,35 @@ def test_chinese_marks_are_counted_as_well(tmp_path: Path) -> None:
     one, two, *_ = found(tmp_path, [original, mirror])
     assert one == f"2: stage 1 has 0 quotations and in its original 1{FORM}"
     assert two == f"2: stage 1 has 4 sentences and in its original 2{FORM}"
+
+
+def test_a_mirror_is_as_long_as_its_original_within_two_percent(tmp_path: Path) -> None:
+    """In words, or in characters of Chinese: one of fifty is let pass, two are not."""
+    for unit in ("word ", "\u5b57"):
+        original = {**rows()[0], "stages": [unit * 50]}
+        for length in (49, 51):
+            assert found(tmp_path, [original, {**rows()[1], "stages": [unit * length]}]) == []
+        for length in (48, 52):
+            lengths = f"{length} words or Chinese characters and its original 50"
+            says = [f"2: has {lengths}; keep within 2% of each other"]
+            assert found(tmp_path, [original, {**rows()[1], "stages": [unit * length]}]) == says
+
+
+def test_mirrors_are_shorter_as_often_as_longer(tmp_path: Path) -> None:
+    """Within a tenth, and within one; those of the same length do not count."""
+
+    def said(*lengths: int) -> list[str]:
+        wordings = [
+            {"scenario": f"vote{number}", "wording": wording, "stages": ["word " * words]}
+            for number, length in enumerate(lengths)
+            for wording, words in (("original", 50), ("mirror", length))
+        ]
+        return found(tmp_path, wordings)
+
+    says = "1: {} mirrors are longer than their originals and {} shorter; balance them"
+    assert said(51, 51, 51, 49) == [says.format(3, 1)]
+    assert said(49, 49, 50) == [says.format(0, 2)]
+    assert said(51, 51, 49, 50, 50) == []
 
 
 def test_a_dataset_is_balanced_in_who_presses_for_what_and_who_speaks_first(tmp_path: Path) -> None:
