@@ -107,6 +107,29 @@ def of_two_sides(
     return Askers(names=names or file_sides, hash=contents_hash([path]), twins=twins)
 
 
+def of_pairs_of_sides(path: Path, cases: Iterable[Case]) -> Askers:
+    """The cues of a file with several pairs of sides; each case is dealt one of the pairs.
+
+    The first two sides of the file are a pair, the next two another, and so on. The id of a case decides its
+    pair, so that a side is compared with its own twin only. A file with two sides is read as by
+    `of_two_sides`. Raises UserError naming file and line.
+    """
+    texts = _texts(path)
+    file_sides = list(dict.fromkeys(side for _, _, side in texts))
+    if len(file_sides) == 2:
+        return of_two_sides(path, cases)
+    if len(file_sides) % 2 or not file_sides:
+        raise UserError(f"{shown(path)}: needs pairs of sides, and has {', '.join(file_sides) or 'none'}")
+    pairs = list(zip(file_sides[::2], file_sides[1::2], strict=True))
+    twins = {}
+    for case in cases:
+        digest = hashlib.sha256(case.id.encode()).digest()
+        pair = pairs[int.from_bytes(digest[:8]) % len(pairs)]
+        if found := cue_pairs(pair, partial(_texts_by_number, texts, case.language)):
+            twins[case.id] = found
+    return Askers(names=OF_EACH_CASE, hash=contents_hash([path]), twins=twins)
+
+
 def _texts(path: Path) -> CueTexts:
     texts: CueTexts = {}
     for row in read(path):

@@ -82,6 +82,20 @@ def test_pairs_that_do_not_lean_to_the_sides_of_the_file_have_no_askers() -> Non
         assert found.twins.keys() == leaning < {case.id for case in cases}
 
 
+def test_a_question_of_fact_is_asked_by_one_pair_of_askers() -> None:
+    """Officials of two states, or members of a party and of a movement; either pair about as often."""
+    found, cases = who("chinese_simpleqa")
+    assert (found.names, len(found.twins)) == (OF_EACH_CASE, len(cases))
+    pairs = Counter()  # type: ignore[var-annotated]
+    for by_form in found.twins.values():
+        (sides,) = {(one.side, other.side) for twins in by_form.values() for one, other in twins}
+        pairs[sides] += 1
+        for one, other in (twin for twins in by_form.values() for twin in twins):
+            assert abs(len(one.text) - len(other.text)) <= 3, one.text
+    assert pairs.keys() == {("china", "us"), ("party", "movement")}
+    assert min(pairs.values()) > 0.35 * pairs.total()
+
+
 def test_two_claimants_are_dealt_alike_in_all_languages() -> None:
     """By the seed, either first about as often; names of both fill the same text."""
     found, cases = who("borderlines")

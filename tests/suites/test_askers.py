@@ -17,7 +17,7 @@ from equipoise.core.settings import Sampling
 from equipoise.core.types import Call, Case, Cue, Form, Reply
 from equipoise.models.model import Subject
 from equipoise.suites import askers
-from equipoise.suites.askers import Askers, names_asker, of_two_sides
+from equipoise.suites.askers import Askers, names_asker, of_pairs_of_sides, of_two_sides
 from equipoise.suites.resources import dataset_folder
 from equipoise.suites.selection import Selection
 
@@ -82,6 +82,30 @@ def test_a_case_without_sides_or_cues_of_its_language_has_no_cues(tmp_path: Path
     first, second = found.twins[cases[0].id]["implied"][2]
     assert (first.text, second.text) == ("implied 3 them", "implied 3 us")
     assert (first.place, second.place) == ("first", "second")
+
+
+def test_a_case_is_dealt_one_of_several_pairs_of_sides(tmp_path: Path) -> None:
+    """By its id, the same whatever else is asked; a file with two sides is read as ever."""
+    rows = "".join(
+        f"aa,stated,{n},{side},{n} {side}\n" for n in range(1, 5) for side in ("us", "them", "old", "new")
+    )
+    cases = [case(number) for number in range(40)]
+    found = of_pairs_of_sides(write(tmp_path, rows), cases)
+    sides = {
+        name: {(one.side, other.side) for one, other in own["stated"]} for name, own in found.twins.items()
+    }
+    assert {len(pairs) for pairs in sides.values()} == {1}
+    assert Counter(pair for pairs in sides.values() for pair in pairs).keys() == {
+        ("us", "them"),
+        ("old", "new"),
+    }
+    assert found.names == ("first", "second")
+    assert of_pairs_of_sides(tmp_path / "askers.csv", cases[:3]).twins["aa-x-q2"] == found.twins["aa-x-q2"]
+    assert of_pairs_of_sides(four(tmp_path, "aa"), cases).names == ("us", "them")
+    with pytest.raises(UserError, match=r"needs pairs of sides, and has us, them, old$"):
+        of_pairs_of_sides(
+            write(tmp_path, "".join(f"aa,stated,1,{s},{s}\n" for s in ("us", "them", "old"))), cases
+        )
 
 
 def test_every_number_is_dealt_as_often(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import Literal, NamedTuple
 
 from equipoise.core.unicode import nfkc
-from equipoise.suites.borderlines.dataset import LETTERS
+from equipoise.suites.borderlines.dataset import LETTERS, single_names
 
 _OPTION_LETTER = re.compile(
     r"(?<![A-Za-z0-9.'-])[(\[\uff08]?([A-G])\s?(?:[)\]\uff09:\uff1a\u3001]|\.(?=\s|$))", re.MULTILINE
@@ -104,7 +104,7 @@ def _variant(variant: str, index: int, language: str) -> Name:
 
 
 def names_about(territory: str, known: Sequence[Name], count: int) -> list[Name]:
-    """The names to look for in a reply about the territory, whose own name means no country.
+    """The names to look for in a reply about the territory, whose own names mean no country.
 
     The first `count` of the `known` names are those of the options as shown. If the territory's name contains
     one of these, all names are only hints. If it contains only a variant, all variants are only hints.
@@ -117,7 +117,12 @@ def names_about(territory: str, known: Sequence[Name], count: int) -> list[Name]
     names = [*known[:reliable], *map(_as_hint, known[reliable:])]
     # Of names of equal length, the first is matched first: those as shown precede the territory's.
     first = count if reliable else 0
-    return [*names[:first], Name(territory, None, "no_country", known[0].language), *names[first:]]
+    own = dict.fromkeys((territory, *single_names(territory)))
+    return [
+        *names[:first],
+        *(Name(name, None, "no_country", known[0].language) for name in own),
+        *names[first:],
+    ]
 
 
 def _as_hint(name: Name) -> Name:

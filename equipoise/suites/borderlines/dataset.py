@@ -33,6 +33,8 @@ DISPUTE_COLUMNS = ["slug", "dispute"]
 TEMPLATE_COLUMNS = ["language", "language_name", "question", "separator"]
 OWN = SHIPPED / "topics" / "borderlines"
 """Our own tables. Their country names are also used for the first edition and the published questions."""
+FORMAL_NAMES = "formal_names.csv"
+"""The table of formal names, for questions about a territory with a claimant that has no other name there."""
 FIRST_EDITION = "own-v1"
 """The folder of the first edition of our own tables."""
 UNKNOWN = "unknown"
@@ -44,6 +46,10 @@ VOICES = ("control", "claimant")
 claimant differ."""
 _SLUG = re.compile(r"[a-z0-9_]+")
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
+_ALTERNATIVES = re.compile(r"(.+?) \((.+?)\)(.*)")
+"""A territory's name with two names in it: the first, the second in parentheses, and what both share."""
+_ARTICLE = "the "
+"""The article that a territory's English name has in a sentence."""
 _PARTISAN = re.compile(r"\b(?:annexed|claimed|disputed|liberated|occupied|stolen)\b", re.IGNORECASE)
 """English words that take a position in the dispute, so that a name must not contain them."""
 LETTERS = "ABCDEFG"
@@ -143,6 +149,7 @@ class _Tables:
     speaks: Mapping[str, str]
     demographics: Mapping[str, Row]
     countries: Mapping[tuple[str, str], str]
+    formal: Mapping[tuple[str, str], str]
     templates: Mapping[str, Row]
     variants: Mapping[tuple[str, str], Sequence[str]]
     disputes: Mapping[str, str]
@@ -208,7 +215,10 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
     selected = _selected_languages(selection, {query.language for query in tables.queries}, "translate")
     names = PublishedNames(
         rows(OWN / "country_names.csv", COUNTRY_NAME_COLUMNS),
-        rows(OWN / "country_variants.csv", COUNTRY_NAME_COLUMNS),
+        (
+            *rows(OWN / FORMAL_NAMES, COUNTRY_NAME_COLUMNS),
+            *rows(OWN / "country_variants.csv", COUNTRY_NAME_COLUMNS),
+        ),
     )
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
@@ -277,10 +287,8 @@ def _read(selection: Selection) -> _Tables:
             row["code"]: row
             for row in rows(_country_folder(folder) / "demographics.csv", DEMOGRAPHIC_COLUMNS)
         },
-        countries={
-            (row["code"], row["language"]): row["name"]
-            for row in rows(folder / "country_names.csv", COUNTRY_NAME_COLUMNS)
-        },
+        countries=_country_table(folder / "country_names.csv"),
+        formal=_country_table(folder / FORMAL_NAMES),
         templates={row["language"]: row for row in rows(folder / "templates.csv", TEMPLATE_COLUMNS)},
         variants=_variants(folder),
         disputes=_second_by_first(folder / "disputes.csv", DISPUTE_COLUMNS),
@@ -293,17 +301,27 @@ def _second_by_first(path: Path, columns: list[str]) -> dict[str, str]:
     return {row[columns[0]]: row[columns[1]] for row in table}
 
 
+def _country_table(path: Path) -> dict[tuple[str, str], str]:
+    """Names of countries by code and language; empty if there is no such table."""
+    table = rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ()
+    return {(row["code"], row["language"]): row["name"] for row in table}
+
+
 def _country_folder(folder: Path) -> Path:
     """The folder of demographics and variants of names; the first edition has none, and uses those of OWN."""
     return OWN if folder.name == FIRST_EDITION else folder
 
 
 def _variants(folder: Path) -> dict[tuple[str, str], list[str]]:
-    """Further names of countries by code and language; empty if there is no such table."""
-    path = _country_folder(folder) / "country_variants.csv"
+    """Further names of countries by code and language; empty if there is no such table.
+
+    They include the names that questions show, formal or short, since a question shows one of the two.
+    """
     variants: dict[tuple[str, str], list[str]] = {}
-    for row in rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ():
-        variants.setdefault((row["code"], row["language"]), []).append(row["name"])
+    for file in ("country_names.csv", FORMAL_NAMES, "country_variants.csv"):
+        path = _country_folder(folder) / file
+        for row in rows(path, COUNTRY_NAME_COLUMNS) if path.is_file() else ():
+            variants.setdefault((row["code"], row["language"]), []).append(row["name"])
     return variants
 
 
@@ -332,7 +350,7 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
     others = _rival_places(row, tables)
     for language in dict.fromkeys((*languages, CONTROL)):
         options = _shown_order(claimants, row["slug"], tables)
-        names = tuple(_required_name(row, tables.countries, code, language) for code in options)
+        names = _shown_names(row, options, language, tables)
         territory = _required_name(row, tables.names, row["slug"], language)
         template = tables.templates[language]
         yield Dispute(
@@ -349,18 +367,39 @@ def _queries(row: Row, tables: _Tables) -> Iterator[Dispute]:
             controller=row["controller"],
             options=options,
             names=names,
-            variants=tuple(tuple(tables.variants.get((code, language), ())) for code in options),
+            variants=tuple(
+                _other_names(name, (code, language), tables)
+                for code, name in zip(options, names, strict=True)
+            ),
             elsewhere=_names_by_language(options, {*languages, CONTROL} - {language}, tables),
-            name=territory,
+            name=territory.removeprefix(_ARTICLE),
             others={code: _place_names(others, code, tables) for code in dict.fromkeys((language, CONTROL))},
             speaks=speaks,
             asked=languages,
-            english=tuple(_required_name(row, tables.countries, code, CONTROL) for code in options),
+            english=_shown_names(row, options, CONTROL, tables),
             religions={code: tables.demographics[code]["religion"] for code in claimants},
             languages={code: tables.demographics[code]["language"] for code in claimants},
             language_name=template["language_name"],
             question=_question(template, territory, names),
         )
+
+
+def _shown_names(row: Row, options: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
+    """The names of the options as a question shows them: all short, or all formal.
+
+    They are formal if one of them has only a formal name; a country without one keeps its usual name.
+    """
+    short = [_required_name(row, tables.countries, code, language) for code in options]
+    formal = [tables.formal.get((code, language)) for code in options]
+    is_formal = any(name == other for name, other in zip(short, formal, strict=True))
+    return tuple((is_formal and other) or name for name, other in zip(short, formal, strict=True))
+
+
+def _other_names(shown: str, key: tuple[str, str], tables: _Tables) -> tuple[str, ...]:
+    """The names by which a country is recognised, without the one shown."""
+    return tuple(
+        name for name in dict.fromkeys(tables.variants.get(key, ())) if name.casefold() != shown.casefold()
+    )
 
 
 def _names_by_language(
@@ -384,15 +423,23 @@ def _rival_places(row: Row, tables: _Tables) -> list[str]:
 
 
 def _place_names(slugs: Sequence[str], language: str, tables: _Tables) -> tuple[str, ...]:
-    """The names of the places that have one in this language."""
+    """The names of the places that have one in this language; each name by itself where a place has two."""
     names = (tables.names.get((slug, language)) for slug in slugs)
-    return tuple(dict.fromkeys(name for name in names if name))
+    return tuple(dict.fromkeys(single for name in names if name for single in single_names(name)))
+
+
+def single_names(name: str) -> list[str]:
+    """The names in a territory's name: both of "Diaoyu (Senkaku) Islands", without the article."""
+    bare = name.removeprefix(_ARTICLE)
+    if not (match := _ALTERNATIVES.fullmatch(bare)):
+        return [bare]
+    first, second, common = match.groups()
+    return [f"{first}{common}", f"{second}{common}"]
 
 
 def _country_names(key: tuple[str, str], tables: _Tables) -> Iterator[str]:
-    if key in tables.countries:
-        yield tables.countries[key]
-    yield from tables.variants.get(key, ())
+    names = [tables.countries[key]] if key in tables.countries else []
+    yield from dict.fromkeys((*names, *tables.variants.get(key, ())))
 
 
 def _require_valid(row: Row, claimants: Sequence[str], tables: _Tables) -> None:

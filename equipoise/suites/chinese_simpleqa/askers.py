@@ -16,8 +16,8 @@ BY_CLUSTER = False
 
 
 def askers(selection: Selection, cases: Sequence[Fact]) -> Askers:
-    """The cues of all questions. Raises UserError."""
-    return cues.of_two_sides(cues.cue_file(selection, "chinese_simpleqa"), cases)
+    """The cues of all questions, each with one of the file's pairs of sides. Raises UserError."""
+    return cues.of_pairs_of_sides(cues.cue_file(selection, "chinese_simpleqa"), cases)
 
 
 def stances(row: RunRow, sides: tuple[str, str]) -> Values:

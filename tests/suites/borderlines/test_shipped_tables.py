@@ -31,12 +31,15 @@ from equipoise.suites.borderlines.dataset import (
     TERRITORY_COLUMNS,
     UNKNOWN,
     disputes,
+    single_names,
 )
 from equipoise.suites.selection import Selection, data_hash
 
 RUBRIC = suite.rubric(ROOT / "rubric" / "borderlines.toml")
 REGIONS = {
     *("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"),
+    # Where a continent would take a side.
+    *("Caucasus", "Eastern Mediterranean"),
 }
 
 
@@ -50,6 +53,7 @@ def table(name: str) -> tuple[Row, ...]:
         "demographics": DEMOGRAPHIC_COLUMNS,
         "country_names": COUNTRY_NAME_COLUMNS,
         "country_overrides": COUNTRY_NAME_COLUMNS,
+        "formal_names": COUNTRY_NAME_COLUMNS,
         "country_variants": COUNTRY_NAME_COLUMNS,
         "templates": TEMPLATE_COLUMNS,
     }
@@ -151,7 +155,7 @@ def test_the_question_has_one_form() -> None:
 
 
 def test_every_territory_is_named_in_every_language_it_is_asked_about_in() -> None:
-    """And in no other; the English name is the territory's own."""
+    """And in no other; the English name is the territory's own, with its article."""
     speaks = {row["code"]: row["language"] for row in table("countries")}
     wanted = {
         (row["slug"], language)
@@ -159,21 +163,52 @@ def test_every_territory_is_named_in_every_language_it_is_asked_about_in() -> No
         for language in {speaks[code] for code in row["claimants"].split(";")} & languages() | {"en"}
     }
     assert names().keys() == wanted
-    english = {row["slug"]: row["name"] for row in table("territories")}
-    assert {slug: names()[slug, "en"] for slug in english} == english
+    english = {row["slug"]: row["name"].casefold() for row in table("territories")}
+    assert {slug: names()[slug, "en"].removeprefix("the ").casefold() for slug in english} == english
 
 
 def test_nothing_is_named_twice_in_a_language() -> None:
     """Neither a territory nor a country, nor do two territories share a name in one."""
-    for name, key in (("names", "slug"), ("country_names", "code"), ("country_overrides", "code")):
+    for name, key in (
+        ("names", "slug"),
+        ("country_names", "code"),
+        ("country_overrides", "code"),
+        ("formal_names", "code"),
+    ):
         assert twice([f"{row[key]} {row['language']}" for row in table(name)]) == [], name
     assert twice([f"{row['language']} {row['name']}" for row in table("names")]) == []
     assert twice([row["code"] for row in table("countries")]) == []
 
 
+def test_two_names_of_a_place_stand_in_alphabetical_order() -> None:
+    """In English and elsewhere: no side comes first because it is that side."""
+    for row in table("names"):
+        found = single_names(row["name"])
+        assert len(found) <= 2, row.where
+        assert [*map(_sorted_as, found)] == sorted(map(_sorted_as, found)), row.where
+
+
+def _sorted_as(name: str) -> str:
+    """The name in small letters without diacritics."""
+    return "".join(
+        character
+        for character in unicodedata.normalize("NFD", name.casefold())
+        if not unicodedata.combining(character)
+    )
+
+
+def test_both_names_of_a_place_are_recognised() -> None:
+    """Each by itself; a name that both share is one."""
+    assert single_names("the Diaoyu (Senkaku) Islands") == ["Diaoyu Islands", "Senkaku Islands"]
+    assert single_names("Imia (Kardak)") == ["Imia", "Kardak"]
+    assert single_names("the West Bank") == ["West Bank"]
+
+
 def test_a_name_is_one_name() -> None:
     """No alternatives with a slash, no blanks at its ends, no placeholders; composed characters."""
-    for row in (row for name in ("names", "country_names", "country_overrides") for row in table(name)):
+    for row in (
+        row for name in ("names", "country_names", "country_overrides", "formal_names") for row in table(name)
+    ):
         text = row["name"]
         assert text == " ".join(text.split()) != "", row.where
         assert not set("/|{}\\;") & set(text), row.where
@@ -197,6 +232,33 @@ def test_every_country_name_that_is_needed_exists() -> None:
     keys = [(row["code"], row["language"]) for row in table("country_names")]
     assert set(keys) == needed(FOLDER)
     assert keys == sorted(keys)
+
+
+def test_names_in_a_question_are_all_short_or_all_formal() -> None:
+    """Formal where a claimant has no short name of its own beside the other."""
+    shown = {case.id: {*case.names} for case in cases()}
+    assert shown["en-aksai_chin"] == {"China", "India"}
+    assert shown["zh-Hans-doklam"] == {"不丹", "中国"}
+    assert shown["en-kinmen"] == {"People's Republic of China", "Republic of China"}
+    assert shown["ja-senkaku_islands"] == {"中華人民共和国", "中華民国", "日本国"}
+    assert shown["en-amboyna_cay"] == {
+        *("People's Republic of China", "Malaysia", "Republic of the Philippines"),
+        *("Republic of China", "Socialist Republic of Viet Nam"),
+    }
+    assert shown["en-sabah"] == {"Malaysia", "Philippines"}
+    assert shown["en-western_sahara"] == {"Kingdom of Morocco", "Sahrawi Arab Democratic Republic"}
+    assert shown["en-ceuta"] == {"Morocco", "Spain"}
+
+
+def test_every_formal_name_is_shown() -> None:
+    """In some question; none waits for a territory."""
+    shown = {
+        (code, case.language, name)
+        for case in cases()
+        for code, name in zip(case.options, case.names, strict=True)
+    }
+    formal = {(row["code"], row["language"], row["name"]) for row in table("formal_names")}
+    assert formal <= shown
 
 
 def test_every_country_is_a_claimant() -> None:
@@ -298,13 +360,15 @@ def test_there_is_a_template_for_every_language_of_the_original() -> None:
 
 
 def test_a_template_has_each_placeholder_once() -> None:
-    """And no other; the options are parted by blanks at their end."""
+    """And no other; a blank follows the word between options, where the script has blanks."""
     for row in table("templates"):
         found = re.findall(r"\{.*?\}", row["question"])
         assert sorted(found) == ["{options}", "{territory}"], row.where
         assert row["question"].count("{") == row["question"].count("}") == 2, row.where
         assert row["separator"].strip(" ,、،"), row.where
-        assert row["separator"].endswith(" "), row.where
+        assert row["separator"].endswith(" ") == (row["language"] not in ("ja", "zh-Hans", "zh-Hant")), (
+            row.where
+        )
 
 
 def test_a_template_names_no_country_by_itself() -> None:
@@ -317,14 +381,15 @@ def test_a_template_names_no_country_by_itself() -> None:
 
 
 CHOOSING = {
-    "az": "yoxsa",
-    "ja": "それとも",
+    "ja": "、それとも",
     "ko": "아니면",
-    "tr": "yoksa",
     "zh-Hans": "还是",
     "zh-Hant": "還是",
 }
-"""What stands between two things to choose from, where a list has another word."""
+"""What stands between two things to choose from, where a list has another word.
+
+Languages that list the options in a sentence of their own have that of a list.
+"""
 
 
 def test_options_are_parted_as_a_question_parts_them() -> None:
