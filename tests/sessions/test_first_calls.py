@@ -155,4 +155,4 @@ def test_a_mended_option_goes_on_with_what_was_asked(bench: Bench, workers: Work
     assert done.returncode == 0, done.stdout
     assert len(bench.server.requests) - before == 2 * asked
     assert bench.results()["metadata"]["evaluator_models"] == ["judge", "judge-2"]
-    assert "--evaluator-model was" in bench.refusal(*workers, "--runs", "1")
+    assert "--evaluator-model judge-2 is missing" in bench.refusal(*workers, "--runs", "1")
