@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.core import env_file
 from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
 from equipoise.core.files import require_posix, shown
+from equipoise.core.quantities import first_sentence
 from equipoise.runner import exit_status
 from equipoise.runner.signals import interruptible, stop_message
 
@@ -65,6 +67,23 @@ class _Commands(click.Group):
             return super().get_command(ctx, cmd_name)
         command: click.Command = getattr(import_module(f"equipoise.cli.{_MODULES[cmd_name]}"), cmd_name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            near = get_close_matches(name, self.list_commands(ctx), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "`equipoise --help` lists all"
+            raise UserError(f"there is no command {name!r}; {hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, first_sentence(command.help or "")) for name, command in commands.items() if command]
+            )
 
     def make_context(self, *arguments: Any, **extra: Any) -> click.Context:
         with _exit_4_on_usage_error():
@@ -124,11 +143,27 @@ Exit statuses:
 """
 
 
-@click.group(cls=_Commands, epilog=_EPILOG)
+_FIRST_STEPS = """\
+Equipoise asks whether a language model is fair, neutral and factual on politics. To begin:
+
+  equipoise suites                                    what can be asked
+  equipoise run neutrality --model M --estimate       what a session would cost; calls nothing
+  equipoise run neutrality --model M                  ask and judge; the same command resumes
+  equipoise compare results/A.json results/B.json     is one better than the other?
+  equipoise report results                            one HTML page of everything there
+
+`equipoise --help` lists all commands, `equipoise run SUITE --help` all options, `equipoise docs` the pages.
+"""
+
+
+@click.group(cls=_Commands, epilog=_EPILOG, invoke_without_command=True)
 @click.version_option(package_name="equipoise")
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Equipoise: is a language model fair, neutral and factual on politics? Run the suites with pytest."""
+    if ctx.invoked_subcommand is None:
+        click.echo(_FIRST_STEPS, nl=False)
+        ctx.exit()
     from equipoise import suites
 
     require_posix()

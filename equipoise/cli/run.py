@@ -53,12 +53,24 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     if not {*_HELP}.isdisjoint(arguments):
         click.echo(help.session_help(suite, names), nl=False)
         return
+    _refuse_other_names(arguments)
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
     # Messages repeat this command, which pytest does not know.
     typed_command = ("-o", f"equipoise_command=equipoise run {suite}")
     command = [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed_command, *arguments]
     # pytest replaces this process, and so gets the signals and sets the exit status itself.
     os.execv(command[0], command)  # noqa: S606
+
+
+def _refuse_other_names(arguments: Sequence[str]) -> None:
+    """Raise UserError for short options that pytest reads otherwise than users of other commands mean."""
+    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
+        if flag == "-o" and "=" not in value:
+            raise UserError(
+                f"-o {value}: is pytest's option for settings, as -o KEY=VALUE; use --output {value}"
+            )
+        if flag == "-j":
+            raise UserError(f"-j: there is no such option; calls in flight are --concurrency {value or 'N'}")
 
 
 def _test_arguments(tests: Sequence[str]) -> list[str]:

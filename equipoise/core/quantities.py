@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of a docstring or help text, on one line."""
+    paragraph, _, _ = text.strip().partition("\n\n")
+    sentence = re.split(r"(?<=[.?!]) ", " ".join(paragraph.split()))[0]
+    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def duration(seconds: float) -> str:

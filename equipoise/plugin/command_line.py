@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import FrameType
@@ -20,6 +20,36 @@ COMMAND = "equipoise_command"
 """The ini option for the command that started the session."""
 PYTEST = "pytest"
 """The value of COMMAND, unless another command such as `equipoise run` has started the session."""
+
+
+_OTHER_NAMES: Mapping[str, str] = {
+    "--judge": "--evaluator-model",
+    "--judge-model": "--evaluator-model",
+    "--grader": "--evaluator-model",
+    "--grader-model": "--evaluator-model",
+    "--models": "--model, once for each",
+    "--base-url": "--api-base-url",
+    "--provider": "--api-base-url",
+    "--epochs": "--runs",
+    "--repeat": "--runs",
+    "--repeats": "--runs",
+    "--samples": "--limit",
+    "--num-samples": "--limit",
+    "--temperature": "--subject-temperature",
+    "--max-tokens": "--subject-max-tokens",
+    "--system-prompt": "--subject-system-prompt",
+    "--max-connections": "--concurrency",
+    "--max-concurrency": "--concurrency",
+    "--retries": "--max-retries",
+    "--timeout": "--request-timeout",
+    "--lang": "--language",
+    "--languages": "--language, once for each",
+    "--dry-run": "--estimate",
+    "--budget": "--max-cost",
+    "--out": "--output",
+    "--log-dir": "--output",
+}
+"""Names that other tools give to options of ours."""
 
 
 def suites_asked_for(config: pytest.Config) -> list[str]:
@@ -113,6 +143,8 @@ def examples(command: str) -> str:
 
 
 def unknown_option(flag: str, known: Sequence[str], hint: str) -> str:
-    """The error message for an unknown flag: the nearest known one, otherwise the hint."""
+    """The error message for an unknown flag: ours of that meaning or the nearest one, otherwise the hint."""
+    if flag in _OTHER_NAMES:
+        return f"{flag}: there is no such option; here it is {_OTHER_NAMES[flag]}"
     nearest = get_close_matches(flag, known, n=1, cutoff=0.7)
     return f"{flag}: there is no such option; {f'did you mean {nearest[0]}?' if nearest else hint}"

@@ -17,6 +17,7 @@ from typing import Any
 from equipoise import suites
 from equipoise.core.errors import UserError
 from equipoise.core.options import Option
+from equipoise.core.quantities import first_sentence
 from equipoise.suites import naming
 from equipoise.suites.contract import AnySuite, Suite
 from equipoise.suites.resources import SHIPPED, dataset_folder, nearest
@@ -115,6 +116,13 @@ def _line_of(error: BaseException) -> str:
     folder = Path(lines[0][0]).parent
     file, line = next((item for item in reversed(lines) if folder in Path(item[0]).parents), lines[0])
     return f"{file}:{line}"
+
+
+def purpose(name: str) -> str:
+    """What a suite asks, in a sentence: the first of its package's docstring. Raises UserError."""
+    sentence = first_sentence(_package(name).__doc__ or "")
+    _, colon, purpose = sentence.partition(": ")
+    return purpose[:1].upper() + purpose[1:] if colon else sentence
 
 
 @cache
