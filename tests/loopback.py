@@ -185,6 +185,7 @@ class Loopback(Threaded):
         self.first_calls: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.queries: list[str] = []
         self.in_flight = 0
         self.peak = 0
         self._answered = 0
@@ -229,6 +230,7 @@ class Loopback(Threaded):
         number = len(self.requests)
         self.requests.append(body)
         self.headers.append(dict(request.headers))
+        self.queries.append(request.query_string)
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:

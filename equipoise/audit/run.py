@@ -116,7 +116,7 @@ def _complete_audit(
         "rubric_hash": plan.rubric.hash,
         "anchors_hash": plan.anchors.hash,
         "response_models": audits.reported_models(models),
-        "sampling": cast("Sampling", settings.evaluator.parameters()),
+        "sampling": cast("Sampling", settings.evaluator.to_json()),
         "system_prompt": settings.evaluator.system_prompt,
         **audits.conclude(plan.audited, numbers, plan.anchors.order),
     }

@@ -147,8 +147,8 @@ _FIRST_STEPS = """\
 Equipoise asks whether a language model is fair, neutral and factual on politics. To begin:
 
   equipoise suites                                    what can be asked
-  equipoise run neutrality --model M --estimate       what a session would cost; calls nothing
-  equipoise run neutrality --model M                  ask and judge; the same command resumes
+  equipoise run SUITE --model M --estimate            what a session would cost; calls nothing
+  equipoise run SUITE --model M                       ask and judge; the same command resumes
   equipoise compare results/A.json results/B.json     is one better than the other?
   equipoise report results                            one HTML page of everything there
 

@@ -64,7 +64,7 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
 
 def _refuse_other_names(arguments: Sequence[str]) -> None:
     """Raise UserError for short options that pytest reads otherwise than users of other commands mean."""
-    for flag, value in zip(arguments, [*arguments[1:], ""], strict=True):
+    for flag, value in zip(arguments, (*arguments[1:], ""), strict=False):
         if flag == "-o" and "=" not in value:
             raise UserError(
                 f"-o {value}: is pytest's option for settings, as -o KEY=VALUE; use --output {value}"

@@ -48,7 +48,7 @@ def _suite_lines(name: str) -> Iterator[str]:
     runs, panel = plan.runs(name), plan.settings.evaluator_models
     cases = plan.load(name).cases
     yield f"{name}: {suite.title}" if suite.title else name
-    yield from _row("asks", [benchmarks.purpose(name)])
+    yield from _row("about", [benchmarks.purpose(name)])
     if suite.datasets:
         yield from _row("datasets", suite.datasets)
     yield from _row("languages", (case.language for case in cases))

@@ -7,13 +7,16 @@ Parsers raise ValueError that says what the value should be. The options of ever
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
+from equipoise.core import json_io
 from equipoise.core.files import read_bytes
+from equipoise.core.types import JSON, PARAMETERS
 
 
 def parse_text(value: str) -> str:
@@ -32,11 +35,11 @@ def parse_name(value: str) -> str:
 class Option:
     """One option: its flag, its help, and how its value is parsed.
 
-    An option with `many` may be repeated, a `switch` takes no value, and the value of one with `is_secret` is
-    never shown. With `optional_words`, the option may be given without a value; its value is one of these
-    words, after an equals sign and never after a space. Options that affect replies are always in the
-    metadata of results; `recorded` adds one that does not. With `by_suite`, the suites of one session may
-    have different defaults.
+    An option with `many` may be repeated, also in one text, where commas or spaces separate values, or line
+    breaks with `by_line`; a `switch` takes no value, and the value of one with `is_secret` is never shown.
+    With `optional_words`, the option may be given without a value; its value is one of these words, after an
+    equals sign and never after a space. Options that affect replies are always in the metadata of results;
+    `recorded` adds one that does not. With `by_suite`, the suites of one session may have different defaults.
 
     The other fields are for options of suites. `comparable` is `must` if results must agree in it to be
     compared, `study` if they may also differ to study its effect, `free` if they may always differ. `label`
@@ -54,6 +57,7 @@ class Option:
     alias: str | None = None
     metavar: str = "N"
     many: bool = False
+    by_line: bool = False
     switch: bool = False
     is_secret: bool = False
     recorded: bool = False
@@ -212,10 +216,68 @@ def parse_roles(value: str) -> tuple[str, ...]:
 
 
 def parse_url(value: str) -> str:
-    """Parse an HTTP URL, and remove trailing slashes. Raises ValueError."""
+    """Parse an HTTP URL, and remove trailing slashes of its path. Raises ValueError."""
     if not _is_url(value.strip()):
-        raise ValueError("is not a URL such as https://api.example.com/v1, without user, password and query")
-    return value.strip().rstrip("/")
+        raise ValueError("is not a URL such as https://api.example.com/v1, without user and password")
+    base, mark, query = value.strip().partition("?")
+    if any(is_secret_name(name) for name, _ in parse_qsl(query, keep_blank_values=True)):
+        raise ValueError(
+            "has a key in its query, where it would be shown; send it with --api-key or --header"
+        )
+    return f"{base.rstrip('/')}{mark}{query}"
+
+
+_SECRET = re.compile(r"key|token|secret|auth|password|credential|cookie|signature|\bsig\b", re.IGNORECASE)
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a header, query parameter or field of this name holds a secret, as api-key or Authorization."""
+    return bool(_SECRET.search(name)) and not name.lower().endswith("tokens")
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_OWN_HEADERS = (
+    "host",
+    "content-length",
+    "content-type",
+    "connection",
+    "accept-encoding",
+    "transfer-encoding",
+)
+
+
+def parse_header(value: str) -> tuple[str, str]:
+    """Parse NAME=VALUE into the lower-case name and the value of an HTTP header. Raises ValueError."""
+    name, equals, text = (part.strip() for part in value.partition("="))
+    if not equals or not _HEADER_NAME.fullmatch(name) or not (text.isascii() and text.isprintable()):
+        raise ValueError("is not NAME=VALUE, a name and a value of an HTTP header")
+    if name.lower() in _OWN_HEADERS:
+        raise ValueError("names a header that every call sets itself")
+    return name.lower(), text
+
+
+_OWN_FIELDS = {
+    **dict.fromkeys(("model", "messages", "prompt"), "the suite sets it"),
+    **dict.fromkeys(("stream", "n"), "every call asks for one whole answer"),
+    "response_format": "the rubric sets it",
+    **dict.fromkeys(PARAMETERS, "it has an option of its own"),
+}
+
+
+def parse_body(value: str) -> dict[str, JSON]:
+    """Parse a JSON object of further fields of a request's body. Raises ValueError."""
+    try:
+        fields = json_io.loads(value.encode())
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or not fields:
+        raise ValueError('is not a JSON object such as {"seed": 7}')
+    for name in fields:
+        if why := _OWN_FIELDS.get(name):
+            raise ValueError(f"has the field {name!r}: {why}")
+        if is_secret_name(name):
+            raise ValueError(f"has the field {name!r}, which would be saved; send secrets with --header")
+    return fields
 
 
 def _is_url(value: str) -> bool:
@@ -223,7 +285,7 @@ def _is_url(value: str) -> bool:
         return False
     try:
         parts = urlsplit(value)
-        is_plain = parts.username is None and not parts.query and not parts.fragment
+        is_plain = parts.username is None and not parts.fragment
         return (
             parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0 and is_plain
         )

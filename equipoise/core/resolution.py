@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ from equipoise.core import option_files
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.gates import inconclusive_in, rules_in
-from equipoise.core.options import Option, parse_key, parse_url
+from equipoise.core.options import ROLES, Option, is_secret_name, parse_key, parse_url
 from equipoise.core.session_options import CONFIG, DEFAULT_BASE_URL, DEFAULT_EVALUATOR, OPTIONS
 from equipoise.core.settings import (
     LOCAL,
@@ -28,7 +28,7 @@ from equipoise.core.settings import (
     Settings,
     is_local,
 )
-from equipoise.core.types import FORMS, Role
+from equipoise.core.types import FORMS, PARAMETERS, Role
 
 _ONE_VALUE = re.compile(r"[^, \t\r\n]+")
 """One of several values in a text. str.split() would also split at other control characters."""
@@ -99,7 +99,7 @@ def resolve(
         "gate": rules_in(values["gate"]),
         "gate_inconclusive": values["gate_inconclusive"] or inconclusive_in(values["gate"]),
         "options_set": frozenset(explicit) - {"config"},
-        "header_values": _header_values(environment),
+        "header_values": (*_header_values(environment), *_secret_headers(values)),
     }
     own_fields = {option.name: values[option.name] for option in OPTIONS if option.name in _FIELDS}
     return Settings(**{**own_fields, **combined})
@@ -142,14 +142,16 @@ def _parse_raw(option: Option, raw: Any, source: str) -> Any:
         return _parse_switch(raw, source)
     if option.many:
         texts = [raw] if isinstance(raw, str) else raw
-        parts = [part for text in texts for part in _split_values(text)]
+        parts = [part for text in texts for part in _split_values(option, text)]
         # A repeated value counts once.
         return tuple(dict.fromkeys(_parse_text(option, part, source) for part in parts))
     return _parse_text(option, raw, source)
 
 
-def _split_values(text: str) -> list[str]:
+def _split_values(option: Option, text: str) -> list[str]:
     """The values in one text, which is not split if it names a file, as the name may contain spaces."""
+    if option.by_line:
+        return text.splitlines() or [text]
     # Not Path.is_file, which raises an error for a text that is longer than any path.
     is_file = os.path.isfile(os.path.expanduser(text))
     return [text] if is_file else _ONE_VALUE.findall(text) or [text]
@@ -187,6 +189,7 @@ def _subject_endpoint(
         base_url=values["api_base_url"] or _default_base_url(environment, origins),
         api_key=values["api_key"] or _default_key(environment, origins),
         key_source=source_names.get("api_key", origins.get("OPENAI_API_KEY", "OPENAI_API_KEY")),
+        headers=values["subject_header"],
     )
 
 
@@ -218,6 +221,14 @@ def _header_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*values, *bare]))
 
 
+def _secret_headers(values: Mapping[str, Any]) -> Iterator[str]:
+    """The secrets among the headers of both roles, with and without the word before them."""
+    for role in ROLES:
+        for name, value in values[f"{role}_header"]:
+            if is_secret_name(name):
+                yield from dict.fromkeys([value, value.removeprefix("Bearer ").removeprefix("Basic ")])
+
+
 def _panel(values: Mapping[str, Any], is_explicit: bool) -> tuple[str, ...]:
     """The evaluators: those that the user has set, else the built-in model if that is the subject."""
     panel: tuple[str, ...] = values["evaluator_model"]
@@ -238,16 +249,18 @@ def _evaluator_endpoint(
         api_key=values["evaluator_api_key"] or fallback,
         takes_environment=is_same,
         key_source=source_names.get("evaluator_api_key", subject.key_source),
+        headers=values["evaluator_header"] or (subject.headers if is_same else ()),
     )
 
 
 def _sampling(role: Role, values: Mapping[str, Any]) -> Sampling:
-    names = ("temperature", "top_p", "top_k", "max_tokens")
     prompt, from_file = values[f"{role}_system_prompt"], values[f"{role}_system_prompt_file"]
     if prompt is not None and from_file is not None:
         raise UserError(f"--{role}-system-prompt and --{role}-system-prompt-file: give one of them")
     return Sampling(
-        **{name: values[f"{role}_{name}"] for name in names},
+        **{name: values[f"{role}_{name}"] for name in PARAMETERS},
+        extra_body=values[f"{role}_extra_body"] or {},
+        headers={name: "****" if is_secret_name(name) else value for name, value in values[f"{role}_header"]},
         system_prompt=from_file if prompt is None else prompt,
     )
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from equipoise.core.options import Option
 from equipoise.core.rules import Inconclusive, Rule, Until
-from equipoise.core.types import JSON, Form, Role, Shard
+from equipoise.core.types import JSON, PARAMETERS, Form, Role, Shard
 
 LOCAL = "local"
 NO_KEY = "none"
@@ -26,12 +26,19 @@ class Endpoint:
 
     The key is never shown; `key_source` names the option or variable that set it. `takes_environment` says
     whether the headers set by OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS are sent to it.
+    `headers` are the names, in lower case, and values of --header. The URL may have a query.
     """
 
     base_url: str
     api_key: str = field(repr=False)
     takes_environment: bool = True
     key_source: str = field(default="", compare=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def url(self, path: str) -> str:
+        """The URL of a path at this endpoint, before the query."""
+        base, mark, query = self.base_url.partition("?")
+        return f"{base}/{path}{mark}{query}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +62,32 @@ class Discounted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """The generation parameters of one role. A parameter that is None is not sent."""
+    """The generation parameters of one role. A parameter that is None is not sent.
+
+    `extra_body` are further fields of the body. `headers` are sent with every call; here they are only
+    recorded, with the values of secret ones masked.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
     max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    extra_body: Mapping[str, JSON] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
     system_prompt: str | None = None
 
     def parameters(self) -> dict[str, JSON]:
         """The parameters for the body of a request, without those that are None."""
-        names = ("temperature", "top_p", "top_k", "max_tokens")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {**self._named(), **self.extra_body}
+
+    def to_json(self) -> dict[str, JSON]:
+        """The parameters as results have them."""
+        more = {"extra_body": dict(self.extra_body), "headers": dict(self.headers)}
+        return {**self._named(), **{name: value for name, value in more.items() if value}}
+
+    def _named(self) -> dict[str, JSON]:
+        return {name: getattr(self, name) for name in PARAMETERS if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,6 +206,7 @@ def is_local(model: str) -> bool:
 
 
 def public_url(url: str) -> str:
-    """The URL without user info and query, safe to save and to show."""
+    """The URL without user info, safe to save and to show; a query holds no secret, or is refused."""
     parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}{query}"

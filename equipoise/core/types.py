@@ -68,6 +68,8 @@ class Usage:
         }
 
 
+PARAMETERS = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort")
+"""The generation parameters that have an option each, as endpoints name them."""
 CONTINUES = "continues"
 """A parameter that is not sent. It selects plain completions, which continue the text of the message."""
 

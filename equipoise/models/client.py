@@ -229,7 +229,8 @@ class Client:
         headers = self._access(call.role, call.model).addresses[0].headers
         with suppress(TimeoutError, ValueError):
             async with asyncio.timeout(_LIST_SECONDS):
-                address = self._http.address(f"{base_url}/models", headers)
+                url = replace(self._endpoint(call.role, call.model), base_url=base_url).url("models")
+                address = self._http.address(url, headers)
                 response = await self._send(address, None, method="GET")
             if isinstance(response, Response) and response.is_success:
                 return _model_names(_content(response))
@@ -293,7 +294,7 @@ class Client:
         if not isinstance(content, bytes):
             # aiohttp sets the content type of a form itself.
             headers.pop("content-type", None)
-        return self._http.address(f"{self._endpoint(role, model).base_url}/{path}", headers)
+        return self._http.address(self._endpoint(role, model).url(path), headers)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -369,7 +370,7 @@ class Client:
         if key not in self._accesses:
             endpoint = self._endpoint(role, model)
             headers = self._headers(endpoint)
-            chat, plain = (self._http.address(f"{endpoint.base_url}/{path}", headers) for path in PATHS)
+            chat, plain = (self._http.address(endpoint.url(path), headers) for path in PATHS)
             self._accesses[key] = _EndpointAccess(
                 addresses=(chat, plain),
                 health=self._health[endpoint.base_url],
@@ -413,6 +414,7 @@ class Client:
             # Lower case, so that a user's own header replaces the SDK's, however either is written.
             if isinstance(value, str):
                 headers[name.lower()] = value
+        headers |= dict(endpoint.headers)
         headers["connection"] = "keep-alive"
         headers["content-type"] = "application/json"
         headers["accept-encoding"] = ", ".join(ENCODINGS)
@@ -488,9 +490,9 @@ def _some(names: Sequence[str], wanted: str) -> str:
 def _likely_urls(base_url: str) -> list[str]:
     """Other base URLs at the same origin that the user may have meant."""
     parts = urlsplit(base_url)
-    stripped = base_url.removesuffix("/completions").removesuffix("/chat")
-    urls = [stripped, f"{stripped}/v1", f"{parts.scheme}://{parts.netloc}/v1"]
-    return [url for url in dict.fromkeys(urls) if url != base_url]
+    stripped = parts.path.removesuffix("/completions").removesuffix("/chat")
+    paths = [stripped, f"{stripped}/v1", "/v1"]
+    return [url for path in dict.fromkeys(paths) if (url := parts._replace(path=path).geturl()) != base_url]
 
 
 def _causes(error: Exception) -> list[Exception]:

@@ -91,7 +91,7 @@ def _describe_role(settings: Settings, role: Role) -> str:
     endpoint = settings.endpoint(role)
     key = "none" if endpoint.api_key == NO_KEY else "****"
     parameters = " ".join(
-        f"{name}={_option_value(value)}" for name, value in settings.sampling(role).parameters().items()
+        f"{name}={_option_value(value)}" for name, value in settings.sampling(role).to_json().items()
     )
     prompt = " system_prompt=given" if settings.sampling(role).system_prompt else ""
     name = _endpoint_name(settings, role)

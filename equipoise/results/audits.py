@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FOLDER = "audits"
 """The folder of audits' files, below that of the results."""
 _MODEL_KEYS = ("response_model", "system_fingerprint", "provider")
-_SAMPLING_KEYS = ("temperature", "top_p", "top_k")
+_SAMPLING_KEYS = ("temperature", "top_p", "top_k", "reasoning_effort", "extra_body")
 _TEXT_KEYS = ("topic", "language", "kind", "host", "aspect")
 
 
@@ -219,4 +219,6 @@ def _sampling_differences(audit: EvaluatorAudit, settings: Mapping[str, JSON]) -
 
 
 def _shown_value(value: JSON) -> str:
-    return "not sent" if value is None else f"{value:g}"
+    if value is None:
+        return "not sent"
+    return f"{value:g}" if isinstance(value, int | float) else f"{value}"

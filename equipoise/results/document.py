@@ -37,6 +37,9 @@ class Sampling(TypedDict):
     top_p: NotRequired[float]
     top_k: NotRequired[float]
     max_tokens: NotRequired[int]
+    reasoning_effort: NotRequired[str]
+    extra_body: NotRequired[dict[str, JSON]]
+    headers: NotRequired[dict[str, str]]
 
 
 class SubjectSides(TypedDict):

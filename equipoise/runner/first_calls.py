@@ -68,10 +68,10 @@ def calls(loaded: LoadedSuite, history: History, runs: Sequence[str]) -> list[Ca
     ]
 
 
-def once(settings: Settings, found: Iterable[Call]) -> list[Call]:
+def once(settings: Settings, planned: Iterable[Call]) -> list[Call]:
     """Of the calls of several suites one for each model and endpoint, the subject's first."""
     by_model: dict[tuple[object, str], Call] = {}
-    for call in sorted(found, key=lambda call: call.role == "evaluator"):
+    for call in sorted(planned, key=lambda call: call.role == "evaluator"):
         by_model.setdefault((settings.endpoint(call.role), call.model), call)
     return [*by_model.values()]
 
@@ -82,15 +82,15 @@ def _call(role: Role, model: str, settings: Settings) -> Call:
     return Call(role=role, model=model, messages=(question,), parameters=settings.sampling(role).parameters())
 
 
-async def ask(context: CallContext, settings: Settings, asked: Sequence[Call], outcome: FirstCalls) -> None:
+async def ask(context: CallContext, settings: Settings, pending: Sequence[Call], outcome: FirstCalls) -> None:
     """Make these calls, each once, at the same time.
 
     Raises UserError for what no waiting can mend. Other failures are left to the session, which retries.
     """
-    failures = await asyncio.gather(*(_ask(context, call, outcome) for call in asked))
+    failures = await asyncio.gather(*(_ask(context, call, outcome) for call in pending))
     mistakes = [
         (call, failure)
-        for call, failure in zip(asked, failures, strict=True)
+        for call, failure in zip(pending, failures, strict=True)
         if failure is not None and failure.is_mistake
     ]
     if mistakes:

@@ -116,4 +116,4 @@ def _roles(suite: AnySuite) -> tuple[Role, ...]:
 
 def _sampling(settings: Settings, role: Role) -> dict[str, JSON]:
     sampling = settings.sampling(role)
-    return {f"{role}_sampling": sampling.parameters(), f"{role}_system_prompt": sampling.system_prompt}
+    return {f"{role}_sampling": sampling.to_json(), f"{role}_system_prompt": sampling.system_prompt}

@@ -123,7 +123,7 @@ class Session:
         """
         if self._has_batches:
             return
-        found = [
+        planned = [
             call
             for name, ids in selected.items()
             for call in first_calls.calls(
@@ -132,7 +132,7 @@ class Session:
                 [run for run in ids if not self._histories[name].has_score(run)],
             )
         ]
-        if calls := first_calls.once(self.settings, found):
+        if calls := first_calls.once(self.settings, planned):
             self.engine.ask_first(calls, on_wait)
 
     def begin(self, selected: Mapping[str, Sequence[str]], selection: Mapping[str, JSON]) -> None:

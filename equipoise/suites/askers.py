@@ -125,8 +125,8 @@ def of_pairs_of_sides(path: Path, cases: Iterable[Case]) -> Askers:
     for case in cases:
         digest = hashlib.sha256(case.id.encode()).digest()
         pair = pairs[int.from_bytes(digest[:8]) % len(pairs)]
-        if found := cue_pairs(pair, partial(_texts_by_number, texts, case.language)):
-            twins[case.id] = found
+        if cues := cue_pairs(pair, partial(_texts_by_number, texts, case.language)):
+            twins[case.id] = cues
     return Askers(names=OF_EACH_CASE, hash=contents_hash([path]), twins=twins)
 
 

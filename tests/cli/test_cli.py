@@ -169,10 +169,18 @@ def test_a_defect_of_ours_is_not_taken_for_a_mistake(folder: Path, monkeypatch: 
 
 def test_a_command_line_that_cannot_be_read_shows_the_usage() -> None:
     """Exit 4, as of every command line that cannot work; click alone would make it 2."""
-    for arguments in (("recover",), ("recover", "a", "b"), ("nonsense",), ("--nonsense",)):
+    for arguments in (("recover",), ("recover", "a", "b"), ("--nonsense",)):
         result = run(*arguments)
         assert result.exit_code == 4, arguments
         assert result.stderr.startswith("Usage: "), arguments
+
+
+def test_a_misspelt_command_is_told_with_its_nearest() -> None:
+    """In one line."""
+    assert run("reprot").stderr == "ERROR: there is no command 'reprot'; did you mean 'report'?\n"
+    assert run("nonsense").stderr == "ERROR: there is no command 'nonsense'; `equipoise --help` lists all\n"
+    assert (run("reprot").exit_code, run().exit_code) == (4, 0)
+    assert "equipoise run SUITE --model M" in run().stdout
 
 
 def test_a_stopped_command_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
