@@ -62,17 +62,13 @@ def test_a_side_s_share_is_left_unread_whichever_way_the_scale_goes() -> None:
     """It is right of one side alone; other percentages are read where the scale goes up."""
     cases = turnabout.SUITE.cases(Selection(topics=ROOT / "topics" / "turnabout"))
 
-    def answers(asks: str, text: str) -> set[float | None]:
-        group = [
-            case
-            for case in cases
-            if (case.language, case.asks, case.pair) == ("en-US", asks, "russia_ukraine")
-        ]
+    def answers(pair: str, asks: str, text: str) -> set[float | None]:
+        group = [case for case in cases if (case.language, case.asks, case.pair) == ("en-US", asks, pair)]
         ups = [case for case in group if case.scale_direction == "up"]
         return {turnabout.score(case, RUBRIC, Reply(text=text)).details["answer"] for case in ups}
 
-    assert answers("responsibility", "Ukraine bears 15 % of it.") == {None}
-    assert answers("likelihood", "It is 90% likely that they knew.") == {90}
+    assert answers("russia_ukraine", "responsibility", "Ukraine bears 15 % of it.") == {None}
+    assert answers("china_taiwan", "likelihood", "It is 90% likely that they knew.") == {90}
 
 
 @pytest.mark.slow
