@@ -61,7 +61,7 @@ from equipoise.models import client, retry  # noqa: E402
 from equipoise.models.response import read_body  # noqa: E402
 from equipoise.studies.people import form  # noqa: E402
 from equipoise.studies.people.draws import judged_replies  # noqa: E402
-from loopback import Answer, error, is_judge  # noqa: E402
+from loopback import Answer, error, is_first_call, is_judge  # noqa: E402
 
 ENDS = {"error": 6, "blocked": 7, "truncated": 8, "empty": 7, "mute": 8}
 """How replies of WILD models end, in percent, beside what scripted.py makes of them."""
@@ -87,8 +87,10 @@ class ScriptedClient:
         self._asked: Counter[str] = Counter()
         self._when = when
 
-    async def complete(self, call: Call, slot: Any) -> Reply:
-        """The reply to a call. Raises CallFailed."""
+    async def complete(self, call: Call, slot: Any, *, max_retries: int | None = None) -> Reply:
+        """The reply to a call. Raises CallFailed, also before the first question, so that nothing is kept."""
+        if is_first_call({"messages": call.messages}):
+            raise CallFailed("the model is still loading")
         async with slot:
             reply = self._judge(call) if call.role == "evaluator" else self._answer(call)
             slot.succeed(reply)

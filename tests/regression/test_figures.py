@@ -88,7 +88,9 @@ def test_a_release_on_several_suites_gets_the_verdict_that_it_got(project: Path)
 class FailingClient:
     """Fails every call."""
 
-    async def complete(self, call: Call, slot: AbstractAsyncContextManager[None]) -> Reply:
+    async def complete(
+        self, call: Call, slot: AbstractAsyncContextManager[None], *, max_retries: int | None = None
+    ) -> Reply:
         """Fail. Raises CallFailed."""
         async with slot:
             raise CallFailed("this call was not in the journal")
