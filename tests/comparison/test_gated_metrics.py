@@ -17,15 +17,16 @@ from equipoise.audit.session import SessionAudits
 from equipoise.cli import main
 from equipoise.core.types import JSON, Call, Reply
 from equipoise.runner.session import Session
+from loopback import read_answer
 
 PUBLISHED_VERDICT = r"\boxed{1} \boxed{LEFT} <helpfulness>2</helpfulness>"
 """A verdict on Polarized Contrastive Pairs, whose evaluators are asked for no JSON."""
 
 
 def answer(call: Call) -> str:
-    """A number, which every suite reads as a reply, or a verdict."""
+    """A number or a letter, which every suite reads as a reply, or a verdict."""
     if call.role == "subject":
-        return "40"
+        return read_answer(call.messages[-1]["content"]) or "40"
     prompt = call.messages[-1]["content"]
     is_published = "boxed" in prompt or "<helpfulness>" in prompt
     return PUBLISHED_VERDICT if is_published else any_answer(call)
