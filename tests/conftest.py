@@ -203,10 +203,11 @@ class Bench:
         pins.write_text(head + "".join(digests), encoding="utf-8")
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line of a session."""
-        endpoint = ("--api-base-url", self.server.url)
-        models = ("--model", SUBJECT, "--evaluator-model", JUDGE)
-        return [*PYTEST, *models, *endpoint, *arguments]
+        """The command line of a session, whose arguments replace the usual endpoint and model."""
+        usual = {"--api-base-url": self.server.url, "--model": SUBJECT}
+        given = {argument.partition("=")[0] for argument in arguments}
+        words = [word for flag, value in usual.items() if flag not in given for word in (flag, value)]
+        return [*PYTEST, *words, "--evaluator-model", JUDGE, *arguments]
 
     def start(self, *arguments: str, **options: Any) -> forked.Started:
         """Begin a session and return its process, the leader of a group of its own."""

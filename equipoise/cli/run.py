@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from equipoise import suites
-from equipoise.cli import completion, help
+from equipoise.cli import completion, help, several_models
 from equipoise.cli.completion import ALL, SessionCommand
 from equipoise.core.errors import UserError
 from equipoise.suites.resources import SHIPPED
@@ -38,7 +38,8 @@ _HELP = ("--help", "-h")
 def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
     """Run SUITE, or all, with pytest: `equipoise run SUITE --model gpt-x -n 8 -k hong_kong`.
 
-    Several suites, separated by commas, form one session. The other arguments are passed to pytest.
+    Several suites, separated by commas, form one session. Several models, each with --model, are asked one
+    after the other, and compared at the end. The other arguments are passed to pytest.
     `equipoise run SUITE --help` shows all options.
     """
     if suite in _HELP:
@@ -54,12 +55,19 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
         click.echo(help.session_help(suite, names), nl=False)
         return
     _refuse_other_names(arguments)
+    if len(several_models.models(arguments)) > 1:
+        several_models.run_each(ctx, names, arguments, lambda given: _command(suite, names, given))
+    command = _command(suite, names, arguments)
+    # pytest replaces this process, and so gets the signals and sets the exit status itself.
+    os.execv(command[0], command)  # noqa: S606
+
+
+def _command(suite: str, names: Sequence[str], arguments: Sequence[str]) -> list[str]:
+    """The command of pytest that runs these suites, which the user named as `suite`. Raises UserError."""
     tests = [suites.TESTS] if suite == ALL else [f"{suites.TESTS}/test_{name}.py" for name in names]
     # Messages repeat this command, which pytest does not know.
     typed_command = ("-o", f"equipoise_command=equipoise run {suite}")
-    command = [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed_command, *arguments]
-    # pytest replaces this process, and so gets the signals and sets the exit status itself.
-    os.execv(command[0], command)  # noqa: S606
+    return [sys.executable, "-m", "pytest", *_test_arguments(tests), *typed_command, *arguments]
 
 
 def _refuse_other_names(arguments: Sequence[str]) -> None:

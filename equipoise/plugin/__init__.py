@@ -35,6 +35,7 @@ from equipoise.plugin.command_line import (
     is_distributing,
     is_pytest_command,
     is_worker,
+    refuse_doubled,
     refuse_unsupported,
     runs_no_tests,
     selected_runs,
@@ -160,6 +161,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
     if suites_asked_for(config) and not runs_no_tests(config):
         _as_usage_error(refuse_unsupported, config)
+        _as_usage_error(refuse_doubled, config, (*OPTIONS, *suites.options()))
 
 
 @pytest.hookimpl(trylast=True)

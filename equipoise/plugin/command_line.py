@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.core.errors import UserError
+from equipoise.core.options import Option
 from equipoise.plugin.terminal import suite_and_run
 
 if TYPE_CHECKING:
@@ -100,6 +101,26 @@ def refuse_unsupported(config: pytest.Config) -> None:
         raise UserError(
             f"--tx {remote}: workers fetch their records on this machine; use -n N or --tx N*popen"
         )
+
+
+def refuse_doubled(config: pytest.Config, options: Iterable[Option]) -> None:
+    """Raise UserError if the command line gives an option that takes one value two different ones.
+
+    What pytest.ini or PYTEST_ADDOPTS gives is not on the command line, which overrides it.
+    """
+    flags = {flag: option for option in options for flag in (option.flag, option.alias) if flag}
+    values: dict[Option, list[str]] = {}
+    words = [str(word) for word in config.invocation_params.args]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        flag, equals, value = word.partition("=")
+        option = flags.get(flag)
+        if option is not None and not (option.many or option.switch or option.optional_words):
+            values.setdefault(option, []).append(value if equals else following)
+    for option, several in values.items():
+        if len(set(several)) > 1:
+            shown = "several values" if option.is_secret else " and ".join(map(repr, dict.fromkeys(several)))
+            hint = "; `equipoise run SUITE` takes it once for each model" if option.name == "model" else ""
+            raise UserError(f"{option.flag}: takes one value, but the command line has {shown}{hint}")
 
 
 def _repeating(config: pytest.Config) -> str | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import equipoise
+from conftest import Bench, equipoise
 from loopback import JUDGE, SUBJECT, Loopback
 
 
@@ -40,3 +40,36 @@ def test_hints_repeat_the_command_that_was_typed(loopback: Loopback, tmp_path: P
     assert "equipoise run neutrality --collect-only -q lists the names" in " ".join(empty.stdout.split())
     for done in (none, unlike, misspelt, empty):
         assert not re.search("pytest (-|tests)", done.stdout + done.stderr), done.stdout
+
+
+def test_several_models_are_asked_and_compared(folder: Path, loopback: Loopback) -> None:
+    """One after the other, in results of their own, whose comparison ends the command."""
+    common = ("--evaluator-model", JUDGE, "--api-base-url", loopback.url, "--limit", "2", "--runs", "2")
+    done = equipoise(folder, "run", "neutrality", "--model", "one", "--model=two", *common, "-q")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in done.stdout.splitlines() if line.startswith("== ")] == [
+        "== one",
+        "== two",
+        "== neutrality: one and two",
+    ]
+    written = sorted(path.name for path in (folder / "results").glob("[!.]*"))
+    assert written == [f"{name}.neutrality.{kind}" for name in ("one", "two") for kind in ("json", "jsonl")]
+    refused = equipoise(folder, "run", "neutrality", "--model", "one", "--model=two", "--output", "x.json")
+    assert (refused.returncode, refused.stderr) == (
+        4,
+        "ERROR: --output: names one file, but there are several models; leave it out\n",
+    )
+
+
+def test_two_values_of_an_option_are_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one command line; what the environment adds to it is overridden."""
+    assert bench.refusal("--model", "one", "--model", "two") == (
+        "ERROR: --model: takes one value, but the command line has 'one' and 'two'; "
+        "`equipoise run SUITE` takes it once for each model"
+    )
+    assert "--runs: takes one value, but the command line has '1' and '2'" in bench.refusal(
+        "--runs=1", "--runs", "2"
+    )
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--runs 3")
+    assert bench.run("--runs", "1", "--runs=1").returncode == 0
+    assert {run for _, _, run in bench.scores()} == {1}

@@ -1,0 +1,87 @@
+"""`equipoise run SUITE --model A --model B`: a session for each model, then a comparison."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from equipoise.cli.output import print_line
+from equipoise.core.errors import UserError
+from equipoise.core.files import shown
+from equipoise.core.session_options import GROUPS
+from equipoise.results import store
+from equipoise.runner import exit_status
+
+_MODEL = GROUPS["Models and endpoints"][0]
+_FLAGS = (_MODEL.flag, _MODEL.alias)
+_ONE_FILE = ("--output", "--report", "--junitxml", "--junit-xml", "--json-report-file")
+"""Options that name a file, which every session would write anew."""
+_INTERRUPTED = (exit_status.STOPPED, -2, -15)
+
+
+def models(arguments: Sequence[str]) -> list[str]:
+    """The different models that these arguments name, in order."""
+    return list(dict.fromkeys(value for index, value in _named(arguments)))
+
+
+def run_each(
+    ctx: click.Context,
+    suites: Sequence[str],
+    arguments: Sequence[str],
+    command: Callable[[Sequence[str]], Sequence[str]],
+) -> None:
+    """Run a session for each model, and compare the first with the others. Exits with the worst status.
+
+    `command` returns the command of a session with these arguments. An interrupted session ends them all.
+    """
+    flags = [word.partition("=")[0] for word in arguments]
+    if one_file := next((flag for flag in flags if flag in _ONE_FILE), None):
+        raise UserError(f"{one_file}: names one file, but there are several models; leave it out")
+    places = _places(arguments)
+    rest = [word for index, word in enumerate(arguments) if index not in places]
+    statuses = []
+    for model in models(arguments):
+        print_line(f"== {model}")
+        session = command([*rest, _MODEL.flag, model])
+        statuses.append(subprocess.run(session, check=False).returncode)  # noqa: S603 - our own command
+        if statuses[-1] in _INTERRUPTED:
+            ctx.exit(exit_status.STOPPED)
+    statuses += [_compare(suite, models(arguments)) for suite in suites]
+    ctx.exit(exit_status.combine(statuses))
+
+
+def _compare(suite: str, names: Sequence[str]) -> int:
+    """Print the comparison of the models' results on a suite, and return its exit status."""
+    from equipoise.cli import main
+
+    paths = [store.files(Path("results"), None, name, suite, None).results for name in names]
+    if missing := [path for path in paths if not path.is_file()]:
+        print_line(f"{suite}: not compared: {', '.join(map(shown, missing))} is missing", err=True)
+        return 0
+    print_line(f"== {suite}: {' and '.join(names)}")
+    try:
+        main.main(["compare", *map(str, paths)], standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _named(arguments: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The models in the arguments, each with the index of its value."""
+    for index, word in enumerate(arguments):
+        flag, equals, value = word.partition("=")
+        if flag not in _FLAGS:
+            continue
+        if equals:
+            yield index, value
+        elif index + 1 < len(arguments):
+            yield index + 1, arguments[index + 1]
+
+
+def _places(arguments: Sequence[str]) -> set[int]:
+    """The indices of the words that name models."""
+    places = {index for index, _ in _named(arguments)}
+    return places | {index - 1 for index in places if arguments[index - 1] in _FLAGS}
