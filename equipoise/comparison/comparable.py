@@ -41,10 +41,21 @@ def mismatches(before: Mapping[str, JSON], after: Mapping[str, JSON], *, is_stud
         # If the data are the same, the name of the dataset does not matter.
         labels.pop(DATASET.name, None)
     return [
-        f"{label} differs: {_shortened(before.get(key))}, now {_shortened(after.get(key))}"
+        f"{label} differs{_values(key, before, after)}"
         for key, label in labels.items()
         if setting(key, before) != setting(key, after)
     ]
+
+
+_NAMES = {"data_hash": DATASET.name, "rubric_hash": "rubric_version", "about": None}
+"""What is shown of settings whose own values say nothing to a reader, by key."""
+
+
+def _values(key: str, before: Mapping[str, JSON], after: Mapping[str, JSON]) -> str:
+    """The values of a setting that differs, or the names of what they stand for; empty if these are equal."""
+    name = _NAMES.get(key, key)
+    older, newer = (None if name is None else setting(name, side) for side in (before, after))
+    return "" if older == newer else f": {_shortened(older)}, now {_shortened(newer)}"
 
 
 def must_agree(suite: str, *, is_study: bool = False) -> dict[str, str]:
@@ -117,7 +128,7 @@ def why_unfit(side: Side, most_unscored: float = MOST_UNSCORED) -> str | None:
 
 
 def _shortened(value: JSON) -> str:
-    text = f"{value}"
+    text = ", ".join(map(str, value)) if isinstance(value, list) else f"{value}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 

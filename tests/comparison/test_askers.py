@@ -134,9 +134,7 @@ def test_a_rule_of_no_figure_is_refused_with_those_that_there_are(swayed: Projec
     """Not with those of languages and areas, which may be named, too."""
     with pytest.raises(UserError) as caught:
         swayed.run(**MIRROR, gate=["asker.shift.left:±3pp"])
-    assert "has no figure 'asker.shift.left'; there are asker.asymmetry, asker.shift.state" in str(
-        caught.value
-    )
+    assert "has no figure 'asker.shift.left'; did you mean asker.shift.state, " in str(caught.value)
     assert ".area." not in str(caught.value)
     assert gate(swayed, gate=["asker.asymmetry.area.area1:±99pp"]) == {
         "asker.asymmetry.area.area1:±99pp": "pass"

@@ -263,11 +263,18 @@ FIELDS = {
 
 
 def test_what_must_agree_is_named_where_it_differs(subtests: pytest.Subtests) -> None:
-    """The field and both its values, and no other."""
+    """The field and both its values, and no other; of hashes the names of what they stand for."""
     for key, (name, value) in FIELDS.items():
         with subtests.test(key):
             before, after = metadata(RUNS), metadata(RUNS, **{key: value})
-            assert mismatches(before, after) == [f"{name} differs: {before[key]}, now {value}"]
+            values = "" if key in ("data_hash", "rubric_hash", "about") else f": {before[key]}, now {value}"
+            plain = values.replace("['e1']", "e1").replace("['e1', 'e2']", "e1, e2")
+            assert mismatches(before, after) == [f"{name} differs{plain}"]
+    before, after = (
+        metadata(RUNS, rubric_version="3"),
+        metadata(RUNS, rubric_hash="r1", rubric_version="mine-1"),
+    )
+    assert mismatches(before, after) == ["rubric differs: 3, now mine-1"]
 
 
 def test_two_sessions_alike_do_not_mismatch() -> None:

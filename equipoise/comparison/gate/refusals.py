@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
 from equipoise.comparison.side import Side
@@ -40,7 +41,7 @@ def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
     is_question = rule.name == QUESTION
     metric = next(iter(metrics.values())) if is_question else metrics.get(rule.name)
     if metric is None:
-        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(metrics)}")
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(rule.name, metrics)}")
     _refuse_without_interval(rule, metric)
     if is_question and metric.kind != "mean":
         raise UserError(f"{rule}: no question of this suite has a score in points")
@@ -62,7 +63,7 @@ def refuse_unfit_bound(rule: Rule, metrics: Metrics, runs: int, where: str) -> N
     """
     metric = metrics.get(rule.name)
     if metric is None:
-        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(metrics)}")
+        raise UserError(f"{rule}: {where} has no metric {rule.name!r}; {_list_available(rule.name, metrics)}")
     _refuse_without_interval(rule, metric)
     if metric.kind not in ("balance", "gap") or metric.higher_is_better is not None:
         sign = "-" if metric.higher_is_better else "+"
@@ -113,7 +114,9 @@ def refuse_unfit_asker(rule: Rule, asker_cells: AskerCells, runs: int, where: st
         raise UserError(f"{rule}: {where} has no runs with an asker; give --asker mirror")
     if rule.name not in asker_cells.metrics:
         names = (name for name in asker_cells.metrics if not re.search(r"\.(form|language|area)\.", name))
-        raise UserError(f"{rule}: {where} has no figure {rule.name!r}; {_list_available([*names])}")
+        raise UserError(
+            f"{rule}: {where} has no figure {rule.name!r}; {_list_available(rule.name, [*names])}"
+        )
     _refuse_single_run(rule, runs, where)
 
 
@@ -180,8 +183,18 @@ def refuse_until(until: Until, rules: Sequence[Rule], metrics: Metrics, runs: in
     fit = {name: metric for name, metric in metrics.items() if metric.kind in kinds}
     if until.name not in fit:
         noun = "mean" if until.scope == "population" else "figure in percent"
-        raise UserError(f"--until {until.text}: there is no {noun} {until.name!r}; {_list_available(fit)}")
+        raise UserError(
+            f"--until {until.text}: there is no {noun} {until.name!r}; {_list_available(until.name, fit)}"
+        )
 
 
-def _list_available(metrics: Collection[str]) -> str:
-    return f"there are {', '.join(metrics)}"
+_MOST_NAMED = 3
+
+
+def _list_available(wanted: str, metrics: Collection[str]) -> str:
+    """The metrics there are, or if these are many those with names like the wanted one, and the first."""
+    if len(metrics) <= _MOST_NAMED:
+        return f"there are {', '.join(metrics)}"
+    near = dict.fromkeys([*get_close_matches(wanted, metrics, n=_MOST_NAMED, cutoff=0.5), *metrics])
+    *others, last = [*near][:_MOST_NAMED]
+    return f"did you mean {', '.join(others)} or {last}? `equipoise show RESULTS` has all {len(metrics)}"
