@@ -349,9 +349,9 @@ class Maker:
 
     def run_all(self) -> None:
         """Every session, two shards with what joins them, and what people and a translator add."""
-        for name in self.commands:
+        # Those that are judged again rest on the others, and on the shards that are joined.
+        for name in sorted([*self.commands, "merged"], key=lambda name: name.startswith("rejudged")):
             self.run_named(name)
-        self.run_named("merged")
         self.add_studies()
 
     def run_named(self, name: str) -> None:
