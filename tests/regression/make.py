@@ -351,6 +351,8 @@ class Maker:
         """Every session, two shards with what joins them, and what people and a translator add."""
         # Those that are judged again rest on the others, and on the shards that are joined.
         for name in sorted([*self.commands, "merged"], key=lambda name: name.startswith("rejudged")):
+            if name == "differently_judged":
+                self.restore_before(name)
             self.run_named(name)
         self.add_studies()
 
