@@ -56,7 +56,7 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
         return
     _refuse_other_names(arguments)
     if len(several_models.models(arguments)) > 1:
-        several_models.run_each(ctx, names, arguments, lambda given: _command(suite, names, given))
+        several_models.run_each(ctx, names, arguments, lambda words: _command(suite, names, words))
     command = _command(suite, names, arguments)
     # pytest replaces this process, and so gets the signals and sets the exit status itself.
     os.execv(command[0], command)  # noqa: S606

@@ -15,7 +15,7 @@ from pathlib import Path
 from equipoise.core.errors import CannotKeep, UserError
 from equipoise.core.files import shown
 from equipoise.core.types import JSON
-from equipoise.results import journal, store
+from equipoise.results import intents, journal, store
 from equipoise.results.history import History
 from equipoise.results.journal import Journal
 from equipoise.results.lines import SessionLine
@@ -55,9 +55,12 @@ def require_resumable(
         return
     last = past.sessions[-1]
     before, now = _without_local_ports(last.settings), _without_local_ports(settings)
-    free = _EXTENT_SETTINGS if past.has_verdicts else _EXTENT_SETTINGS | _JUDGING_SETTINGS
+    # A batch has the requests of the models that it was sent to.
+    sent = intents.load(files.batches)
+    is_judged = past.has_verdicts or bool(sent.by_id or sent.written)
+    free = _EXTENT_SETTINGS if is_judged else _EXTENT_SETTINGS | _JUDGING_SETTINGS
     fixed = {name: value for name, value in now.items() if not _may_change(name, settings, free)}
-    if not past.has_verdicts:
+    if not is_judged:
         before, fixed = _without_evaluators(before), _without_evaluators(fixed)
     mismatches = differences(before, fixed, (last.data_files, data_files))
     mismatches += _cue_mismatches(past.settings.get("asker"), settings.get("asker"))

@@ -127,7 +127,7 @@ def test_a_mismatch_is_one_line_and_status_4(folder: Path) -> None:
     """It names what differs; allowed, it marks every line of figures."""
     write(folder / "m2.json", by_chance(2), data_hash="d1")
     assert error(run("m2.json")) == (
-        "ERROR: old.json and m2.json cannot be compared: data differs: d0, now d1; "
+        "ERROR: old.json and m2.json cannot be compared: data differs; "
         "--allow-mismatch compares what they share"
     )
     write(folder / "m3.json", by_chance(3), data_hash="d1", subject_model="m3")

@@ -108,11 +108,12 @@ def test_an_option_that_earlier_results_decide_is_refused_by_name(path: Path) ->
     """Also where it says the same: model, sampling, prompts, runs, limit and language have no say."""
     said = {}
     for option in REFUSED:
-        one = str(path) if option.metavar == "FILE" else "1"
-        said[option.flag] = refusal(adopted, path, **{option.name: ["aa"] if option.many else one})
+        one = {"FILE": str(path), "JSON": '{"seed": 7}', "NAME=VALUE": "X-Title=a"}.get(option.metavar, "1")
+        value = [one if option.by_line else "aa"] if option.many else one
+        said[option.flag] = refusal(adopted, path, **{option.name: value})
     words = "--rejudge takes that from m.attribution.json; leave it out"
     assert said == {option.flag: f"{option.flag}: {words}" for option in REFUSED}
-    assert len(said) == 10
+    assert len(said) == 13
 
 
 # Where the new results go.

@@ -158,13 +158,14 @@ def test_changed_options_are_refused_in_one_line(files: Files) -> None:
     start(files)
     content = files.journal.read_bytes()
     assert refusal(start, files, subject_temperature=None, evaluator_models=["j2"]) == (
-        f"{files.journal}: cannot be resumed with other options: --subject-temperature was 1.0, now not set; "
-        "--evaluator-model j2 is new. Give the same as before, or --fresh, which archives it and asks "
-        "everything again, or another --output"
+        f"{files.journal}: cannot be resumed with other options: --subject-temperature was 1.0, now not set. "
+        "Give the same as before, or --fresh, which archives it and asks everything again, or another "
+        "--output"
     )
     finish(files, "a", "b")
     with pytest.raises(UserError, match=r"--subject-temperature was 1\.0, now 0\.5\. .* --fresh"):
         start(files, subject_temperature=0.5)
+    assert "--evaluator-model j2 is new" in refusal(start, files, evaluator_models=["j2"])
     assert files.journal.read_bytes().startswith(content)
     # The intervals of --until allow for a number of looks.
     start(files, fresh=True, until="overall:5")

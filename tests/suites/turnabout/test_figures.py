@@ -348,7 +348,7 @@ def test_a_bound_on_both_sides_is_for_figures_that_are_even_at_0(cases: list[Inc
     refuse("milder_at_home:±5pp@population", known, 1)
     for text, runs, message in (
         ("refused:±3pp", 2, "bounds how far a figure may be from 0, but refused is not even there; "),
-        ("lean.reds:±5pp", 2, "it has no metric 'lean.reds'; there are absolute_lean, "),
+        ("lean.reds:±5pp", 2, "it has no metric 'lean.reds'; did you mean lean.red_blue, "),
         ("lean.red_blue:±5pp", 1, "it has one run of each case, "),
     ):
         with pytest.raises(UserError) as caught:
