@@ -16,7 +16,7 @@ from journals import entries
 
 from conftest import EXAMPLE, SMALL_DATASET, resolved, write_files
 from equipoise.audit.session import SessionAudits
-from equipoise.core.errors import BatchWaiting, NotNeeded, SessionStopped
+from equipoise.core.errors import BatchWaiting, CallFailed, NotNeeded, SessionStopped
 from equipoise.core.records import Record
 from equipoise.core.types import JSON, Call, Reply, Run, Usage
 from equipoise.runner.calls import CallSlot
@@ -76,9 +76,9 @@ class FakeClient:
         self.is_closed = False
 
     async def complete(self, call: Call, slot: CallSlot, *, max_retries: int | None = None) -> Reply:
-        """Wait for the slot, then for the answer, which before the first question is always the same."""
+        """Wait for the slot, then for the answer; there is none before the first question."""
         if is_first_call({"messages": call.messages}):
-            return Reply(text="Ready.", usage=USAGE)
+            raise CallFailed("the model is still loading")
         async with slot:
             self.calls.append(call)
             self.in_flight += 1

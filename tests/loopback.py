@@ -88,6 +88,11 @@ def ready(body: dict[str, Any], number: int) -> str:
     return "Ready."
 
 
+def unpaid(body: dict[str, Any], number: int) -> Answer:
+    """A failure that says nothing of the model, so that the session goes on and counts no call."""
+    return error(402, "Not this one.")
+
+
 def is_judge(body: dict[str, Any]) -> bool:
     """Whether a request is an evaluator's."""
     return str(body["model"]).startswith(JUDGE)
@@ -181,7 +186,7 @@ class Loopback(Threaded):
         self.continuation: Callable[[dict[str, Any]], Answer | str] | None = None
         self.texts: list[dict[str, Any]] = []
         self.models: list[str] | None = None
-        self.first_script: Script = ready
+        self.first_script: Script = unpaid
         self.first_calls: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
@@ -226,7 +231,8 @@ class Loopback(Threaded):
         body = await request.json()
         if is_first_call(body):
             self.first_calls.append(body)
-            return await self._respond(request, self.first_script(body, len(self.first_calls) - 1))
+            answer = self.first_script(body, len(self.first_calls) - 1)
+            return await self._respond(request, answer, is_held=False)
         number = len(self.requests)
         self.requests.append(body)
         self.headers.append(dict(request.headers))
@@ -254,11 +260,14 @@ class Loopback(Threaded):
             answer = Answer({**completion(None), "choices": [choice]})
         return await self._respond(request, answer)
 
-    async def _respond(self, request: web.Request, answer: Answer | str) -> web.StreamResponse:
+    async def _respond(
+        self, request: web.Request, answer: Answer | str, *, is_held: bool = True
+    ) -> web.StreamResponse:
         if isinstance(answer, str):
             answer = Answer(completion(answer))
-        await asyncio.sleep(answer.delay or self.delay)
-        await self._released.wait()
+        await asyncio.sleep(answer.delay or (self.delay if is_held else 0))
+        if is_held:
+            await self._released.wait()
         if answer.drop:
             assert request.transport is not None
             request.transport.close()

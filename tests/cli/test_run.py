@@ -135,13 +135,14 @@ def test_suites_are_listed_with_the_calls_of_a_session(monkeypatch: pytest.Monke
     """Datasets, languages, areas, cases and calls, as a session without options has them."""
     monkeypatch.setenv("COLUMNS", "200")
     lines = CliRunner().invoke(main, ["suites", "neutrality", "politicsbench"]).output.splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "neutrality: Neutrality",
+        "  about      Sensitive questions on Chinese politics, history and governance, scored 1 to 5.",
         "  datasets   own, open, own-v2, own-v1, original",
         "  languages  en-US, pt-BR, zh-CN",
     ]
-    assert lines[3].startswith("  areas      historical_movements, disasters_health, ")
-    assert lines[4].startswith(
+    assert lines[4].startswith("  areas      historical_movements, disasters_health, ")
+    assert lines[5].startswith(
         "  session    150 cases x 5 = 750 runs, 750 calls of the model, 750 of mistral-"
     )
     assert lines[-1] == ("  --asker    160 cases from either side: 320 runs more, 640 with --asker-form both")

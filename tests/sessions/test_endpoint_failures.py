@@ -30,8 +30,6 @@ from fates import (
 from loopback import Answer, completion, error, is_judge, plain_script, question_of
 
 ONE, TWO = "What is one?", "What is two?"
-FIRST_CALLS = 2
-"""One to the subject and one to the evaluator, before the first question."""
 ALL = (ONE, TWO, "O que é um?", "O que é dois?")
 GOOD = tuple(f"Is {number} a number?" for number in range(1, 7))
 
@@ -190,7 +188,7 @@ def test_every_failure_has_its_outcome(bench: Bench, workers: tuple[str, str]) -
     assert asked(bench, judge=True) == {**dict.fromkeys(GOOD, 1), **dict.fromkeys(TRANSIENT, 2)}
     assert {body["max_tokens"] for body in bench.server.requests if not is_judge(body)} == {4096}
     retries = 2 * len(TRANSIENT) + 2 * len(BROKEN)
-    made = FIRST_CALLS + 2 * len(scored) + len(blocked)
+    made = 2 * len(scored) + len(blocked)
     assert calls(bench) == {
         "made": made,
         "replayed": 0,

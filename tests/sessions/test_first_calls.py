@@ -11,10 +11,16 @@ from journals import entries
 
 from conftest import ROOT, Bench
 from equipoise.results import history
-from loopback import JUDGE, SUBJECT, Answer, error, is_judge
+from loopback import JUDGE, SUBJECT, Answer, error, is_judge, ready
 
 Workers = tuple[str, str]
 NOT_THERE = "The model does not exist."
+
+
+@pytest.fixture(autouse=True)
+def _answers_at_first(bench: Bench) -> None:
+    """The server answers what precedes the first question."""
+    bench.server.first_script = ready
 
 
 def known(*models: str) -> Any:
@@ -39,7 +45,7 @@ def test_each_model_is_asked_once_with_what_the_session_sends(bench: Bench, work
     assert (subject["model"], subject["temperature"], judge["model"]) == (SUBJECT, 0.5, JUDGE)
     assert not {"max_tokens", "response_format", "top_p"} & {*subject, *judge}
     assert bench.results()["metadata"]["calls"]["made"] == len(bench.server.requests)
-    bench.server.first_script = lambda body, number: "Ready."
+    bench.server.first_script = ready
     assert bench.run(*workers, "--fresh").returncode == 0
     lines = [line for line in entries(bench.journal_path, "call") if line["run"] == history.FIRST_CALL]
     assert [line["model"] for line in lines] == [SUBJECT, JUDGE]

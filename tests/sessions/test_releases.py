@@ -18,7 +18,8 @@ from loopback import is_judge, question_of, verdict
 
 TWO = ("-n", "2")
 BASELINE = "base.json"
-WITH = (f"--baseline={BASELINE}", "--fresh", "--runs", "2")
+FRESH = ("--fresh", "--runs", "2")
+WITH = (f"--baseline={BASELINE}", *FRESH)
 GATE = ("--gate", "overall:-2pp")
 
 
@@ -136,9 +137,9 @@ def test_what_cannot_be_compared_is_refused(small: Bench, subtests: pytest.Subte
     for arguments, words in (
         (GATE, "compared with what?"),
         ((*WITH, "--gate", "zh-CN:-2pp"), "has no metric 'zh-CN'"),
-        ((*WITH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
-        ((*TWO, *WITH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
-        ((*WITH, "--baseline=other.json", *GATE), "rubric differs"),
+        ((*FRESH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
+        ((*TWO, *FRESH, "--baseline=part.json", "-k", "q02"), "only the candidate has aa/q02"),
+        ((*FRESH, "--baseline=other.json", *GATE), "rubric differs"),
         (("--until", "overall:±1pp", "--runs", "51"), "takes 50 --runs at most, not 51"),
         (("--rejudge=gone.json",), "cannot be read"),
     ):
@@ -156,7 +157,7 @@ def test_what_is_shared_can_be_compared_on_request(small: Bench) -> None:
     """Every line of figures is marked; what is not decided counts as the user says."""
     done = small.run("--runs", "2", "--language", "bb", "--output=part.json")
     assert done.returncode == 0, done.stdout + done.stderr
-    part = (*TWO, *WITH, *GATE, "--baseline=part.json", "--allow-mismatch")
+    part = (*TWO, *FRESH, *GATE, "--baseline=part.json", "--allow-mismatch")
     small.server.script = lambda body, number: verdict(1 + number % 5) if is_judge(body) else "Hm."
     done = small.run(*part, "--gate-inconclusive", "pass")
     assert done.returncode == 0, done.stdout + done.stderr
