@@ -113,7 +113,8 @@ class RawEndpoint(Threaded):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
                 name = head.split(" ", 2)[1].split("/")[1]
                 self.heads.append(head)
-                self.asked[name] += 1
+                # Models are listed for a message about a name that is not there.
+                self.asked[name] += head.startswith("POST ")
                 line = Line(reader, writer, head, name, self.asked[name])
                 await self._behaviours.get(name, plainly)(line)
         writer.close()
