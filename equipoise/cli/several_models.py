@@ -18,7 +18,7 @@ from equipoise.runner import exit_status
 _MODEL = GROUPS["Models and endpoints"][0]
 _FLAGS = (_MODEL.flag, _MODEL.alias)
 _ONE_FILE = ("--output", "--report", "--junitxml", "--junit-xml", "--json-report-file")
-"""Options that name a file, which every session would write anew."""
+"""Options that name one output file, which each session would overwrite."""
 _INTERRUPTED = (exit_status.STOPPED, -2, -15)
 
 
