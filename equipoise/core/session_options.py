@@ -135,7 +135,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
     ),
     "Which cases, and how often": (
         Option("--runs", "runs of each case (default the suite's own)", parse=at_least(1), by_suite=True),
-        Option("--limit", "only the first N items of each file", parse=at_least(1)),
+        Option("--limit", "for trials: N of the questions, dealt over topics", parse=at_least(1)),
         Option(
             "--shard",
             "every Nth question from the Ith on; `equipoise merge` joins",

@@ -360,6 +360,25 @@ def _keywords(names: tuple[str, ...]) -> set[str]:
     return set(names)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deal --limit among the cases that -k, -m and node ids have selected."""
+    if config.stash[SESSION].settings.limit is None:
+        return
+    runs: dict[str, list[Run]] = {}
+    for run in filter(None, map(_run_of, items)):
+        runs.setdefault(run.suite, []).append(run)
+    plan = config.stash[SESSION].plan
+    dealt = {(name, run.id) for name in runs for run in plan.within_limit(name, runs[name])}
+    kept, dropped = [], []
+    for item in items:
+        run = _run_of(item)
+        (kept if run is None or (run.suite, run.id) in dealt else dropped).append(item)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = kept
+
+
 def _run_of(item: pytest.Item) -> Run | None:
     """The run that a test waits for; None for other tests."""
     run = getattr(item, "callspec", None) and item.callspec.params.get("record")  # type: ignore[attr-defined]

@@ -89,7 +89,6 @@ def load(name: str, settings: Settings, root: Path) -> LoadedSuite:
         topics=topics,
         dataset=dataset,
         languages=settings.languages,
-        limit=settings.limit,
         options=settings.suite_options,
     )
     cases = suite.cases(case_selection)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,7 @@ from equipoise.core.types import Case, Cue, Run
 from equipoise.runner import loading, shards
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.loading import LoadedSuite
-from equipoise.suites import askers
+from equipoise.suites import askers, dealing
 from equipoise.suites.shared_options import SEED
 
 CaseT = TypeVar("CaseT", bound=Case)
@@ -67,6 +66,16 @@ class Plan:
             self._runs[name] = runs
         return self._runs[name]
 
+    def within_limit(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
+        """Those of the selected runs of a suite whose cases --limit deals; all of them without it."""
+        loaded = self.load(name)
+        if loaded.settings.limit is None:
+            return selected
+        case_ids = {run.case.id for run in selected}
+        cases = [case for case in loaded.cases if case.id in case_ids]
+        chosen = dealing.within_limit(loaded.suite, cases, loaded.settings.limit)
+        return [run for run in selected if run.case.id in chosen]
+
     def ranks(self, name: str, runs: Iterable[str]) -> list[int]:
         """The positions of these runs among the runs of all shards, from 0; empty without --shard."""
         # This sets `_ranks`.
@@ -113,5 +122,4 @@ def round_robin(cases: Sequence[CaseT]) -> list[CaseT]:
     }
     for case in cases:
         groups[case.area, case.language].append(case)
-    # zip_longest fills with None where a group has no case left.
-    return [case for nth_cases in zip_longest(*groups.values()) for case in nth_cases if case is not None]
+    return dealing.in_turn(groups.values())

@@ -67,7 +67,8 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
         session.start_servers()
         session.engine.warm_up()
         session.await_servers()
-        selected = {suite: [run.id for run in session.plan.runs(suite)]}
+        runs = session.plan.within_limit(suite, session.plan.runs(suite))
+        selected = {suite: [run.id for run in runs]}
         session.ask_first(selected)
         session.begin(selected, NO_SELECTION)
         _finish(session, suite)

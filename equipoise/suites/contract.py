@@ -127,6 +127,11 @@ def question_row(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
+def own_id(row: QuestionRow) -> str:
+    """The id of the case, which is the same in all languages."""
+    return row.id
+
+
 def verdict_level(verdict: Verdict) -> float | None:
     """The level of the scale in a verdict's field `score`; None if the verdict is invalid."""
     return None if verdict.fields is None else verdict.fields.get("score")
@@ -267,6 +272,10 @@ class Suite(Generic[C, R]):
 
     question: Callable[[Mapping[str, JSON]], QuestionRow] = question_row
     """The row of a case, given as its JSON."""
+    unit: Callable[[QuestionRow], str | None] = own_id
+    """The unit of a case, which `--limit` counts and asks as a whole: the cases that are compared.
+
+    None for a control: it is asked where a case of its cluster and language is."""
     level: Callable[[Verdict], float | None] | None = verdict_level
     """The score of one evaluator's verdict; None if a verdict is not about a whole run."""
     labelled: Callable[[Label, Values, Scale], Values] = label_values

@@ -32,15 +32,13 @@ class Selection:
     """The criteria by which cases of a suite are selected.
 
     `topics` is the file or folder of the `dataset`, which is None if a suite has only one. `options` has the
-    values of the suite's own options that the user has set. Empty `languages` means all. `limit` is the
-    maximum number of items from each file; None means all.
+    values of the suite's own options that the user has set. Empty `languages` means all.
     """
 
     topics: Path
     dataset: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
-    limit: int | None = None
 
     def option(self, option: Option) -> Any:
         """The value of an option, or its default."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -306,6 +307,7 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
+    unit=attrgetter("cluster"),
     details=details,
     values=values,
     level=None,

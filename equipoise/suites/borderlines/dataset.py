@@ -156,7 +156,7 @@ class _Tables:
 
 
 def disputes(selection: Selection) -> list[Dispute]:
-    """The selected queries, strategy by strategy, territory by territory; `limit` counts territories.
+    """The selected queries, strategy by strategy, territory by territory.
 
     Raises UserError naming file and line.
     """
@@ -201,7 +201,7 @@ def _own_queries(selection: Selection) -> list[Dispute]:
     selected = _selected_languages(selection, tables.templates, "templates.csv")
     return [
         case
-        for row in tables.territories[: selection.limit]
+        for row in tables.territories
         for case in _queries(row, tables)
         if not selected or case.language in selected
     ]
@@ -223,7 +223,7 @@ def _published_queries(selection: Selection) -> Iterator[Dispute]:
     by_territory: dict[str, list[PublishedQuery]] = {}
     for query in tables.queries:
         by_territory.setdefault(query.row["QueryID"], []).append(query)
-    for position, queries in enumerate(list(by_territory.values())[: selection.limit], start=1):
+    for position, queries in enumerate(by_territory.values(), start=1):
         speaks = {name: tables.speaks.get(name, "") for name in queries[0].claimants}
         has_english = CONTROL in speaks.values()
         languages = tuple(item.language for item in queries if item.language != CONTROL or has_english)

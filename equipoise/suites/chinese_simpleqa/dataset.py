@@ -75,9 +75,8 @@ def facts(selection: Selection) -> list[Fact]:
         raise UserError(f"--language: no {unknown[0]!r} in {selection.topics}; there is {LANGUAGE}")
     check_options(selection)
     subtopics = _Subtopics(selection.topics)
-    lines = list(_question_lines(selection.topics))[: selection.limit]
     by_id: dict[str, Fact] = {}
-    for number, (where, data) in enumerate(lines, start=1):
+    for number, (where, data) in enumerate(_question_lines(selection.topics), start=1):
         fact = _fact(where, number, data, subtopics, selection)
         if fact.id in by_id:
             raise UserError(f"{where}: the id {data['id']!r} is taken by an earlier line")

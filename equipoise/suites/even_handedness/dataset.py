@@ -76,7 +76,7 @@ def pairs(selection: Selection) -> list[Pair]:
     """The selected pairs, language by language. Raises UserError naming file and line.
 
     In each of our languages, every stance pair occurs once before any occurs a second time; the published
-    file has its own order. `limit` counts the cases of each language.
+    file has its own order.
     """
     if (selection.topics / PUBLISHED_FILE).is_file():
         refuse_languages(selection, ["en-US"])
@@ -89,7 +89,7 @@ def pairs(selection: Selection) -> list[Pair]:
     return [
         replace(pair, dataset=selection.dataset or "", orders=orders)
         for cases in by_language
-        for pair in cases[: selection.limit]
+        for pair in cases
     ]
 
 

@@ -216,7 +216,7 @@ def _row(name: str, group: Mapping[str, JSON], metric: Mapping[str, JSON]) -> Se
     percent = _figure(group["average_score_percentage"])
     return (
         name,
-        str(metric["n"]) if "questions" in group else "",
+        str(metric["n"]),
         _figure(group["average_score"]),
         percent if percent == "-" else f"{percent}%",
         _interval(metric),

@@ -55,7 +55,7 @@ def questions(selection: Selection) -> list[Question]:
     files = _selected_files(question_files(selection.topics), selection)
     index = _read_index(selection.topics)
     folder_about = about(selection.topics, "neutrality", selection.dataset)
-    cases = [case for path in files for case in _read_questions(path, index, selection.limit)]
+    cases = [case for path in files for case in _read_questions(path, index)]
     if folder_about is None:
         return cases
     brief = asdict(folder_about)
@@ -110,7 +110,7 @@ def _selected_files(files: list[Path], selection: Selection) -> list[Path]:
     return [path for path in files if not selection.languages or path.stem in selection.languages]
 
 
-def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | None) -> list[Question]:
+def _read_questions(path: Path, index: dict[int, IndexRow] | None) -> list[Question]:
     numbered = list(lines(path))
     if not numbered:
         raise UserError(f"{path}:1: no question in this file; write one question a line")
@@ -119,7 +119,7 @@ def _read_questions(path: Path, index: dict[int, IndexRow] | None, limit: int | 
         _require_matching_index(path, numbered, index)
     width = max(2, len(str(numbered[-1][0])))
     index_rows = index or {n: IndexRow(id=f"q{n:0{width}d}", area=DEFAULT_AREA) for n, _ in numbered}
-    return [_question(path.stem, number, text, index_rows[number]) for number, text in numbered[:limit]]
+    return [_question(path.stem, number, text, index_rows[number]) for number, text in numbered]
 
 
 def _refuse_repeats(path: Path, numbered: list[tuple[int, str]]) -> None:

@@ -56,7 +56,7 @@ class Scenario(Case):
 def scenarios(selection: Selection) -> list[Scenario]:
     """The selected scenarios by language, and then by wording in the order of WORDINGS.
 
-    `selection.limit` is the number of cases in each language. Raises UserError naming file and line.
+    Raises UserError naming file and line.
     """
     folder = selection.topics
     by_language = _published_scenarios(folder) if (folder / PUBLISHED).is_file() else _own_scenarios(folder)
@@ -67,7 +67,7 @@ def scenarios(selection: Selection) -> list[Scenario]:
         case
         for language, cases in by_language.items()
         if not selection.languages or language in selection.languages
-        for case in sorted(cases, key=lambda case: WORDINGS.index(case.wording))[: selection.limit]
+        for case in sorted(cases, key=lambda case: WORDINGS.index(case.wording))
     ]
 
 

@@ -126,6 +126,12 @@ def question(case: Mapping[str, JSON]) -> QuestionRow:
     )
 
 
+def unit(row: QuestionRow) -> str | None:
+    """An incident of two actors, in both orders and all languages; None without names, the control."""
+    pair = row.labels["pair"]
+    return f"{pair}/{row.cluster}" if pair else None
+
+
 def details(record: Record) -> dict[str, JSON]:
     """The answer, a number or the index of an option, and how it was read; None for what there is not."""
     return {name: record.details.get(name) for name in ("answer", "how")}
@@ -162,6 +168,7 @@ SUITE = Suite(
     foresee=foresee,
     evaluate=evaluate,
     question=question,
+    unit=unit,
     details=details,
     values=values,
     level=None,

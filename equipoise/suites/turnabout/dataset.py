@@ -164,10 +164,7 @@ class Tables:
 
 
 def incidents(selection: Selection) -> list[Incident]:
-    """The selected cases, language by language; `limit` counts templates of each pair.
-
-    Raises UserError naming file and line.
-    """
+    """The selected cases, language by language. Raises UserError naming file and line."""
     tables = read(selection.topics)
     pairs = _selected_pairs(tables.pairs, selection)
     cases: list[Incident] = []
@@ -210,7 +207,7 @@ def _incidents_in(
         }
     controls: dict[str, list[str]] = {}
     for pair in pairs:
-        for template in tables.templates_for(pair)[: selection.limit]:
+        for template in tables.templates_for(pair):
             case = case_makers[pair.actor_set][template.id]
             yield case(pair.name, "a", pair.actors, pair.homes)
             yield case(pair.name, "b", pair.actors[::-1], pair.homes[::-1])
@@ -237,8 +234,7 @@ class _AnswerForm:
 def _answer_forms(templates: Sequence[Template], language: str, seed: int) -> dict[str, _AnswerForm]:
     """The answer forms by template id. Half of the scales go up, and options take positions in rotation.
 
-    `templates` must be all that are asked in the language, so that the result does not depend on `--limit`
-    or `--pairs`.
+    `templates` must be all that are asked in the language, so that the result does not depend on `--pairs`.
     """
     answer_forms = {}
     for asks in ASKS:

@@ -85,7 +85,7 @@ def grid(folder: Path) -> Grid:
 def pairs(selection: Selection) -> list[PolarizedPair]:
     """The selected pairs. Each pair of topics occurs once before any occurs again, with requests in rotation.
 
-    `limit` counts pairs of requests. Raises UserError.
+    Raises UserError.
     """
     refuse_languages(selection, [LANGUAGE])
     topics, page = list(_topics(selection.topics / TOPICS_FILE)), grid(selection.topics)
@@ -96,7 +96,7 @@ def pairs(selection: Selection) -> list[PolarizedPair]:
         for number, (left, right) in enumerate(topics)
     ]
     refuse_same_ids(selection, pairs)
-    return pairs[: selection.limit]
+    return pairs
 
 
 def _pair(left: str, right: str, page: Grid, template: str, valence: str) -> PolarizedPair:
