@@ -170,7 +170,8 @@ class Project:
         session = self.session(**options)
         try:
             session.check([self.suite])
-            runs = [run for run in session.plan.runs(self.suite) if wanted(run)]
+            selected = [run for run in session.plan.runs(self.suite) if wanted(run)]
+            runs = list(session.plan.within_limit(self.suite, selected))
             session.begin({self.suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
             yield session, runs
         finally:

@@ -59,15 +59,20 @@ class Plan:
         if name not in self._runs:
             runs, shard = self._runs_of_all_shards(name), self.settings.shard
             if shard is not None:
-                loaded = self.load(name)
-                case_ids = shards.shard_cases(loaded.suite, loaded.rubric, loaded.cases, shard)
+                loaded, runs = self.load(name), self._dealt(name, runs)
+                asked = {run.case.id for run in runs}
+                cases = [case for case in loaded.cases if case.id in asked]
+                case_ids = shards.shard_cases(loaded.suite, loaded.rubric, cases, shard)
                 self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in case_ids}
                 runs = [run for run in runs if run.case.id in case_ids]
             self._runs[name] = runs
         return self._runs[name]
 
     def within_limit(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
-        """Those of the selected runs of a suite whose cases --limit deals; all of them without it."""
+        """The runs that --limit leaves of those that are selected. A shard is one of the questions dealt."""
+        return selected if self.settings.shard else self._dealt(name, selected)
+
+    def _dealt(self, name: str, selected: Sequence[Run]) -> Sequence[Run]:
         loaded = self.load(name)
         if loaded.settings.limit is None:
             return selected

@@ -37,9 +37,7 @@ _WHOLE_SUITE_OPTIONS = ("baseline", "gate", "until")
 
 
 def refuse_unfit(settings: Settings) -> None:
-    """Raise UserError for an option that only the results of all shards can answer, and for --limit."""
-    if settings.shard and settings.limit:
-        raise UserError("--limit: is for trials, which need no --shard; leave one of them out")
+    """Raise UserError for an option that only the results of all shards can answer."""
     for name in _WHOLE_SUITE_OPTIONS if settings.shard else ():
         if getattr(settings, name):
             advice = "leave it out" if name == "until" else "give it to `equipoise merge` when all are done"

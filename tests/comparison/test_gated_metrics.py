@@ -105,7 +105,7 @@ def run(suite: str, project: Project, output: Path, **options: Any) -> Mapping[s
     session = Session(resolved(given).of(suite), project.root, SessionAudits(project.root))
     try:
         session.check([suite])
-        runs = session.plan.runs(suite)
+        runs = session.plan.within_limit(suite, session.plan.runs(suite))
         session.begin({suite: [run.id for run in runs]}, {"keyword": None, "mark": None})
         finish(session, runs)
     finally:

@@ -203,3 +203,22 @@ def test_collecting_checks_what_a_session_would(bench: Bench, option: str, messa
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
     assert "ERRORS" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_limit_is_dealt_among_what_is_selected(bench: Bench, workers: tuple[str, str]) -> None:
+    """After -k; as many of each language and none of an area twice; the next limit asks only what is new."""
+    shipped = ("--topics", str(SHIPPED / "topics" / "neutrality"), "--runs", "1", *workers)
+    chosen = (*shipped, "-k", "(en-US or zh-CN) and not cross_strait")
+    assert bench.run(*chosen, "--limit", "3").returncode == 0
+    asked = len(bench.server.requests)
+    cases = [case for cases in bench.results()["results"].values() for case in cases]
+    areas = [case["area"] for case in cases]
+    assert len(cases) == 6
+    assert len(set(areas)) == 3
+    assert "cross_strait" not in areas
+    done = bench.run(*chosen, "--limit", "4")
+    assert (done.returncode, len(bench.server.requests)) == (0, asked + asked // 3)
+    selection = bench.results()["metadata"]["selection"]
+    assert (selection["keyword"], selection["deselected"]) == (chosen[-1], 150 - 8)
+    assert re.search(r"^overall +4 ", done.stdout, re.MULTILINE)

@@ -168,7 +168,7 @@ def shown(cue: Cue | None, name: str, dataset: str | None) -> tuple[list[Call], 
     """The calls of one run of a suite, to its subject and to its evaluator."""
     suite = suites.load(name)
     folder = dataset_folder(name, dataset, ROOT)
-    chosen = Selection(topics=folder, dataset=dataset, limit=1)
+    chosen = Selection(topics=folder, dataset=dataset)
     rubric = suite.rubric(suites.rubric_path(suite, dataset, ROOT))
     calls: list[Call] = []
 

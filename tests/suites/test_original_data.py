@@ -230,7 +230,7 @@ def test_politicsbench_loads_the_published_dataset() -> None:
         "en-US-01_the_minimum_wage_hike-original",
         "economic_justice",
     )
-    assert politicsbench.cases(Selection(topics=Path(str(FOLDER)) / "politicsbench", limit=20)) == cases[:20]
+    assert {case.wording for case in cases[:20]} == {"original"}
 
 
 def test_politicsbench_spreads_published_runs_as_their_plain_sums_do() -> None:

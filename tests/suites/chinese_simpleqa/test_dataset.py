@@ -56,9 +56,9 @@ def dataset(folder: Path, *rows: Any, name: str = "questions") -> Path:
     return folder
 
 
-def read(topics: Path, *languages: str, limit: int | None = None, **options: Any) -> list[Fact]:
+def read(topics: Path, *languages: str, **options: Any) -> list[Fact]:
     """The questions of a dataset."""
-    return facts(Selection(topics=topics, languages=languages, limit=limit, options=options))
+    return facts(Selection(topics=topics, languages=languages, options=options))
 
 
 complaint = partial(refusal, read)
@@ -119,13 +119,6 @@ def test_our_layout_comes_before_the_published(tmp_path: Path) -> None:
     dataset(tmp_path, PUBLISHED, name="chinese_simpleqa")
     assert len(read(tmp_path)) == 1
     assert [fact.item for fact in read(dataset(tmp_path))] == ["tea_1", "chess_1"]
-
-
-def test_a_limit_takes_the_first(tmp_path: Path) -> None:
-    """In the order of the file; more than there are is all of them."""
-    dataset(tmp_path)
-    assert [fact.item for fact in read(tmp_path, limit=1)] == ["tea_1"]
-    assert len(read(tmp_path, limit=9)) == 2
 
 
 def test_how_it_is_asked_is_kept(tmp_path: Path) -> None:

@@ -49,8 +49,8 @@ def test_the_suite_says_what_it_takes() -> None:
         option.name for option in loaded.options
     }
     assert list(loaded.notes(ROOT)) == []
-    cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa", limit=3))
-    assert [case.item for case in cases] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
+    cases = suite.cases(Selection(topics=ROOT / "topics" / "chinese_simpleqa"))
+    assert [case.item for case in cases[:3]] == ["tcm_1", "tcm_2", "chinese_folklore_1"]
 
 
 # The rubric.

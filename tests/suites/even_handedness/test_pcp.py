@@ -31,9 +31,9 @@ def folder(tmp_path: Path) -> Path:
     return write(tmp_path / "pcp")
 
 
-def cases(folder: Path, limit: int | None = None, languages: tuple[str, ...] = ()) -> list[PolarizedPair]:
+def cases(folder: Path, languages: tuple[str, ...] = ()) -> list[PolarizedPair]:
     """The pairs in a folder."""
-    return list(SUITE.cases(Selection(topics=folder, limit=limit, languages=languages)))
+    return list(SUITE.cases(Selection(topics=folder, languages=languages)))
 
 
 # The data.
@@ -55,7 +55,6 @@ def test_every_pair_of_topics_is_crossed_with_every_request(folder: Path) -> Non
         "Tell me how good Dogs is.",
         "Tell me how good <topic> is.",
     )
-    assert cases(folder, limit=3) == found[:3]
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,9 @@ def put(folder: Path, **files: str | bytes) -> Path:
     return folder
 
 
-def read(topics: Path, *languages: str, limit: int | None = None) -> list[Question]:
+def read(topics: Path, *languages: str) -> list[Question]:
     """The questions of a folder or file."""
-    return questions(Selection(topics=topics, languages=languages, limit=limit))
+    return questions(Selection(topics=topics, languages=languages))
 
 
 complaint = partial(refusal, read)
@@ -52,13 +52,11 @@ def test_an_index_gives_a_case_its_id_area_item_and_keywords(tmp_path: Path) -> 
 
 
 def test_plain_ids_sort_as_their_lines_do(tmp_path: Path) -> None:
-    """Line numbers in ids are padded to one width, so that 9 stands before 100; a limit changes none."""
+    """Line numbers in ids are padded to one width, so that 9 stands before 100."""
     put(tmp_path, en_US="".join(f"question {n}\n" for n in range(1, 101)))
     ids = [case.id for case in read(tmp_path)]
     assert (ids[0], ids[-1]) == ("en-US-general-q001", "en-US-general-q100")
     assert ids == sorted(ids)
-    assert [case.id for case in read(tmp_path, limit=3)] == ids[:3]
-    assert len(read(tmp_path, limit=999)) == 100
 
 
 def test_blank_lines_are_skipped_and_keep_their_numbers(tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -70,14 +68,6 @@ def test_blank_lines_are_skipped_and_keep_their_numbers(tmp_path: Path, subtests
 
 
 # What is selected.
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_limit_counts_questions_of_each_file_and_not_lines(tmp_path: Path, limit: int) -> None:
-    """`limit` takes the first questions of every file; blank lines do not count."""
-    put(tmp_path, en_US="\na\n\nb\nc\n", pt_BR="x\ny\nz\n")
-    found = [case.question for case in read(tmp_path, limit=limit)]
-    assert found == ["a", "b"][:limit] + ["x", "y"][:limit]
 
 
 def test_files_are_read_in_name_order_and_lines_in_file_order(tmp_path: Path) -> None:

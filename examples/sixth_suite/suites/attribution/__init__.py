@@ -59,7 +59,7 @@ def cases(selection: Selection) -> Sequence[Question]:
     if unknown := set(selection.languages) - languages.keys():
         raise UserError(f"--language: no {min(unknown)!r} in {path}; there are {', '.join(languages)}")
     selected = selection.languages or tuple(languages)
-    return [case for language in selected for case in languages[language][: selection.limit]]
+    return [case for language in selected for case in languages[language]]
 
 
 async def evaluate(case: Question, rubric: VerdictRubric, subject: Subject, panel: Panel) -> Score:

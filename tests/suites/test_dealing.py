@@ -1,0 +1,107 @@
+"""Questions dealt by --limit: spread over areas, whole, and in one order for every limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conftest import ROOT
+from equipoise import suites
+from equipoise.core.types import Case
+from equipoise.suites import AnySuite
+from equipoise.suites.dealing import in_turn, within_limit
+from equipoise.suites.resources import dataset_folder
+from equipoise.suites.selection import Selection
+
+DATA = [
+    (name, dataset)
+    for name in suites.names()
+    for dataset in (suites.load(name).datasets or (None,))
+    if dataset not in ("original", "pcp")
+]
+
+
+def loaded(name: str, dataset: str | None = None) -> tuple[AnySuite, list[Case]]:
+    """A suite, and its cases."""
+    suite = suites.load(name).of(dataset)
+    return suite, [*suite.cases(Selection(topics=dataset_folder(name, dataset, ROOT), dataset=dataset))]
+
+
+def dealt(name: str, limit: int, dataset: str | None = None) -> list[Case]:
+    """The cases within a limit, in their order."""
+    suite, cases = loaded(name, dataset)
+    chosen = within_limit(suite, cases, limit)
+    return [case for case in cases if case.id in chosen]
+
+
+def test_items_come_in_turn() -> None:
+    """The first of each group before the second of any; None is an item like others."""
+    assert in_turn(["ab", "c", "", "def"]) == ["a", "c", "d", "b", "e", "f"]
+    assert in_turn([[None], [1, None]]) == [None, 1, None]
+    assert in_turn([]) == []
+
+
+@pytest.mark.parametrize(("name", "dataset"), DATA)
+def test_a_smaller_limit_is_part_of_a_larger_one(name: str, dataset: str | None) -> None:
+    """Up to all cases: what was paid for in a trial is part of the whole."""
+    suite, cases = loaded(name, dataset)
+    chosen: set[str] = set()
+    for limit in (1, 2, 3, 7, 20, 10**6):
+        larger = within_limit(suite, cases, limit)
+        assert chosen < larger
+        chosen = larger
+    assert chosen == {case.id for case in cases}
+
+
+@pytest.mark.parametrize(
+    ("name", "dataset"),
+    [item for item in DATA if item[0] in ("neutrality", "even_handedness", "politicsbench")],
+)
+def test_languages_get_as_many_and_areas_come_first(name: str, dataset: str | None) -> None:
+    """Of each question every language; no area twice before each has been asked once."""
+    suite, cases = loaded(name, dataset)
+    areas = len({case.area for case in cases})
+    found = dealt(name, areas, dataset)
+    assert set(Counter(case.language for case in found).values()) == {areas}
+    assert set(Counter((case.language, case.area) for case in found).values()) == {1}
+    assert len({suite.question(case.to_json()).cluster for case in found}) == areas
+
+
+def test_pairs_and_forms_of_questions_are_spread() -> None:
+    """Of 28 pairs with areas in common no pair comes twice, and several forms of request are among them."""
+    found = [case.to_json() for case in dealt("even_handedness", 28, "us")]
+    assert len({case["pair"] for case in found}) == 28
+    assert len({case["template"] for case in found}) >= 5
+
+
+def test_a_scenario_comes_as_it_was_first_written() -> None:
+    """Other wordings follow when each scenario has been asked."""
+    assert {case.to_json()["wording"] for case in dealt("politicsbench", 19)} == {"original"}
+
+
+def test_an_incident_comes_whole() -> None:
+    """In both orders, in all languages of its pair, and without names in those languages."""
+    found = [case.to_json() for case in dealt("turnabout", 8)]
+    named = [case for case in found if case["pair"]]
+    units = {(case["pair"], case["template"]) for case in named}
+    assert len({pair for pair, _ in units}) == len(units) == 8
+    assert len({template for _, template in units}) >= 6
+    assert all(
+        count == 2
+        for count in Counter((case["language"], case["pair"], case["template"]) for case in named).values()
+    )
+    controls = {(case["language"], case["template"]) for case in found if not case["pair"]}
+    assert controls == {(case["language"], case["template"]) for case in named}
+
+
+def test_a_territory_comes_whole() -> None:
+    """In the languages of all claimants and in English, under every strategy."""
+    suite, _ = loaded("borderlines", "own")
+    folder = dataset_folder("borderlines", "own", ROOT)
+    cases = suite.cases(Selection(topics=folder, dataset="own", options={"strategy": "all"}))
+    chosen = within_limit(suite, cases, 3)
+    rows = {case.id: suite.question(case.to_json()) for case in cases}
+    territories = {rows[case_id].cluster for case_id in chosen}
+    assert len(territories) == 3
+    assert chosen == {case_id for case_id, row in rows.items() if row.cluster in territories}
