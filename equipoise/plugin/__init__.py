@@ -365,18 +365,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Deal --limit among the cases that -k, -m and node ids have selected."""
     if config.stash[SESSION].settings.limit is None:
         return
-    runs: dict[str, list[Run]] = {}
+    selected: dict[str, list[Run]] = {}
     for run in filter(None, map(_run_of, items)):
-        runs.setdefault(run.suite, []).append(run)
+        selected.setdefault(run.suite, []).append(run)
     plan = config.stash[SESSION].plan
-    dealt = {(name, run.id) for name in runs for run in plan.within_limit(name, runs[name])}
-    kept, dropped = [], []
-    for item in items:
-        run = _run_of(item)
-        (kept if run is None or (run.suite, run.id) in dealt else dropped).append(item)
-    if dropped:
-        config.hook.pytest_deselected(items=dropped)
-        items[:] = kept
+    dealt = {(name, run.id) for name, runs in selected.items() for run in plan.within_limit(name, runs)}
+    left_out = [item for item in items if (of := _run_of(item)) and (of.suite, of.id) not in dealt]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        dropped = set(left_out)
+        items[:] = [item for item in items if item not in dropped]
 
 
 def _run_of(item: pytest.Item) -> Run | None:

@@ -57,7 +57,8 @@ class Plan:
         smaller, but balanced sample.
         """
         if name not in self._runs:
-            runs, shard = self._runs_of_all_shards(name), self.settings.shard
+            runs: Sequence[Run] = self._runs_of_all_shards(name)
+            shard = self.settings.shard
             if shard is not None:
                 loaded, runs = self.load(name), self._dealt(name, runs)
                 asked = {run.case.id for run in runs}
