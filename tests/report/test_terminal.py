@@ -100,17 +100,17 @@ def test_a_row_shows_questions_mean_percent_deviation_and_outcomes() -> None:
     assert found.split() == [*figures, "scored", "2,", "error", "1"]
 
 
-def test_the_overall_row_has_neither_questions_nor_deviation() -> None:
-    """The whole is a mean of languages: it has no number of questions of its own."""
+def test_the_overall_row_says_of_how_many_questions_it_is() -> None:
+    """A question in two languages is one; the mean of languages has no deviation of its own."""
     found = row("overall", record(5, "en-US"), record(1, "zh-CN"))
-    assert found.split() == ["overall", "3.00", "50.00%", "-", "scored", "2"]
+    assert found.split() == ["overall", "1", "3.00", "50.00%", "-", "scored", "2"]
 
 
 def test_a_missing_figure_is_a_dash() -> None:
     """Where nothing was scored, or one question has no deviation: not 0, not None; zero is a figure."""
     for name in ("en-US", "area.rivers"):
         assert row(name, record(None)).split() == [name, "0", "-", "-", "-", "-", "error", "1"]
-    assert row("overall", record(None)).split() == ["overall", "-", "-", "-", "error", "1"]
+    assert row("overall", record(None)).split() == ["overall", "0", "-", "-", "-", "error", "1"]
     assert row("en-US", record(4)).split() == ["en-US", "1", "4.00", "75.00%", "-", "-", "scored", "1"]
     assert "0.00%" in row("en-US", record(1)).split()
 
