@@ -181,6 +181,7 @@ def test_results_have_types(project: Project) -> None:
 def test_intervals_on_these_questions_are_taken_over(results: Any) -> None:
     """Where a file has both, both are there."""
     data = json.loads(results.path.read_bytes())
+    data["summary"]["metrics"]["overall"]["caution"] = "many answers are missing"
     data["summary"]["metrics"]["overall"]["these"] = {
         "se": 1.0,
         "low": 2.0,
@@ -189,8 +190,10 @@ def test_intervals_on_these_questions_are_taken_over(results: Any) -> None:
         "reason": None,
     }
     results.path.write_text(json.dumps(data), encoding="utf-8")
-    these = equipoise.load(results.path).metrics["overall"].these
+    overall = equipoise.load(results.path).metrics["overall"]
+    these = overall.these
     assert these is not None
+    assert overall.caution == "many answers are missing"
     assert (these.se, these.low, these.high, these.n) == (1.0, 2.0, 3.0, 4)
 
 

@@ -48,7 +48,8 @@ class Figure(Interval):
     """One metric of results, in its `unit`; its value is None if there is a `reason`.
 
     The interval treats clusters as a sample of those that might have been asked. `these` is the interval for
-    exactly the questions that were asked, if results have it. `by_run` has the figure of each run.
+    exactly the questions that were asked, if results have it. `by_run` has the figure of each run. `caution`
+    says why the figure does not prove that the model is even, as where many answers are missing.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Figure(Interval):
     confidence: float
     these: Interval | None = None
     by_run: Sequence[float | None] = ()
+    caution: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -400,7 +400,7 @@ def needed_labels(
     The residual's standard deviation s is `spread` sqrt(1 - agreement^2), in percentage points, where
     `agreement` is the correlation of people and judge. `floor` is the standard error that labels cannot
     reduce: the one that comes from the questions as a sample. n is the smallest with t(n - 2) sqrt(s^2 (1/n -
-    1/N) + floor^2) <= half_width.
+    1/N) + floor^2) <= half_width, and at least FEWEST_LABELS, without which there is no interval.
     """
     variance = spread**2 * (1 - agreement**2)
 
@@ -408,7 +408,7 @@ def needed_labels(
         drawn = variance * (1 / count - 1 / replies)
         return student(max(count - 2, 1), 0.95) * math.sqrt(max(drawn, 0.0) + floor**2)
 
-    if width(replies) > half_width:
+    if replies < FEWEST_LABELS or width(replies) > half_width:
         return None
     least, most = 2, replies
     while least < most:
@@ -419,13 +419,16 @@ def needed_labels(
 
 def needed_for_margin(
     margin: float, *, spread: float, agreement: float, replies: int, power: float = 0.8
-) -> int:
+) -> int | None:
     """The number of labels of each of two results to show that equal results keep within a margin.
 
     They show it with probability `power`. The labels of the two results are drawn independently: n is the
     smallest with (z(0.975) + z(power)) sqrt(2 s^2 (1/n - 1/N)) at most the margin, in percentage points. If
-    the same replies are labelled in both results, fewer are enough.
+    the same replies are labelled in both results, fewer are enough. None with fewer replies than
+    FEWEST_LABELS.
     """
+    if replies < FEWEST_LABELS:
+        return None
     quantiles = float(ndtri(0.975) + ndtri(power))
     variance = 2 * spread**2 * (1 - agreement**2)
     return min(

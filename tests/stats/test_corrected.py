@@ -181,6 +181,14 @@ def test_labels_needed_agree_with_the_interval() -> None:
     assert needed_for_margin(2, spread=24.7, agreement=0.84, replies=750) == pytest.approx(360, abs=8)
 
 
+def test_as_many_labels_as_an_interval_takes_and_no_more_than_there_are_replies() -> None:
+    """Ten for an easy aim; none where there are fewer replies than an interval takes."""
+    wanted = {"spread": 24.7, "agreement": 0.84}
+    assert needed_labels(50.0, **wanted, replies=750) == needed_for_margin(90, **wanted, replies=750) == 10
+    assert needed_labels(50.0, **wanted, replies=8) is None
+    assert needed_for_margin(90, **wanted, replies=8) is None
+
+
 def cells(values: dict[str, list[list[float]]]) -> list[Cell]:
     """Questions with these runs of each value, in one language."""
     count = len(next(iter(values.values())))

@@ -89,7 +89,7 @@ def _gate_labels(assumptions: Assumptions) -> Iterator[str]:
         needed = needed_for_margin(
             margin, spread=assumptions.sd, agreement=assumptions.correlation, replies=assumptions.replies
         )
-        yield f"-{margin:g}pp about {needed:,}"
+        yield f"-{margin:g}pp {f'about {needed:,}' if needed else f'not with {assumptions.replies} replies'}"
 
 
 def _assumptions(results: LoadedResults, metric: Metric, correlation: float | None) -> Assumptions:
