@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from equipoise.comparison.api import Gate
     from equipoise.comparison.compare import Comparison
-    from equipoise.report.results import Results
+    from equipoise.results.results import Results
 
     Source: TypeAlias = str | PathLike[str] | Results
 
@@ -40,9 +40,9 @@ def load(path: str | PathLike[str]) -> Results:
     """Load the results in a file. Raises UserError."""
     from pathlib import Path
 
-    from equipoise.report import results
+    from equipoise.results.load import load_lazily
 
-    return results.load(Path(path))
+    return load_lazily(Path(path))
 
 
 def run(suite: str, *, folder: str | PathLike[str] = ".", **options: Any) -> Results:
@@ -91,6 +91,9 @@ def gate(
 def _path(source: Source) -> Path:
     from pathlib import Path
 
-    from equipoise.report.results import Results
+    from equipoise.results.results import Results
 
-    return source.path if isinstance(source, Results) else Path(source)
+    if not isinstance(source, Results):
+        return Path(source)
+    assert source.path is not None, "loaded results have a path"
+    return source.path

@@ -493,7 +493,7 @@ def _names(text: str) -> None:
 
 
 def _csv_cell(text: str) -> None:
-    from equipoise.report.export import table
+    from equipoise.results import table
 
     table._csv_cell(text)
 

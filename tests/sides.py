@@ -15,10 +15,10 @@ import builders
 import one_question
 from from_records import parts_of
 
-from equipoise.comparison.side import Side, results_from_json
 from equipoise.core import json_io
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
+from equipoise.results.results import Results, of_json
 
 LANGUAGES = ("aa", "bb", "cc")
 SUITE, SCALE = builders.SUITE, builders.SCALE
@@ -89,9 +89,9 @@ def data_of(runs: Runs, suite: str = SUITE, **changes: JSON) -> dict[str, Any]:
     return {"metadata": about, **parts_of(suite, kept, SCALE), "errors": errors}
 
 
-def side_of(runs: Runs, file: str = "m1.json", suite: str = SUITE, **changes: JSON) -> Side:
+def side_of(runs: Runs, file: str = "m1.json", suite: str = SUITE, **changes: JSON) -> Results:
     """The side that these runs make."""
-    return results_from_json(file, data_of(runs, suite, **changes)).side
+    return of_json(file, data_of(runs, suite, **changes)).side
 
 
 neutral_side = partial(side_of, suite=one_question.SUITE)

@@ -18,8 +18,8 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.core.session_options import OPTIONS
 from equipoise.report.export import FORMATS
-from equipoise.report.export.table import COLUMNS
 from equipoise.results import document, schema
+from equipoise.results.table import COLUMNS
 
 DOCS = ROOT / "docs"
 DESCRIBED = ("Document", "RunResult")

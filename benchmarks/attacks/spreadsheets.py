@@ -18,14 +18,14 @@ from formulas import calculated, formulas
 
 import pages
 from attacks.tally import Harm, Size, Tally
-from equipoise.comparison.side import results_from_json
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
 from equipoise.core.spreadsheet import remove_guards
 from equipoise.report.export import markdown, table
 from equipoise.report.layout import markdown_table
-from equipoise.report.results import load
+from equipoise.results.load import load
+from equipoise.results.results import of_json
 from equipoise.studies.people import draws, sheets
 from equipoise.studies.replies import ScoredReply
 from equipoise.suites.chinese_simpleqa.from_documents import annotation
@@ -63,9 +63,7 @@ def _people(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     """Filled in and saved with each separator; ids are what is read again."""
     known = {text.strip(): _reply(text) for text in texts}
     path = folder / "sheet.csv"
-    results = results_from_json(
-        "m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes())
-    )
+    results = of_json("m.json", json_io.loads(pages.write(folder / "m.json", "m", questions=1).read_bytes()))
     digests = draws.digests_of(results, list(known.values()))
     draw = draws.Draw(drawn=len(known), replies=len(known), seed=0, is_paired=False, digests=digests)
     sheets.write(

@@ -16,7 +16,7 @@ import click
 from equipoise.cli.output import print_line, print_notice, print_wrapped, width
 from equipoise.core import env_file
 from equipoise.core.errors import ContradictoryResultsWarning, SessionStopped, UserError, printable, shortened
-from equipoise.core.files import require_posix, shown
+from equipoise.core.files import require_posix
 from equipoise.core.quantities import first_sentence
 from equipoise.runner import exit_status
 from equipoise.runner.signals import interruptible, stop_message
@@ -191,5 +191,5 @@ def recover(journal: Path, output: Path | None) -> None:
     from equipoise.suites.resources import SHIPPED
 
     recovered = journal_recovery.recover(journal, output, roots=(Path.cwd(), SHIPPED))
-    print_wrapped(summary(recovered.rows, recovered.data, path=shown(recovered.path), width=width()))
+    print_wrapped(summary(recovered.results, width=width()))
     print_wrapped(f"warning:   {warning}" for warning in recovered.warnings)

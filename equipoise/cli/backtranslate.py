@@ -65,15 +65,15 @@ def backtranslate(
     strictly the same content is judged. Replies are sampled by language and area. The figures are added to
     RESULTS.
     """
-    from equipoise.comparison.load import load
     from equipoise.judge.rubric import About, VerdictRubric
     from equipoise.report import added
     from equipoise.results import sections
+    from equipoise.results.load import load
     from equipoise.studies import backtranslate
 
     settings = call_settings({**options, "model": translator}, evaluators)
     results = load(path)
-    sections.refuse_other_version(path, results.data)
+    sections.refuse_other_version(path, results.metadata)
     rubric = results.suite.rubric(rubric_path(results.suite, results.metadata.get("dataset"), Path.cwd()))
     if isinstance(rubric, VerdictRubric) and "about" in results.metadata:
         rubric = rubric.with_about(About(**results.metadata["about"]))

@@ -104,7 +104,7 @@ def gate(
 def _results_at(path: Path) -> list[Path]:
     """The file, or the results files of all suites in a folder. Raises UserError."""
     from equipoise import suites
-    from equipoise.comparison.load import find_results_file
+    from equipoise.results.load import find_results_file
 
     if not path.is_dir():
         return [path]

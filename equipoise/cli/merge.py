@@ -11,8 +11,6 @@ import click
 from equipoise.cli.gate_options import GateOptions, baseline_option, gate_options, publish
 from equipoise.cli.output import print_wrapped, width
 from equipoise.core.errors import UserError
-from equipoise.core.files import shown
-from equipoise.report.verdict import SECTIONS
 from equipoise.runner import exit_status
 
 if TYPE_CHECKING:
@@ -92,23 +90,20 @@ def _print_release(model: str, merged: Mapping[str, Recovered]) -> None:
     from equipoise.report import comparison, verdict
     from equipoise.report.terminal import summary
 
-    sections = {
-        suite: {name: item.data[name] for name in SECTIONS if name in item.data}
-        for suite, item in merged.items()
-    }
+    sections = {suite: verdict.release_sections(item.results) for suite, item in merged.items()}
     if verdict_lines := list(verdict.lines(sections, width())):
         print_wrapped([*([model] if model else ()), *verdict_lines, ""])
     for item in merged.values():
-        print_wrapped(summary(item.rows, item.data, path=shown(item.path), width=width()))
+        print_wrapped(summary(item.results, width=width()))
         print_wrapped(f"warning:   {warning}" for warning in item.warnings)
-        if "comparison" in item.data:
-            print_wrapped(["", *comparison.lines(item.data["comparison"], width())])
+        if section := item.results.sections.get("comparison"):
+            print_wrapped(["", *comparison.lines(section, width())])
     publish({f"{model}: {suite}" if model else suite: item for suite, item in sections.items()})
 
 
 def _exit_status(merged: Sequence[Recovered], inconclusive: str | None) -> int:
     """The exit status for these results and their gates."""
-    is_complete = all(item.data["metadata"]["status"] == "complete" for item in merged)
-    verdicts = [item.data["gate"]["verdict"] for item in merged if "gate" in item.data]
+    is_complete = all(item.results.metadata["status"] == "complete" for item in merged)
+    verdicts = [gate["verdict"] for item in merged if (gate := item.results.sections.get("gate"))]
     gate_status = exit_status.status_of_verdicts(verdicts, inconclusive)
     return exit_status.combine([gate_status, 0 if is_complete else exit_status.NO_SCORE])

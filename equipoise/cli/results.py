@@ -10,7 +10,6 @@ import click
 from equipoise.cli.output import print_line, print_wrapped, width
 from equipoise.cli.parameters import NAME
 from equipoise.core.errors import UserError, printable
-from equipoise.core.files import shown
 from equipoise.core.rows import ROW_OUTCOMES
 from equipoise.runner.collector import pause_collector, skip_collection_at_exit
 
@@ -31,23 +30,22 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 @click.option("--outcome", type=click.Choice(ROW_OUTCOMES), help="Transcripts of runs with this outcome.")
 def show(path: Path, text: str | None, lowest: int | None, outcome: str | None) -> None:
     """Show the table of RESULTS, or with -k, --lowest or --outcome the transcripts of single runs."""
-    from equipoise.comparison.load import ONLY_COMPARE_READS, load
     from equipoise.report import comparison, transcripts, verdict
     from equipoise.report.layout import wrap_line
     from equipoise.report.terminal import summary
+    from equipoise.results.load import ONLY_COMPARE_READS, load
     from equipoise.results.schema import reading
 
     results = load(path)
     with reading(path, otherwise=ONLY_COMPARE_READS):
         if text is None and lowest is None and outcome is None:
-            rows = results.suite.table(results.data["summary"])
-            print_wrapped(summary(rows, results.data, path=shown(path), width=width()))
-            if "gate" in results.data:
-                print_wrapped(["", *verdict.lines({results.suite.name: results.data}, width())])
-            if "comparison" in results.data:
-                print_wrapped(["", *comparison.lines(results.data["comparison"], width())])
+            print_wrapped(summary(results, width=width()))
+            if "gate" in results.sections:
+                print_wrapped(["", *verdict.lines({results.suite.name: results.sections}, width())])
+            if "comparison" in results.sections:
+                print_wrapped(["", *comparison.lines(results.sections["comparison"], width())])
             return
-        headline = next(iter(results.metrics.values()))
+        headline = next(iter(results.definitions.values()))
     with reading(path):
         # Runs with an asker cue are not ranked.
         runs = [*results.rows, *(results.cued_rows if lowest is None else ())]

@@ -13,7 +13,7 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 
 if TYPE_CHECKING:
-    from equipoise.comparison.side import Side
+    from equipoise.results.results import Results
     from equipoise.studies.people.draws import DrawnReply
     from equipoise.studies.people.form import Field
 
@@ -72,7 +72,7 @@ def sample(
     ask: str,
 ) -> None:
     """Write sheets of replies in RESULTS, without verdicts: a random sample by language, area and score."""
-    from equipoise.comparison.load import load
+    from equipoise.results.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import draws, form
 
@@ -136,7 +136,7 @@ def _write_sheets(
             sheets.write(path, rows, [field.name for field in fields])
 
 
-def _level_meanings(results: Side) -> Mapping[int, str]:
+def _level_meanings(results: Results) -> Mapping[int, str]:
     """The meaning of each level of the rubric's scale."""
     from equipoise.suites import rubric_path
 
@@ -155,7 +155,7 @@ def _level_meanings(results: Side) -> Mapping[int, str]:
 )
 def plan(path: Path, within: str, agreement: float | None) -> None:
     """Show how many labels narrow the headline interval of RESULTS to this half-width, and decide gates."""
-    from equipoise.comparison.load import load
+    from equipoise.results.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import planning
 
@@ -175,14 +175,14 @@ def agree(path: Path, sheet: tuple[Path, ...]) -> None:
     be a file of reviews saved from the page of a report: these correct no figures, as the readers saw the
     verdicts.
     """
-    from equipoise.comparison.load import load
     from equipoise.report import added
     from equipoise.results import sections
+    from equipoise.results.load import load
     from equipoise.results.schema import reading
     from equipoise.studies.people import agreement
 
     results = load(path)
-    sections.refuse_other_version(path, results.data)
+    sections.refuse_other_version(path, results.metadata)
     with sections.locked(path), reading(path):
         section, warnings = agreement.agree(results, sheet)
         sections.add(path, "people", section)

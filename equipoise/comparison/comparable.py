@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from equipoise import suites
-from equipoise.comparison.side import Side
 from equipoise.core.records import Cell
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
 from equipoise.results import answered
 from equipoise.results.history import WITH_UNSCORED
+from equipoise.results.results import Results
 from equipoise.suites.shared_options import DATASET
 
 _MUST_AGREE: Mapping[str, str] = {
@@ -107,7 +107,7 @@ def unknown_cells(before: Sequence[Cell], after: Sequence[Cell]) -> list[str]:
     return [f"only the candidate has {unknown[0]}{more}"] if unknown else []
 
 
-def why_unfit(side: Side, most_unscored: float = MOST_UNSCORED) -> str | None:
+def why_unfit(side: Results, most_unscored: float = MOST_UNSCORED) -> str | None:
     """Why results cannot serve as a baseline, in a few words; None if they can.
 
     Every run must be done. Up to `most_unscored` percent of them may lack a score.

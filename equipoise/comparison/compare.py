@@ -14,12 +14,12 @@ from equipoise.comparison.comparable import (
     why_unfit,
 )
 from equipoise.comparison.drift import Drift, drifts
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, MOST_UNSCORED, Scope
 from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
+from equipoise.results.results import Results
 from equipoise.results.summary import reword_reason, to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import compared_figures, difference
@@ -117,8 +117,8 @@ class Comparison:
     `rose` are the cases whose headline figure changed most.
     """
 
-    before: Side
-    after: Side
+    before: Results
+    after: Results
     mismatches: Sequence[str]
     warnings: Sequence[str]
     changes: dict[str, MetricChange]
@@ -212,8 +212,8 @@ def _move_to_json(move: Move) -> dict[str, JSON]:
 
 
 def compare(
-    before: Side,
-    after: Side,
+    before: Results,
+    after: Results,
     *,
     allows_mismatch: bool = False,
     is_study: bool = False,
@@ -269,7 +269,7 @@ def compare(
 
 
 def _asker_changes(
-    before: Side, after: Side, levels: ConfidenceLevels
+    before: Results, after: Results, levels: ConfidenceLevels
 ) -> tuple[dict[str, MetricChange], list[str]]:
     """Changes of the metrics about who asks, and a warning if these cannot be compared.
 
@@ -288,7 +288,7 @@ def _asker_changes(
     return _with_adjusted_p([change_in(metric, was, now, clusters, levels) for metric in metrics]), []
 
 
-def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str]:
+def _effects(before: Results, after: Results, changes: Mapping[str, JSON]) -> list[str]:
     """A sentence on the effect of each option in which the two results differ, if the suite can report it."""
     older, newer = before.metadata, after.metadata
     effects = (
@@ -300,8 +300,8 @@ def _effects(before: Side, after: Side, changes: Mapping[str, JSON]) -> list[str
 
 
 def refuse_incomparable(
-    before: Side,
-    after: Side,
+    before: Results,
+    after: Results,
     *,
     allows_mismatch: bool,
     is_study: bool = False,
@@ -319,16 +319,16 @@ def refuse_incomparable(
     return mismatches
 
 
-def _confidence_levels(before: Side, after: Side, confidence: float = 0.95) -> ConfidenceLevels:
+def _confidence_levels(before: Results, after: Results, confidence: float = 0.95) -> ConfidenceLevels:
     """The levels of a comparison: those of a look if the candidate ended by `--until gate`."""
     until = after.until
     if not until or until["rule"] != GATE:
         return ConfidenceLevels(these=confidence, population=confidence)
-    return levels_of_look(until["runs"], until["runs_planned"], before.runs, confidence)
+    return levels_of_look(until["runs"], until["runs_planned"], before.rounds, confidence)
 
 
 def _mismatch_reasons(
-    before: Side, after: Side, *, is_study: bool = False, most_unscored: float = MOST_UNSCORED
+    before: Results, after: Results, *, is_study: bool = False, most_unscored: float = MOST_UNSCORED
 ) -> list[str]:
     """Why two results are not comparable, a phrase for each reason."""
     unfit = why_unfit(before, most_unscored)
@@ -340,7 +340,7 @@ def _mismatch_reasons(
     ]
 
 
-def _missing_score_warnings(after: Side) -> list[str]:
+def _missing_score_warnings(after: Results) -> list[str]:
     """A warning if runs of the candidate have no score; they are left out of the comparison."""
     runs = after.counts
     if not runs.missing:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from equipoise.comparison.side import Side
 from equipoise.core.types import JSON
 from equipoise.judge.anchors import LEANING, Mirrors
+from equipoise.results.results import Results
 from equipoise.stats import mean
 from equipoise.stats.intervals import Estimate, Observation, linearised_mean
 
@@ -78,7 +78,7 @@ class Drift:
         return f"{line}; of the {difference} between the models {explained} may be drift"
 
 
-def drifts(before: Side, after: Side, difference: float | None, unit: str) -> list[Drift]:
+def drifts(before: Results, after: Results, difference: float | None, unit: str) -> list[Drift]:
     """The drift of each evaluator that was audited on the same anchors for both results.
 
     `difference` is that of the headline figures, in `unit`.
@@ -92,7 +92,7 @@ def drifts(before: Side, after: Side, difference: float | None, unit: str) -> li
 
 
 def _drift(
-    name: str, before: Side, after: Side, share: float, difference: float | None, unit: str
+    name: str, before: Results, after: Results, share: float, difference: float | None, unit: str
 ) -> Drift | None:
     older, newer = (side.audits.get(name) for side in (before, after))
     if not older or not newer or not _are_comparable(older, newer):

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.comparison.comparable import must_agree, sampling_changes, setting
-from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.records import Metric
 from equipoise.core.rows import count_outcomes
 from equipoise.core.types import JSON
+from equipoise.results.results import Results
 from equipoise.stats.metrics import measure
 from equipoise.stats.pairwise import ModelValues, SharedCells, layout_and_values
 from equipoise.suites import AnySuite
@@ -91,7 +91,7 @@ class Entry:
         return str(self.metadata.get("started") or "")
 
 
-def entry(side: LoadedResults, index: int = 0) -> Entry:
+def entry(side: Results, index: int = 0) -> Entry:
     """The board's entry for these results, which may be empty, as when a session has just begun."""
     metrics = side.suite.metrics(side.cells) if side.cells else ()
     metric = metrics[0] if metrics else None
@@ -124,21 +124,21 @@ def _cost(metadata: Mapping[str, JSON]) -> float | None:
     return None if not costs or None in costs else math.fsum(costs)
 
 
-def kind(side: Side) -> str:
+def kind(side: Results) -> str:
     """The suite's name, with the dataset's if that has a protocol of its own, and so another headline."""
     name, dataset = side.suite.name, side.metadata.get("dataset")
     return f"{name}-{dataset}" if dataset in suites.load(name).protocols else name
 
 
-def _headline(side: LoadedResults, metric: Metric | None) -> Mapping[str, JSON]:
+def _headline(side: Results, metric: Metric | None) -> Mapping[str, JSON]:
     """The headline figure in the results, or a new one if they have none, as files of other tools."""
-    figures: Mapping[str, Mapping[str, JSON]] = side.data.get("summary", {}).get("metrics", {})
+    figures: Mapping[str, Mapping[str, JSON]] = side.summary.get("metrics", {})
     if metric is None:
         return _NO_HEADLINE
     return figures.get(metric.name) or {**asdict(measure(metric, side.cells)), "unit": metric.unit}
 
 
-def _settings(side: LoadedResults) -> dict[str, JSON]:
+def _settings(side: Results) -> dict[str, JSON]:
     metadata = side.metadata
     required = {label: setting(key, metadata) for key, label in must_agree(side.suite.name).items()}
     cells = sorted((cell.id, cell.cluster, cell.stratum) for cell in side.cells)
@@ -154,7 +154,7 @@ def _settings(side: LoadedResults) -> dict[str, JSON]:
     }
 
 
-def _audit_state(side: Side) -> str:
+def _audit_state(side: Results) -> str:
     """The state of the evaluators' audits, in words: one for all if they agree, else one for each."""
     states = {name: _state_of(side.audits.get(name)) for name in sorted(side.metadata["evaluator_models"])}
     if len({*states.values()}) > 1:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import get_args
 
-from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Label, Metric
 from equipoise.core.rows import Values
 from equipoise.core.rules import Rule, Scope
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import read_lean
+from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.stats.corrected import CorrectedEstimate
 from equipoise.stats.labelled import LabelledRuns, difference, estimate, figures
@@ -36,7 +36,7 @@ def identity(metadata: Mapping[str, JSON]) -> dict[str, JSON]:
     return {name: metadata.get(name) for name in _MUST_MATCH}
 
 
-def labelled_runs(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
+def labelled_runs(side: Results, section: Mapping[str, JSON]) -> LabelledRuns:
     """The labels in a section `people` of the results JSON, as values of single runs."""
     cells = {cell.id: cell for cell in side.cells}
     return LabelledRuns(
@@ -50,7 +50,7 @@ def labelled_runs(side: Side, section: Mapping[str, JSON]) -> LabelledRuns:
     )
 
 
-def _values_by_person(side: Side, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
+def _values_by_person(side: Results, cell: Cell, row: Mapping[str, JSON]) -> dict[str, Values]:
     """The run's values by person, computed as if the evaluators had judged as that person did.
 
     `row` has the labels of one run; its key `place` is the index of the run in the cell.
@@ -66,12 +66,12 @@ def _label(row: Mapping[str, JSON], person: str) -> Label:
     return Label(score=score, refused=refused, lean=read_lean({"lean": leaning}))
 
 
-def corrected_figures(side: LoadedResults, section: Mapping[str, JSON]) -> dict[str, JSON]:
+def corrected_figures(side: Results, section: Mapping[str, JSON]) -> dict[str, JSON]:
     """The judge's figure and the corrected one in both scopes, for each metric that the labels correct.
 
     The judge is the panel of evaluators.
     """
-    metrics, judged = metrics_of(side), side.data.get("summary", {}).get("metrics", {})
+    metrics, judged = metrics_of(side), side.summary.get("metrics", {})
     corrected = figures([*metrics.values()], side.cells, labelled_runs(side, section))
     return {
         name: _figure(metrics[name], figure, judged.get(name) or asdict(measure(metrics[name], side.cells)))
@@ -96,13 +96,13 @@ def _figure(metric: Metric, figure: CorrectedEstimate, judged: Mapping[str, JSON
     return data
 
 
-def metrics_of(side: Side) -> dict[str, Metric]:
+def metrics_of(side: Results) -> dict[str, Metric]:
     """The metrics of these results by name, with more breakdowns than the suite has.
 
     A rate or balance that the suite does not break down is broken down as the headline is: where `overall`
     has a part `en-US`, `refused` gets a part `refused.en-US`.
     """
-    own_metrics = side.metrics
+    own_metrics = side.definitions
     headline, *others = own_metrics.values()
     headline_parts = [metric for metric in others if metric.where and metric.of == headline.of]
     broken_down = {metric.of for metric in own_metrics.values() if metric.where}
@@ -132,7 +132,7 @@ def _is_beyond_interval(value: float, judged: Mapping[str, JSON]) -> bool:
 # Rules about two results.
 
 
-def refuse_unusable(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> None:
+def refuse_unusable(rule: Rule, side: Results, metrics: Mapping[str, Metric]) -> None:
     """Raise UserError unless the labels of these results can decide a rule."""
     section = side.people
     if not section:
@@ -155,7 +155,7 @@ def refuse_unusable(rule: Rule, side: Side, metrics: Mapping[str, Metric]) -> No
 _HOW_TO_LABEL = "draw a sheet with `equipoise review sample`, and read it with `equipoise review agree`"
 
 
-def refuse_different_people(rule: Rule, before: Side, after: Side) -> None:
+def refuse_different_people(rule: Rule, before: Results, after: Results) -> None:
     """Raise UserError if different people labelled the two results: how strict they are would decide."""
     people = [sorted(_section(side)["people"]) for side in (before, after)]
     if people[0] != people[1]:
@@ -164,7 +164,7 @@ def refuse_different_people(rule: Rule, before: Side, after: Side) -> None:
 
 
 def corrected_change(
-    metric: Metric, before: Side, after: Side, confidence: Mapping[Scope, float]
+    metric: Metric, before: Results, after: Results, confidence: Mapping[Scope, float]
 ) -> tuple[CorrectedEstimate, CorrectedEstimate, dict[Scope, Difference]] | None:
     """The corrected figure of each result, and their difference by scope. None with too few labels."""
     sections = _section(before), _section(after)
@@ -177,7 +177,7 @@ def corrected_change(
     return difference(metric, was, now, confidence=confidence)
 
 
-def _section(side: Side) -> Mapping[str, JSON]:
+def _section(side: Results) -> Mapping[str, JSON]:
     """The section `people`, for results that are known to have one."""
     assert side.people is not None
     return side.people

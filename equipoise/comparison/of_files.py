@@ -13,14 +13,14 @@ from equipoise.comparison.gate.refusals import (
     refuse_unfit_metric,
     refuse_without_labels,
 )
-from equipoise.comparison.load import load_without_transcripts
 from equipoise.comparison.pool import pool_results
 from equipoise.comparison.release import Release, release_sections, releases
-from equipoise.comparison.side import Side
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.rules import Inconclusive, Rule, most_unscored, rules_for
 from equipoise.core.types import JSON
+from equipoise.results.load import load_without_transcripts
+from equipoise.results.results import Results
 
 
 def compare_files(
@@ -48,7 +48,7 @@ def compare_files(
     return all_sections
 
 
-def _release_of(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
+def _release_of(after: Results, rules: Sequence[Rule], *, allows_mismatch: bool) -> Release:
     """The release of a candidate on its suite, without a baseline file: that is loaded already."""
     own = rules_for(after.suite.name, rules)
     if rules and not own:
@@ -56,7 +56,7 @@ def _release_of(after: Side, rules: Sequence[Rule], *, allows_mismatch: bool) ->
     return Release(rules=own, family=family_of(own), allows_mismatch=allows_mismatch)
 
 
-def _compare_and_gate(before: Side, after: Side, release: Release) -> dict[str, JSON]:
+def _compare_and_gate(before: Results, after: Results, release: Release) -> dict[str, JSON]:
     """The sections `comparison` and, with rules, `gate` of one candidate. Raises UserError."""
     from equipoise.comparison.compare import compare
 
@@ -78,7 +78,7 @@ def _compare_and_gate(before: Side, after: Side, release: Release) -> dict[str, 
     return release_sections(release, comparison, after)
 
 
-def _labelled_metrics(side: Side) -> Metrics:
+def _labelled_metrics(side: Results) -> Metrics:
     from equipoise.comparison import labels
 
     return labels.metrics_of(side)
@@ -96,7 +96,7 @@ def gate_files(
 
     Files of one model and suite with the same settings are pooled. All suites of a model form one release.
     """
-    sides: dict[str, dict[str, Side]] = {}
+    sides: dict[str, dict[str, Results]] = {}
     for after in pool_results(map(load_verified, candidates)):
         by_suite = sides.setdefault(after.model, {})
         if (other := by_suite.setdefault(after.suite.name, after)) is not after:
@@ -115,7 +115,7 @@ def gate_files(
     return results
 
 
-def _gate_candidate(after: Side, release: Release) -> dict[str, JSON]:
+def _gate_candidate(after: Results, release: Release) -> dict[str, JSON]:
     if release.baseline is not None:
         return _compare_and_gate(load_verified(release.baseline), after, release)
     refuse_undecidable(release.rules, after)
@@ -135,4 +135,4 @@ def check_releases(suite_releases: Mapping[str, Release]) -> None:
             raise UserError(f"{before.file}: belongs to the suite {before.suite.name}, not {name}")
         for rule in release.rules:
             refuse_label_rule(rule)
-            refuse_unfit_metric(rule, before.metrics, before.file)
+            refuse_unfit_metric(rule, before.definitions, before.file)

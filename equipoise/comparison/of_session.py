@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from equipoise.comparison.comparable import mismatches, sampling_differences, unknown_cells, why_unfit
 from equipoise.comparison.gate.refusals import (
@@ -14,7 +13,6 @@ from equipoise.comparison.gate.refusals import (
     refuse_unfit_metric,
 )
 from equipoise.comparison.release import Release, release_sections
-from equipoise.comparison.side import Side, results_from_json
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -23,12 +21,13 @@ from equipoise.core.rules import most_unscored
 from equipoise.core.types import JSON, Case
 from equipoise.judge.rubric import Rubric
 from equipoise.results import rows
+from equipoise.results.results import Results
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
 
 def expected_cells(
-    suite: AnySuite, rubric: Rubric, cases: Sequence[Case], baseline: Side | None = None
+    suite: AnySuite, rubric: Rubric, cases: Sequence[Case], baseline: Results | None = None
 ) -> Sequence[Cell]:
     """The cells that a session with these cases will have, without numbers.
 
@@ -48,7 +47,7 @@ def expected_cells(
     ]
 
 
-def load_baseline(release: Release, metadata: Mapping[str, JSON], files: Files) -> Side | None:
+def load_baseline(release: Release, metadata: Mapping[str, JSON], files: Files) -> Results | None:
     """The baseline of a suite in a session, or None, after the checks of its settings.
 
     `metadata` is that which the session's results will have. Raises UserError.
@@ -65,7 +64,7 @@ def load_baseline(release: Release, metadata: Mapping[str, JSON], files: Files) 
     return baseline
 
 
-def refuse_unfit_rules(release: Release, baseline: Side, metrics: Metrics, runs: int) -> None:
+def refuse_unfit_rules(release: Release, baseline: Results, metrics: Metrics, runs: int) -> None:
     """Raise UserError for a rule that neither this session nor its baseline can decide.
 
     `metrics` are those that the session's results will have, and `runs` is the number of runs of each case.
@@ -73,11 +72,11 @@ def refuse_unfit_rules(release: Release, baseline: Side, metrics: Metrics, runs:
     for rule in release.rules:
         refuse_label_rule(rule)
         refuse_unfit_metric(rule, metrics, "this session")
-        refuse_unfit_metric(rule, baseline.metrics, baseline.file)
+        refuse_unfit_metric(rule, baseline.definitions, baseline.file)
         refuse_single_runs(rule, baseline, runs)
 
 
-def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSON]) -> None:
+def refuse_mismatch(release: Release, baseline: Results, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError if the session's results would not be comparable with the baseline."""
     if metadata["suite"] != baseline.suite.name:
         raise UserError(
@@ -87,12 +86,12 @@ def refuse_mismatch(release: Release, baseline: Side, metadata: Mapping[str, JSO
     _refuse(release, baseline, [*([unfit] if unfit else []), *mismatches(baseline.metadata, metadata)])
 
 
-def refuse_other_cases(release: Release, baseline: Side, cells: Sequence[Cell]) -> None:
+def refuse_other_cases(release: Release, baseline: Results, cells: Sequence[Cell]) -> None:
     """Raise UserError if the session has cases that the baseline lacks. The baseline may have more."""
     _refuse(release, baseline, unknown_cells(baseline.cells, cells))
 
 
-def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
+def _refuse(release: Release, baseline: Results, reasons: Sequence[str]) -> None:
     if reasons and not release.allows_mismatch:
         raise UserError(
             f"--baseline: {baseline.file} cannot be compared with this session: {'; '.join(reasons)}; "
@@ -100,18 +99,15 @@ def _refuse(release: Release, baseline: Side, reasons: Sequence[str]) -> None:
         )
 
 
-def comparison_sections(
-    release: Release, baseline: Side | None, data: Mapping[str, JSON], path: Path, doubt: str | None = None
-) -> dict[str, JSON]:
+def comparison_sections(release: Release, baseline: Results | None, candidate: Results) -> dict[str, JSON]:
     """The sections `comparison` and `gate` of a session's results; empty without a baseline and rules.
 
-    `doubt` says why the session's records do not verifiably follow from its calls; None if they do.
+    The candidate's `doubt` says why the session's records do not verifiably follow from its calls.
     """
     if baseline is None and not release.rules:
         return {}
     from equipoise.comparison.compare import compare
 
-    candidate = replace(results_from_json(shown(path), data).side, doubt=doubt)
     if baseline is None:
         return release_sections(release, None, candidate)
     comparison = compare(

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from equipoise.comparison.load import load as load_results
-from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
+from equipoise.results.load import load as load_results
+from equipoise.results.results import Results
 from equipoise.stats.agreement import correlations
 from equipoise.stats.metrics import measure
 
@@ -18,7 +18,7 @@ FEWEST_MODELS = 3
 """Fewest models that two panels must share for a rank correlation."""
 
 
-def load(paths: Sequence[Path]) -> list[LoadedResults]:
+def load(paths: Sequence[Path]) -> list[Results]:
     """The results in these files. Raises UserError unless they differ only in models and evaluators."""
     sides = [load_results(path) for path in paths]
     for side in sides:
@@ -26,24 +26,24 @@ def load(paths: Sequence[Path]) -> list[LoadedResults]:
     return sides
 
 
-def scores_by_panel(sides: Sequence[Side]) -> dict[str, dict[str, float]]:
+def scores_by_panel(sides: Sequence[Results]) -> dict[str, dict[str, float]]:
     """The headline figure in percent, by panel and model. Raises UserError for two results of one model."""
     by_panel: dict[str, dict[str, float]] = {}
     for side in sides:
         panel = _panel_name(side)
         if side.model in by_panel.setdefault(panel, {}):
             raise UserError(f"{side.file}: there are two results of {side.model} by {panel}")
-        value = measure(next(iter(side.metrics.values())), side.cells).value
+        value = measure(next(iter(side.definitions.values())), side.cells).value
         if value is not None:
             by_panel[panel][side.model] = value
     return by_panel
 
 
-def _panel_name(side: Side) -> str:
+def _panel_name(side: Results) -> str:
     return " + ".join(sorted(side.metadata["evaluator_models"]))
 
 
-def _refuse_other_settings(side: Side, first: Side) -> None:
+def _refuse_other_settings(side: Results, first: Results) -> None:
     """Raise UserError if more than models and evaluators differs from the first, or no evaluator judged."""
     metadata, expected = side.metadata, first.metadata
     if any(metadata.get(key) != expected.get(key) for key in ("suite", "data_hash")):
@@ -87,7 +87,7 @@ def _why_no_correlation(columns: Sequence[Mapping[str, float]]) -> str | None:
     return "one of them ranks all models alike" if is_flat else None
 
 
-def evaluator_agreement(sides: Sequence[LoadedResults]) -> list[Mapping[str, JSON]]:
+def evaluator_agreement(sides: Sequence[Results]) -> list[Mapping[str, JSON]]:
     """Rows on how far the evaluators of each panel agree in ranking models, if the suite measures that."""
     panels: dict[str, dict[str, Sequence[RunRow]]] = {}
     for side in sides:

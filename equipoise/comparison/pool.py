@@ -8,25 +8,25 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from equipoise.comparison.comparable import mismatches, sampling_differences
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell
 from equipoise.core.rules import GATE
 from equipoise.core.types import JSON
 from equipoise.results.answered import FIRST_AND_LAST_KEYS
 from equipoise.results.askers import NO_ASKERS, AskerCells
+from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures
 
 
-def pool_results(sides: Iterable[Side]) -> list[Side]:
+def pool_results(sides: Iterable[Results]) -> list[Results]:
     """The results, with those of the same model and settings pooled into one, in the order of the first.
 
     Results that ended by `--until gate` are not pooled: their values decided how many runs they have. Raises
     UserError for duplicates.
     """
-    groups: list[list[Side]] = []
+    groups: list[list[Results]] = []
     for side in sides:
         group = next((group for group in groups if _belong_together(group[0], side)), None)
         if group is None:
@@ -37,7 +37,7 @@ def pool_results(sides: Iterable[Side]) -> list[Side]:
     return [group[0] if len(group) == 1 else _pool_group(group) for group in groups]
 
 
-def _belong_together(first: Side, second: Side) -> bool:
+def _belong_together(first: Results, second: Results) -> bool:
     names = [(side.suite.name, side.model) for side in (first, second)]
     if names[0] != names[1] or any(side.until and side.until["rule"] == GATE for side in (first, second)):
         return False
@@ -45,34 +45,35 @@ def _belong_together(first: Side, second: Side) -> bool:
     return not mismatches(*metadata) and not sampling_differences(*metadata)
 
 
-def _refuse_duplicate(group: Sequence[Side], side: Side) -> None:
+def _refuse_duplicate(group: Sequence[Results], side: Results) -> None:
     for other in group:
         if other.digest == side.digest or _session_key(other) == _session_key(side):
             raise UserError(f"{side.file}: has the same runs as {other.file}; they would count twice")
 
 
-def _session_key(side: Side) -> tuple[JSON, JSON]:
+def _session_key(side: Results) -> tuple[JSON, JSON]:
     """The start of a session and the hash of its verdicts, the same in all files that have its runs."""
     return side.metadata.get("started"), side.metadata.get("verdicts_sha256", side.digest)
 
 
-def _pool_group(group: Sequence[Side]) -> Side:
+def _pool_group(group: Sequence[Results]) -> Results:
     """The results of a group as one, without people's labels: these are about the replies of one file."""
     doubts = [f"{side.file}: {side.doubt}" for side in group if side.doubt]
-    return Side(
+    return Results(
         file=" + ".join(side.file for side in group),
         digest=" + ".join(side.digest or "" for side in group),
         suite=group[0].suite,
         metadata=_pooled_metadata([side.metadata for side in group]),
+        summary={},
         errors=[error for side in group for error in side.errors],
-        audits=_latest_audits(group),
-        cells=_pooled_cells([side.cells for side in group]),
+        sections={"audit": _latest_audits(group)},
+        own_cells=_pooled_cells([side.cells for side in group]),
+        own_asker_cells=_pooled_askers(group),
         doubt="; ".join(doubts) or None,
-        asker_cells=_pooled_askers(group),
     )
 
 
-def _pooled_askers(group: Sequence[Side]) -> AskerCells:
+def _pooled_askers(group: Sequence[Results]) -> AskerCells:
     """The pooled cells for metrics about who asks; empty unless all results have the same cues."""
     first, *others = [side.asker_cells for side in group]
     if not all(other.is_like(first) for other in others):
@@ -107,7 +108,7 @@ def _pooled_metadata(all_metadata: Sequence[Mapping[str, JSON]]) -> dict[str, JS
     }
 
 
-def _latest_audits(group: Sequence[Side]) -> dict[str, AuditFigures | None]:
+def _latest_audits(group: Sequence[Results]) -> dict[str, AuditFigures | None]:
     """The latest audit of each evaluator in any of the results; None for evaluators without one."""
     audits: dict[str, AuditFigures | None] = dict.fromkeys(group[0].metadata["evaluator_models"])
     for audit, name in (

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from equipoise import suites
 from equipoise.comparison.gate.family import NO_RULES, Family, required_tests
-from equipoise.comparison.load import find_results_file
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
 from equipoise.core.rules import VERIFIED, Inconclusive, Rule, rules_for
 from equipoise.core.types import JSON
 from equipoise.results import answered, cautions
+from equipoise.results.load import find_results_file
+from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.comparison.compare import Comparison
@@ -107,7 +107,7 @@ def _refuse_missing(by_suite: Mapping[str, Release], baseline: Path | None) -> N
 def release_sections(
     release: Release,
     comparison: Comparison | None,
-    candidate: Side,
+    candidate: Results,
     *,
     late_mismatches: Sequence[str] = (),
 ) -> dict[str, JSON]:
@@ -126,7 +126,7 @@ def release_sections(
             candidate.counts,
             audits=candidate.audits,
             cells=candidate.cells,
-            metrics=candidate.metrics,
+            metrics=candidate.definitions,
             asker_cells=candidate.asker_cells,
             noun=candidate.suite.clusters,
             family=release.family,
@@ -139,14 +139,14 @@ def release_sections(
     return results
 
 
-def _cautions(comparison: Comparison | None, candidate: Side) -> list[str]:
+def _cautions(comparison: Comparison | None, candidate: Results) -> list[str]:
     """The cautions about the results on which the rules decide."""
     if comparison is None:
         return list(candidate.metadata.get("cautions", ()))
     return cautions.of_both(comparison.before.metadata, comparison.after.metadata)
 
 
-def _model_changes(comparison: Comparison | None, candidate: Side) -> list[str]:
+def _model_changes(comparison: Comparison | None, candidate: Results) -> list[str]:
     """A phrase for each change of the model that answered: within either result, or between the two."""
     if comparison is None:
         return answered.changes(candidate.metadata)

@@ -7,17 +7,17 @@ from dataclasses import asdict
 from itertools import pairwise
 
 from equipoise.comparison.compare import ConfidenceLevels, change_in, common_cells, refuse_incomparable
-from equipoise.comparison.side import Side
 from equipoise.core.records import Metric
 from equipoise.core.rules import MOST_UNSCORED
 from equipoise.core.types import JSON
+from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.stats import fixed
 from equipoise.stats.metrics import measure
 
 
 def trend(
-    releases: Sequence[Side],
+    releases: Sequence[Results],
     *,
     allows_mismatch: bool = False,
     is_study: bool = False,
@@ -47,11 +47,11 @@ def trend(
     return data
 
 
-def _headline(side: Side) -> Metric:
-    return next(iter(side.metrics.values()))
+def _headline(side: Results) -> Metric:
+    return next(iter(side.definitions.values()))
 
 
-def _figure(side: Side) -> dict[str, JSON]:
+def _figure(side: Results) -> dict[str, JSON]:
     metric = _headline(side)
     return {
         **side.about(),
@@ -60,7 +60,7 @@ def _figure(side: Side) -> dict[str, JSON]:
     }
 
 
-def _change(older: Side, newer: Side) -> dict[str, JSON]:
+def _change(older: Results, newer: Results) -> dict[str, JSON]:
     before, after = common_cells(older.cells, newer.cells)
     change = change_in(_headline(newer), before, after, newer.suite.clusters, ConfidenceLevels())
     return {**asdict(change.difference), "these": asdict(change.these)}

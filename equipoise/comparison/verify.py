@@ -6,26 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from equipoise.comparison.load import load, load_without_transcripts
-from equipoise.comparison.side import LoadedResults, Side
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.core.files import read_bytes
 from equipoise.core.rows import RunRow
 from equipoise.core.types import JSON
 from equipoise.judge.rubric import Rubric
 from equipoise.results import askers, audits, build, journal, light, reevaluation, rows, store
 from equipoise.results.history import History
+from equipoise.results.load import load_without_transcripts
+from equipoise.results.results import Results
 from equipoise.results.schema import DAMAGE
 from equipoise.suites import AnySuite, rubric_path
 
 
-def load_verified(path: Path) -> Side:
+def load_verified(path: Path) -> Results:
     """The results in a file, after verification: `doubt` is set if it failed. Raises UserError."""
     results = load_without_transcripts(path)
-    return replace(results.side, doubt=_why_unverified(path, results))
+    return replace(results.without_rows(), doubt=_why_unverified(path, results))
 
 
-def _why_unverified(path: Path, side: LoadedResults) -> str | None:
+def _why_unverified(path: Path, side: Results) -> str | None:
     """Why results are not verified, in a few words; None if they are."""
     journal_path = store.journal_of(path)
     if not journal_path.is_file():
@@ -43,7 +44,7 @@ def _why_unverified(path: Path, side: LoadedResults) -> str | None:
         rebuilt = rows.of_records(side.suite, records, rubric.scale)
         summary = side.suite.summary(rebuilt, rubric.scale)
         # Only the suite's own keys are compared: a later version may compute intervals differently.
-        stated = {name: side.data["summary"].get(name) for name in summary}
+        stated = {name: side.summary.get(name) for name in summary}
         agrees = _agrees(stated, _as_in_file(summary))
         agrees &= _agrees(_verdicts(side.audits), _verdicts(audits.figures(side.suite, history)))
         if cued is not None:
@@ -57,14 +58,14 @@ def _why_unverified(path: Path, side: LoadedResults) -> str | None:
         return "its journal cannot be read"
 
 
-def _askers_agree(path: Path, side: Side, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
+def _askers_agree(path: Path, side: Results, cued: History, plain: Sequence[RunRow], rubric: Rubric) -> bool:
     """Whether the section `askers` of a file agrees with the journal's runs with an asker cue."""
     indices = {row.question.key: row.question.index for row in plain}
     rebuilt = rows.of_records(
         side.suite, cued.records(), rubric.scale, section=rows.ASKERS_POINTER, plain_indices=indices
     )
     data = rows.to_json(side.suite, rebuilt, rubric.scale, has_means=False)
-    section = load(path).data.get("askers")
+    section = _in_file(path).get("askers")
     return section is not None and _agrees(section["results"], _as_in_file(data))
 
 
@@ -72,8 +73,14 @@ def _results_agree(path: Path, rebuilt: Mapping[str, JSON]) -> bool:
     """Whether the section `results` of a file agrees with what was built from the journal."""
     if light.has_same_results(path, rebuilt):
         return True
-    results = load(path).data["results"]
+    results = _in_file(path)["results"]
     return results.keys() == rebuilt.keys() and _agrees(results, _as_in_file(rebuilt))
+
+
+def _in_file(path: Path) -> Mapping[str, JSON]:
+    """The JSON of a results file."""
+    data: Mapping[str, JSON] = json_io.loads(read_bytes(path))
+    return data
 
 
 def why_unlike_calls(suite: AnySuite, rubric: Rubric, history: History) -> str | None:

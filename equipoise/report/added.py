@@ -10,11 +10,11 @@ from equipoise.report.layout import INDENT, align, format_estimate
 CAVEAT = "A translation may itself change the tone, which shifts the two parts against each other"
 
 
-def lines(data: Mapping[str, JSON]) -> Iterator[str]:
+def lines(sections: Mapping[str, JSON]) -> Iterator[str]:
     """The lines of those of the sections that results have."""
-    if section := data.get("backtranslation"):
+    if section := sections.get("backtranslation"):
         yield from backtranslation_lines(section)
-    if section := data.get("people"):
+    if section := sections.get("people"):
         yield from people_lines(section)
 
 

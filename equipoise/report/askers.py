@@ -18,9 +18,13 @@ _BREAKDOWN = re.compile(r"\.(language|area)\.")
 FORMS: Mapping[str, str] = {"stated": "stated in a sentence", "implied": "implied in an aside"}
 
 
-def lines(data: Mapping[str, JSON], width: int | None = None) -> Iterator[str]:
-    """A table of the figures over all cases and by form, then lines on the cases and on missing runs."""
-    section, summary = data.get("askers"), data["summary"].get("asker")
+def lines(
+    summary: Mapping[str, JSON] | None, section: Mapping[str, JSON] | None, width: int | None = None
+) -> Iterator[str]:
+    """A table of the figures over all cases and by form, then lines on the cases and on missing runs.
+
+    `summary` is the part `asker` of the summary, `section` the section `askers` of results.
+    """
     if summary and summary["cases"]:
         rows = [_HEAD, *(_row(name, metric) for name, metric in overall_metrics(summary).items())]
         yield ""

@@ -11,6 +11,7 @@ from equipoise.core.types import JSON
 from equipoise.report import added, askers, audit
 from equipoise.report.layout import align, format_estimate
 from equipoise.results.history import NO_SCORES, WITH_UNSCORED
+from equipoise.results.results import Results
 
 MOST_ERRORS = 10
 """Maximum number of errors shown."""
@@ -20,58 +21,54 @@ MOST_ERRORS = 10
 
 
 def summary(
-    rows: Sequence[Sequence[str]],
-    data: Mapping[str, JSON],
+    results: Results,
     *,
-    path: str,
+    part: Results | None = None,
     wall_seconds: float | None = None,
     known_error: str = "",
     width: int | None = None,
 ) -> Iterator[str]:
-    """Lines with the suite's table, whose `rows` begin with the header, spending, errors and the path.
+    """Lines with the suite's table, spending, errors and the path.
 
-    `wall_seconds` is None if it was not measured. Errors with the message `known_error`, which is shown
-    elsewhere, are left out. The table is at most `width` columns wide, if it is given.
+    `part` are the results of some of the runs: figures and errors are theirs. `wall_seconds` is None if it
+    was not measured. Errors with the message `known_error`, which is shown elsewhere, are left out. The table
+    is at most `width` columns wide, if it is given.
     """
-    if has_scores(data):
-        yield from align(rows, width)
+    shown, metadata = part or results, results.metadata
+    if has_scores(results):
+        yield from align(results.suite.table(shown.summary), width)
         yield ""
-        yield from precision(data["summary"])
-        yield from added.lines(data)
-        yield from askers.lines(data, width)
+        yield from precision(shown.summary)
+        yield from added.lines(results.sections)
+        yield from askers.lines(shown.summary.get("asker"), results.sections.get("askers"), width)
     else:
         yield "no run has a score"
-    yield from audit.summary_lines(data.get("audit") or {}, width)
-    yield from _spending_lines(data["metadata"], wall_seconds)
-    yield from _call_lines(data["metadata"])
-    errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
+    yield from audit.summary_lines(results.audits, width)
+    yield from _spending_lines(metadata, wall_seconds)
+    yield from _call_lines(metadata)
+    errors = [error for error in shown.errors if not known_error or error["message"] != known_error]
     yield from _error_lines(errors)
-    yield from _missing_runs_line(data["metadata"], is_part="covers" in data)
-    if "covers" in data:
-        total = data["metadata"]["runs_expected"]
-        yield f"covers:    {data['covers']:,} of {total:,} runs, those of this session; the results hold all"
-    if shard := data["metadata"].get("shard"):
+    yield from _missing_runs_line(metadata, is_part=part is not None)
+    if part is not None:
+        covers, total = part.metadata["runs_expected"], metadata["runs_expected"]
+        yield f"covers:    {covers:,} of {total:,} runs, those of this session; the results hold all"
+    if shard := metadata.get("shard"):
         yield f"shard {shard}: when all are done, `equipoise merge` joins them"
-    yield f"results: {path} ({completeness(data)})"
+    yield f"results: {results.file} ({completeness(results)})"
 
 
-def has_scores(data: Mapping[str, JSON]) -> bool:
+def has_scores(results: Results) -> bool:
     """Whether any run has a score."""
-    return bool(data["metadata"]["runs_completed"] > _unscored(data))
+    return bool(results.metadata["runs_completed"] > len(results.errors))
 
 
-def completeness(data: Mapping[str, JSON]) -> str:
+def completeness(results: Results) -> str:
     """The status of results, with the number of unscored runs if there are any."""
-    status = str(data["metadata"]["status"])
+    status = str(results.metadata["status"])
     # Earlier versions called such results interrupted.
-    if status == NO_SCORES or (status == "interrupted" and not has_scores(data)):
+    if status == NO_SCORES or (status == "interrupted" and not has_scores(results)):
         return "no scores"
-    return status if status != WITH_UNSCORED else f"complete, {_unscored(data):,} unscored"
-
-
-def _unscored(data: Mapping[str, JSON]) -> int:
-    """The number of runs of all sessions without a score; `errors` may be those of one session."""
-    return int(data.get("unscored", len(data["errors"])))
+    return status if status != WITH_UNSCORED else f"complete, {len(results.errors):,} unscored"
 
 
 def _spending_lines(metadata: Mapping[str, JSON], wall_seconds: float | None) -> Iterator[str]:

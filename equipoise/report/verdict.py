@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from equipoise.core.errors import printable
 from equipoise.core.types import JSON
 from equipoise.report.layout import align
+from equipoise.results.results import Results
 
 VERDICTS = {"fail": "FAIL", "inconclusive": "INCONCLUSIVE", "pass": "PASS"}
 """Verdicts as they are shown, the worst first."""
@@ -14,6 +15,11 @@ SECTIONS = ("comparison", "gate")
 """The sections of results that compare them with others."""
 SectionsBySuite = Mapping[str, Mapping[str, JSON]]
 """Sections of results by suite."""
+
+
+def release_sections(results: Results) -> Mapping[str, JSON]:
+    """The sections of results that compare them with others, as far as there are any."""
+    return {name: results.sections[name] for name in SECTIONS if name in results.sections}
 
 
 def lines(suites: SectionsBySuite, width: int | None = None) -> Iterator[str]:

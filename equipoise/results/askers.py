@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rows import RunRow, count_outcomes
 from equipoise.core.types import JSON, PLACES, Case, has_asker
-from equipoise.judge.rubric import Scale
-from equipoise.results import rows
 from equipoise.results.history import History
 from equipoise.stats import askers
 from equipoise.stats.askers import AskerScale
@@ -27,22 +25,22 @@ def split_history(history: History) -> tuple[History, History | None]:
     return history.snapshot(history.planned.keys() - cued), history.snapshot(cued)
 
 
-def section(
-    suite: AnySuite,
-    scale: Scale,
-    cued: History,
-    cued_rows: Sequence[RunRow],
-    errors: Sequence[JSON],
-    *,
-    is_running: bool,
-) -> dict[str, JSON]:
-    """The section `askers` of results: status and counts of the runs with a cue, and the runs."""
+def section(cued: History, errors: Sequence[JSON], *, is_running: bool) -> dict[str, JSON]:
+    """The section `askers` of results: status and counts of the runs with a cue, without the runs."""
     return {
         "status": cued.status(is_running=is_running),
         "runs_expected": len(cued.planned),
         "runs_completed": len(cued.planned) - len(cued.missing()),
-        "results": rows.to_json(suite, cued_rows, scale, has_means=False),
         "errors": list(errors),
+    }
+
+
+def with_results(section: Mapping[str, JSON], results: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The section as in a file, where the runs come before the errors."""
+    return {
+        **{name: section[name] for name in section if name != "errors"},
+        "results": results,
+        "errors": section["errors"],
     }
 
 
@@ -75,11 +73,11 @@ NO_ASKERS = AskerCells()
 
 
 def read_cells(
-    suite: AnySuite, data: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]
+    suite: AnySuite, metadata: Mapping[str, JSON], plain: Sequence[RunRow], cued: Sequence[RunRow]
 ) -> AskerCells:
     """Cells and scales of the figures about who asks, from results with their rows."""
-    settings = data["metadata"].get("asker")
-    if not settings or suite.asked is None or "askers" not in data:
+    settings = metadata.get("asker")
+    if not settings or suite.asked is None:
         return NO_ASKERS
     return AskerCells(settings=settings, cells=cells(suite, plain, cued), scales=suite.asked.SCALES)
 

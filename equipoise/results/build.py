@@ -1,11 +1,11 @@
-"""Builds the results JSON: a pure function of the journal, the suite and the rubric. Writes no file."""
+"""Builds the results: a pure function of the journal, the suite and the rubric. Writes no file."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from operator import attrgetter
@@ -20,6 +20,7 @@ from equipoise.judge.rubric import Rubric, Scale
 from equipoise.results import answered, askers, audits, cautions, rows, sections, versions
 from equipoise.results.history import History, Status
 from equipoise.results.lines import LearnedLine, LimitLine, SessionLine
+from equipoise.results.results import Results
 from equipoise.results.totals import Totals
 from equipoise.suites import AnySuite
 
@@ -28,8 +29,8 @@ MOST_MOVES = 100
 _TOKEN_KINDS = ("input", "output", "cached", "reasoning")
 
 
-def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> dict[str, JSON]:
-    """The results JSON as plain data; without intervals and other statistics while the session is running."""
+def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool = False) -> Results:
+    """The results of a journal; without intervals and other statistics while the session is running."""
     plain, cued = askers.split_history(history)
     records, scale = plain.records(), rubric.scale
     metadata = _metadata(suite.name, scale, plain, records, plain.status(is_running=is_running))
@@ -43,37 +44,43 @@ def build(suite: AnySuite, rubric: Rubric, history: History, *, is_running: bool
     if sentences := [*cautions.of_thoughts(plain.totals), *suite.cautions(run_rows, metadata)]:
         metadata["cautions"] = sentences
     statistics = {} if is_running else _statistics(suite, scale, history, run_rows, records)
-    asker_section: dict[str, JSON] = {}
+    results = Results(
+        suite=suite,
+        metadata=metadata,
+        summary={**summary, **statistics},
+        rows=run_rows,
+        errors=errors,
+        sections={"audit": audits.figures(suite, history, is_running=is_running)},
+    )
     if cued is not None:
-        section, figures = _askers(suite, scale, cued, run_rows, is_running=is_running)
-        asker_section, statistics = {"askers": section}, statistics | figures
-    return {
-        "metadata": metadata,
-        "summary": {**summary, **statistics},
-        "audit": audits.figures(suite, history, is_running=is_running),
-        "results": rows.to_json(suite, run_rows, scale),
-        "errors": errors,
-        **asker_section,
-        **({} if is_running else _sections(history, metadata["verdicts_sha256"])),
-    }
+        results = _with_askers(results, scale, cued, is_running=is_running)
+    added = {} if is_running else _sections(history, metadata["verdicts_sha256"])
+    return replace(results, sections={**results.sections, **added})
 
 
-def _askers(
-    suite: AnySuite, scale: Scale, cued: History, plain: Sequence[RunRow], *, is_running: bool
-) -> tuple[dict[str, JSON], dict[str, JSON]]:
-    """The section `askers` of the results, and its part of the summary, empty while the session runs."""
+def _with_askers(plain: Results, scale: Scale, cued: History, *, is_running: bool) -> Results:
+    """The results with their runs with a cue, and the figures of these unless the session is running."""
+    suite = plain.suite
     records = cued.records()
     unscored = [record for record in records if record.score is None]
-    indices = {row.question.key: row.question.index for row in plain}
+    indices = {row.question.key: row.question.index for row in plain.rows}
     cued_rows = rows.of_records(
         suite, _draining(records), scale, section=rows.ASKERS_POINTER, plain_indices=indices
     )
     indices |= {row.question.key: row.question.index for row in cued_rows}
     errors = [_error_json(suite.question(record.case), record, indices) for record in unscored]
-    section = askers.section(suite, scale, cued, cued_rows, errors, is_running=is_running)
-    if is_running:
-        return section, {}
-    return section, {"asker": askers.summarise(suite, plain, cued_rows, cued.settings["asker"])}
+    section = askers.section(cued, errors, is_running=is_running)
+    figures = (
+        {}
+        if is_running
+        else {"asker": askers.summarise(suite, plain.rows, cued_rows, cued.settings["asker"])}
+    )
+    return replace(
+        plain,
+        cued_rows=cued_rows,
+        summary={**plain.summary, **figures},
+        sections={**plain.sections, "askers": section},
+    )
 
 
 def _draining(records: list[Record]) -> Iterator[Record]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from equipoise import suites
@@ -15,26 +15,26 @@ from equipoise.judge.rubric import Rubric
 from equipoise.results import build, journal, store
 from equipoise.results.history import History
 from equipoise.results.lines import SessionLine
+from equipoise.results.results import Results
 from equipoise.results.schema import DAMAGE
 from equipoise.results.store import Files, Lock
 from equipoise.suites import AnySuite
 
-FurtherParts = Callable[[Mapping[str, JSON]], dict[str, JSON]]
-"""Returns parts of the results that are made from the other parts, such as the comparison."""
+FurtherSections = Callable[[Results], Mapping[str, JSON]]
+"""Returns sections that are made from the results, such as the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """The results of a journal, the rows of their table, their path, and warnings for the user."""
+    """The results of a journal, their path, and warnings for the user."""
 
-    data: dict[str, JSON]
-    rows: Sequence[Sequence[str]]
+    results: Results
     path: Path
     warnings: tuple[str, ...]
 
 
-def _no_parts(data: Mapping[str, JSON]) -> dict[str, JSON]:
-    """No further parts."""
+def _no_sections(results: Results) -> Mapping[str, JSON]:
+    """No further sections."""
     return {}
 
 
@@ -68,19 +68,20 @@ def write_results(
     history: History,
     files: Files,
     roots: tuple[Path, ...],
-    further_parts: FurtherParts = _no_parts,
+    further: FurtherSections = _no_sections,
 ) -> Recovered:
-    """Write the results JSON of this history, with `further_parts`. Raises UserError."""
+    """Write the results JSON of this history, with `further` sections. Raises UserError."""
     rubric = _rubric(suite, history, roots)
     try:
-        data = build.build(suite, rubric, history)
-        data |= further_parts(data)
-        rows, warnings = suite.table(data["summary"]), _warnings(rubric, history)
-        store.write_json(files.results, data)
+        results = replace(build.build(suite, rubric, history), file=shown(files.results))
+        results = replace(results, sections={**results.sections, **further(results)})
+        # Fails for damaged lines, before anything is written.
+        suite.table(results.summary)
+        store.write_json(files.results, results.to_json())
     except DAMAGE as error:
         # The suite's own parts of lines are not checked when the journal is read.
         raise UserError(f"{shown(history.path)}: a line is not a valid journal line ({error!r})") from error
-    return Recovered(data=data, rows=rows, path=files.results, warnings=warnings)
+    return Recovered(results=results, path=files.results, warnings=_warnings(rubric, history))
 
 
 def _first_session(path: Path) -> SessionLine:

@@ -210,7 +210,7 @@ class _EvaluatorTranscripts:
 def to_json(
     suite: AnySuite, rows: Sequence[RunRow], scale: Scale, *, has_means: bool = True
 ) -> dict[str, JSON]:
-    """The section `results` of results JSON. The runs of each question are made only on writing (`_Runs`).
+    """The section `results` of results JSON. The runs of each question are made only on writing.
 
     Questions have mean scores only if the suite has means and `has_means` is set.
     """
@@ -233,22 +233,10 @@ def _question_json(rows: Sequence[RunRow], average: float | None, scale: Scale |
     spread = {"score_stddev": rounded(population_sd(_scores(rows)))}
     return {
         **question_json(rows[0].question),
-        "runs": _Runs(rows),
+        "runs": lambda: [run_json(row) for row in rows],
         **({**scale.named("mean_score", average), **spread} if scale else {}),
         "outcomes": count_outcomes(rows),
     }
-
-
-class _Runs:
-    """The runs of a question: `rows`, and a call that returns their JSON, made only on writing."""
-
-    __slots__ = ("rows",)
-
-    def __init__(self, rows: Sequence[RunRow]) -> None:
-        self.rows = rows
-
-    def __call__(self) -> list[JSON]:
-        return [run_json(row) for row in self.rows]
 
 
 def question_json(question: QuestionRow) -> dict[str, JSON]:
@@ -312,9 +300,6 @@ def of_json(
 def _rows_of_question(
     language: str, data: Mapping[str, JSON], pointer: str, reader: ObjectReader | None
 ) -> Iterable[RunRow]:
-    # Results that were built in this process, not read from a file, still have their rows.
-    if isinstance(data["runs"], _Runs):
-        return data["runs"].rows
     question = QuestionRow(
         id=data["id"],
         language=language,

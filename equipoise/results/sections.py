@@ -30,9 +30,8 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def refuse_other_version(path: Path, data: Mapping[str, JSON]) -> None:
+def refuse_other_version(path: Path, metadata: Mapping[str, JSON]) -> None:
     """Raise UserError for results that cannot be extended: of another version or tool, or still running."""
-    metadata = data["metadata"]
     if metadata.get("schema_version") != versions.CURRENT or "recomputed_from" in metadata:
         raise UserError(f"{path}: an earlier version or another tool wrote it, so nothing can be added to it")
     if metadata["status"] == "running":

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from equipoise.comparison.release import NO_RELEASE, Release
-from equipoise.comparison.side import Side
 from equipoise.core.settings import Settings
 from equipoise.core.types import Case, Cue, Run
+from equipoise.results.results import Results
 from equipoise.runner import loading, shards
 from equipoise.runner.extra_jobs import ExtraJobs
 from equipoise.runner.loading import LoadedSuite
@@ -35,7 +35,7 @@ class Plan:
     root: Path
     extra_jobs: ExtraJobs
     releases: Mapping[str, Release] = field(default_factory=dict)
-    baselines: dict[str, Side | None] = field(default_factory=dict)
+    baselines: dict[str, Results | None] = field(default_factory=dict)
     _loaded: dict[str, LoadedSuite] = field(default_factory=dict)
     _runs: dict[str, Sequence[Run]] = field(default_factory=dict)
     _ranks: dict[str, Mapping[str, int]] = field(default_factory=dict)

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from equipoise.report import terminal as terminal_report
 from equipoise.report.layout import fit_parts
 from equipoise.report.outcomes import ReportedCase
 from equipoise.report.status_line import Output, open_line
+from equipoise.results.results import Results
 from equipoise.runner.batches import WAITING
 from equipoise.runner.resume import ALREADY_COMPLETE
 from equipoise.runner.session import Session
@@ -75,7 +77,8 @@ class Progress:
         self._left_by_language = Counter((run.suite, run.case.language) for run in session.planned.values())
         self._rounds = _Rounds(session)
         self.unsaved: dict[str, str] = {}
-        self._results: dict[str, dict[str, JSON]] = {}
+        self._results: dict[str, Results] = {}
+        self._parts: dict[str, Results | None] = {}
         self._page_message = ""
         self._wall_seconds = 0.0
         self._last_save = self._save_seconds = 0.0
@@ -171,12 +174,13 @@ class Progress:
         self._wall_seconds = time.monotonic() - self.started
         for name in self.session.start_messages:
             try:
-                data = self.session.save(name)
+                results, part = self.session.save(name)
             except CannotSave as error:
                 self.unsaved[name] = str(error)
             else:
                 # Without the transcripts, which the summary does not need.
-                self._results[name] = {key: value for key, value in data.items() if key != "results"}
+                self._results[name] = replace(results, rows=(), cued_rows=())
+                self._parts[name] = part and replace(part, rows=(), cued_rows=())
         if (page := self.session.settings.report) and self._results:
             self._page_message = self._write_page(page)
 
@@ -204,26 +208,22 @@ class Progress:
         """The sections of the summary: a title and lines each. Tables are at most `width` columns wide."""
         for name, reason in self.unsaved.items():
             yield name, [reason]
-        if gate_lines := list(verdict.lines(self._results, width)):
+        if gate_lines := list(verdict.lines(self._release_sections(), width)):
             yield "gate", gate_lines
-        for name, data in self._results.items():
-            if self._is_without_results(data):
+        for name, results in self._results.items():
+            if self._is_without_results(results):
                 continue
-            loaded = self.session.plan.load(name)
-            rows = loaded.suite.table(data["summary"])
-            path = shown(loaded.files.results)
             lines = terminal_report.summary(
-                rows,
-                data,
-                path=path,
+                results,
+                part=self._parts[name],
                 wall_seconds=self._wall_seconds,
                 known_error=self.session.counters.stop_reason,
                 width=width,
             )
             is_repeated = self.session.start_messages.get(name) == ALREADY_COMPLETE
             yield name, [*lines, *([ALREADY_COMPLETE] if is_repeated else ())]
-            if "comparison" in data:
-                yield f"{name}: against the baseline", list(comparison.lines(data["comparison"], width))
+            if section := results.sections.get("comparison"):
+                yield f"{name}: against the baseline", list(comparison.lines(section, width))
         if self.session.batch_messages:
             yield "batches", [*self.session.batch_messages]
         if self._page_message:
@@ -234,16 +234,16 @@ class Progress:
         """Whether the session was stopped before any suite had results to show."""
         return not self.unsaved and all(map(self._is_without_results, self._results.values()))
 
-    def _is_without_results(self, data: Mapping[str, JSON]) -> bool:
+    def _is_without_results(self, results: Results) -> bool:
         """Whether the session was stopped before this suite had results to show."""
-        calls = data["metadata"]["calls"]
+        calls = results.metadata["calls"]
         is_idle = not calls["made"] and not calls["replayed"]
-        return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(data)
+        return self.session.counters.is_stopped and is_idle and not terminal_report.has_scores(results)
 
     @property
     def gates(self) -> list[Mapping[str, JSON]]:
         """The gates of all suites that have one."""
-        return [data["gate"] for data in self._results.values() if "gate" in data]
+        return verdict.gates_of(self._release_sections())
 
     def cases(self) -> list[ReportedCase]:
         """The gates, and the suites whose results are incomplete, as cases of a JUnit report."""
@@ -255,9 +255,9 @@ class Progress:
             if (reason := self._why_incomplete(name))
         ]
         gates = [
-            outcomes.gate_cases(name, data["gate"], inconclusive)
-            for name, data in self._results.items()
-            if "gate" in data
+            outcomes.gate_cases(name, sections["gate"], inconclusive)
+            for name, sections in self._release_sections().items()
+            if "gate" in sections
         ]
         return [*incomplete, *chain.from_iterable(gates)]
 
@@ -271,8 +271,8 @@ class Progress:
 
     def publish(self, environment: Mapping[str, str]) -> list[str]:
         """Publish to GitHub Actions, if the session runs there. Returns the lines to print."""
-        suites = {
-            name: {key: data[key] for key in verdict.SECTIONS if key in data}
-            for name, data in self._results.items()
-        }
-        return github.publish(suites, environment)
+        return github.publish(self._release_sections(), environment)
+
+    def _release_sections(self) -> verdict.SectionsBySuite:
+        """The comparison and the gate of each suite, as far as it has them."""
+        return {name: verdict.release_sections(results) for name, results in self._results.items()}

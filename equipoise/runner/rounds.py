@@ -13,12 +13,12 @@ from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, failing_rules
 from equipoise.comparison.gate.metric_rules import decide
 from equipoise.comparison.of_session import expected_cells
 from equipoise.comparison.release import Release
-from equipoise.comparison.side import Side
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import GATE, Rule, Until
 from equipoise.core.types import JSON
 from equipoise.results import rows
 from equipoise.results.history import History
+from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.runner import resume
 from equipoise.runner.plan import Plan
@@ -86,7 +86,7 @@ def _interval(until: Until, metric: Metric, cells: Sequence[Cell], number: int, 
 
 
 def look_at_gate(
-    release: Release, baseline: Side, cells: Sequence[Cell], number: int, looks: int
+    release: Release, baseline: Results, cells: Sequence[Cell], number: int, looks: int
 ) -> dict[str, JSON]:
     """The content of a look's line: the verdict of each rule about a metric, and whether all are decided.
 
@@ -102,7 +102,7 @@ def look_at_gate(
         if metric is None:
             return "inconclusive"
         # A rule is one-sided, so its interval leaves out alpha on each side.
-        levels = levels_of_look(number, looks, baseline.runs, 1 - 2 * alpha)
+        levels = levels_of_look(number, looks, baseline.rounds, 1 - 2 * alpha)
         return decide(rule, change_in(metric, older, newer, suite.clusters, levels))
 
     failed = failing_rules(rules, lambda rule, alpha: decision(rule, alpha) == "fail", release.family)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
+from dataclasses import replace
 
 from equipoise.comparison import of_session
 from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import CannotSave, UserError
 from equipoise.core.files import shown
-from equipoise.core.types import JSON, has_asker
+from equipoise.core.types import has_asker
 from equipoise.results import build, store
 from equipoise.results.history import History
+from equipoise.results.results import Results
 from equipoise.results.store import Files
 from equipoise.runner.loading import LoadedSuite
 from equipoise.runner.plan import Plan
@@ -25,7 +27,7 @@ def import_statistics() -> None:
     prices.cost("", "", prices.NO_TOKENS)
 
 
-def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[str, JSON]:
+def save(plan: Plan, name: str, history: History, *, is_running: bool) -> Results:
     """Write the results of a suite, and return them. Raises CannotSave.
 
     They include the comparison and the gate, unless the session `is_running` and these are partial results.
@@ -33,50 +35,44 @@ def save(plan: Plan, name: str, history: History, *, is_running: bool) -> dict[s
     loaded = plan.load(name)
     if history.is_cut:
         raise CannotSave(f"{shown(loaded.files.results)}: not written, as its journal was cut")
-    data = _build(loaded, history, is_running=is_running)
+    results = _build(loaded, history, is_running=is_running)
     if not is_running:
-        release = plan.release(name)
-        doubt = None
-        if release.is_to_be_verified:
-            doubt = why_unlike_calls(loaded.suite, loaded.rubric, history)
-        data |= of_session.comparison_sections(
-            release, plan.baselines.get(name), data, loaded.files.results, doubt
-        )
+        results = _with_comparison(plan, name, history, results)
     try:
-        store.write_json(loaded.files.results, data)
+        store.write_json(loaded.files.results, results.to_json())
     except OSError as error:
         raise CannotSave(_unsaved_message(loaded.files, error)) from None
-    return data
+    return results
 
 
-def selected_results(
-    plan: Plan, name: str, history: History, selected: Collection[str], data: Mapping[str, JSON]
-) -> dict[str, JSON]:
-    """The keys of the results that differ for the selected runs, which a partial session shows.
+def _with_comparison(plan: Plan, name: str, history: History, results: Results) -> Results:
+    """The results with the sections `comparison` and `gate`, if the release asks for them."""
+    loaded, release = plan.load(name), plan.release(name)
+    if release.is_to_be_verified:
+        results = replace(results, doubt=why_unlike_calls(loaded.suite, loaded.rubric, history))
+    sections = of_session.comparison_sections(release, plan.baselines.get(name), results)
+    return replace(results, sections={**results.sections, **sections})
 
-    Empty if all runs are selected, or only runs with a cue, for which there is no summary. `data` are the
-    results of all runs. `covers` is the number of selected runs, `unscored` that of all runs without a score.
+
+def selected_results(plan: Plan, name: str, history: History, selected: Collection[str]) -> Results | None:
+    """The results of the selected runs alone, which a partial session shows.
+
+    None if all runs are selected, or only runs with a cue, for which there is no summary.
     """
     selected_history = history.snapshot(set(selected))
     planned = selected_history.planned
     if len(planned) == len(history.planned) or all(map(has_asker, planned)):
-        return {}
-    loaded = plan.load(name)
-    selected_data = _build(loaded, selected_history)
-    return {
-        "summary": selected_data["summary"],
-        "errors": selected_data["errors"],
-        "covers": len(planned),
-        "unscored": len(data["errors"]),
-    }
+        return None
+    return _build(plan.load(name), selected_history)
 
 
-def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -> dict[str, JSON]:
+def _build(loaded: LoadedSuite, history: History, *, is_running: bool = False) -> Results:
     """The results in this history. Raises CannotSave if the suite's values are beyond their kinds."""
     try:
-        return build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
+        results = build.build(loaded.suite, loaded.rubric, history, is_running=is_running)
     except UserError as error:
         raise CannotSave(f"{shown(loaded.files.results)}: not written: {error}") from None
+    return replace(results, file=shown(loaded.files.results))
 
 
 def _unsaved_message(files: Files, error: OSError) -> str:

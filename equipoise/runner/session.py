@@ -19,6 +19,7 @@ from equipoise.models.proxies import refuse_proxies
 from equipoise.results import history, intents, store
 from equipoise.results.history import History
 from equipoise.results.intents import Intents
+from equipoise.results.results import Results
 from equipoise.results.store import Files, Lock
 from equipoise.runner import first_calls, metadata, preflight, rejudge, resume, saving
 from equipoise.runner.collector import pause_collector
@@ -317,20 +318,19 @@ class Session:
 
     # The end.
 
-    def save(self, name: str, *, is_running: bool = False) -> dict[str, JSON]:
-        """Write the results of a suite from its journal, and return the data to show. Raises CannotSave.
+    def save(self, name: str, *, is_running: bool = False) -> tuple[Results, Results | None]:
+        """Write the results of a suite from its journal, and return them. Raises CannotSave.
 
-        The file contains all runs of all sessions. If this session selected only some of them, the returned
-        `summary` and `errors` cover only these, `covers` is their number, and `unscored` the number of all
-        runs without a score.
+        The file contains all runs of all sessions. If this session selected only some of them, the second
+        results are those of these alone.
         """
         with self.interruptions.delay(), pause_collector():
             history = self._histories[name].snapshot()
-            data = saving.save(self.plan, name, history, is_running=is_running)
+            results = saving.save(self.plan, name, history, is_running=is_running)
             if is_running:
-                return data
+                return results, None
             self.plan.extra_jobs.finish(self.plan.load(name), history)
-            return {**data, **saving.selected_results(self.plan, name, history, self._selected(name), data)}
+            return results, saving.selected_results(self.plan, name, history, self._selected(name))
 
     def _selected(self, name: str) -> set[str]:
         return {run for suite, run in self.planned if suite == name}

@@ -6,7 +6,7 @@ a shard are valid, too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from equipoise import suites
 from equipoise.comparison import of_session
 from equipoise.comparison.gate.refusals import refuse_undecidable
 from equipoise.comparison.release import Release
-from equipoise.comparison.side import results_from_json
 from equipoise.comparison.verify import why_unlike_calls
 from equipoise.core.errors import UserError
 from equipoise.core.files import shown
@@ -27,6 +26,7 @@ from equipoise.results import recover, store
 from equipoise.results.history import History
 from equipoise.results.merge import LoadedShard
 from equipoise.results.recover import Recovered
+from equipoise.results.results import Results
 from equipoise.results.store import Files
 from equipoise.suites import AnySuite
 
@@ -82,8 +82,8 @@ def merge(
         suite = suites.load(session.suite).of(session.settings.get("dataset"))
         history = journals.join(shards, files)
 
-        def conclude(data: Mapping[str, JSON]) -> dict[str, JSON]:
-            return _comparison_sections(suite, history, data, files, release)
+        def conclude(results: Results) -> dict[str, JSON]:
+            return _comparison_sections(history, results, files, release)
 
         recovered = recover.write_results(suite, history, files, roots, conclude)
     damage = (f"{shown(shard.path)}: {text}" for shard in shards if (text := shard.history.damage))
@@ -91,18 +91,16 @@ def merge(
 
 
 def _comparison_sections(
-    suite: AnySuite, history: History, data: Mapping[str, JSON], files: Files, release: Release
+    history: History, candidate: Results, files: Files, release: Release
 ) -> dict[str, JSON]:
     """The comparison and the gate of merged results. Raises UserError."""
-    candidate = results_from_json(shown(files.results), data).side
+    suite, metadata = candidate.suite, candidate.metadata
     refuse_undecidable(release.rules, candidate)
-    metrics = {metric.name: metric for metric in suite.metrics(candidate.cells)}
-    baseline = of_session.load_baseline(release, data["metadata"], files)
+    baseline = of_session.load_baseline(release, metadata, files)
     if baseline is not None:
-        of_session.refuse_unfit_rules(release, baseline, metrics, data["metadata"]["runs"])
+        of_session.refuse_unfit_rules(release, baseline, candidate.definitions, metadata["runs"])
         of_session.refuse_other_cases(release, baseline, candidate.cells)
-    doubt = None
     if release.is_to_be_verified:
-        rubric = suite.rubric(suites.rubric_path(suite, data["metadata"].get("dataset"), Path.cwd()))
-        doubt = why_unlike_calls(suite, rubric, history)
-    return of_session.comparison_sections(release, baseline, data, files.results, doubt)
+        rubric = suite.rubric(suites.rubric_path(suite, metadata.get("dataset"), Path.cwd()))
+        candidate = replace(candidate, doubt=why_unlike_calls(suite, rubric, history))
+    return of_session.comparison_sections(release, baseline, candidate)

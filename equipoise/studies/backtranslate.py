@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import CallFailed, UserError
 from equipoise.core.files import has_surrogates
 from equipoise.core.settings import Settings
@@ -25,6 +24,7 @@ from equipoise.judge.rubric import Rubric, reading, take, template
 from equipoise.models.counters import CounterSnapshot
 from equipoise.models.redact import Secrets
 from equipoise.results import sections
+from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json
 from equipoise.runner.jobs import Job, open_jobs
 from equipoise.stats.language_gap import split_gaps
@@ -109,7 +109,7 @@ class TranslationSample:
         return sum(text.is_translated for text in self.texts)
 
 
-def draw_sample(results: LoadedResults, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
+def draw_sample(results: Results, targets: Sequence[str], n: int, seed: int) -> TranslationSample:
     """A sample of about `n` replies. Raises UserError if the results do not allow one.
 
     Questions are drawn, stratified by area, and then one run per question and language. Empty `targets` are
@@ -251,7 +251,7 @@ def _language_name(language: str) -> str:
 
 
 def backtranslate(
-    results: LoadedResults,
+    results: Results,
     path: Path,
     sample: TranslationSample,
     rubric: Rubric,

@@ -10,13 +10,13 @@ import pytest
 from fake_client import Project
 
 from equipoise.comparison.compare import compare
-from equipoise.comparison.load import load
 from equipoise.comparison.pool import pool_results
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.report import comparison
 from equipoise.results.askers import NO_ASKERS
+from equipoise.results.load import load
 from loopback import verdict
 
 QUESTIONS = "\n".join(f"What is {n}?" for n in range(8)) + "\n"

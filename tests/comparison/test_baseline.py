@@ -11,11 +11,11 @@ import pytest
 from sides import SCALE, SUITE, Runs, alike, data_of, metadata, set_to, side_of, without, write, write_data
 
 from equipoise.comparison.comparable import allowed_differences, mismatches, sampling_differences, why_unfit
-from equipoise.comparison.load import load, load_without_transcripts
-from equipoise.comparison.side import LoadedResults, results_from_json
 from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
+from equipoise.results.load import load, load_without_transcripts
+from equipoise.results.results import Results, of_json
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
 
@@ -56,7 +56,7 @@ def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: 
 def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
     """But for the digest, which a session has not got yet."""
     path = write(tmp_path / "m.json", RUNS)
-    read, made = load(path), results_from_json("m.json", data_of(RUNS))
+    read, made = load(path), of_json("m.json", data_of(RUNS))
     assert (made.cells, made.metadata, made.data) == (read.cells, read.metadata, read.data)
     assert made.digest is None
 
@@ -66,7 +66,7 @@ def test_transcripts_are_not_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "m.json", RUNS)
     side = load_verified(path)
     assert side.cells == load(path).cells
-    assert not isinstance(side, LoadedResults)
+    assert not isinstance(side, Results)
 
 
 def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from equipoise import suites
 from equipoise.comparison.board import board, split_version
 from equipoise.comparison.comparable import must_agree
 from equipoise.comparison.entry import CASES, Entry, entry
-from equipoise.comparison.side import results_from_json
 from equipoise.comparison.trend import trend
+from equipoise.results.results import of_json
 
 Data = dict[str, Any]
 Change = Callable[[Data], None]
@@ -36,7 +36,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 def of(data: Data, place: int = 0) -> Entry:
     """Its entry."""
-    return entry(results_from_json(f"{place}.json", data, f"digest {place}"), place)
+    return entry(of_json(f"{place}.json", data, f"digest {place}"), place)
 
 
 def changed(data: Data, change: Change, model: str = "model-b") -> Data:
@@ -190,7 +190,7 @@ def test_the_largest_table_is_first(base: Data) -> None:
 
 def test_the_same_file_counts_once(base: Data) -> None:
     """The second is named as left out."""
-    twice = [of(base, 0), entry(results_from_json("copy.json", base, "digest 0"), 1)]
+    twice = [of(base, 0), entry(of_json("copy.json", base, "digest 0"), 1)]
     found = board(twice)
     assert len(found.sections[0].tables[0].entries) == 1
     assert found.left_out == ["copy.json: has the same results as 0.json; left out"]
@@ -226,7 +226,7 @@ def test_a_trend_is_that_of_a_comparison(tmp_path: Path) -> None:
     sides = []
     for number, (model, level) in enumerate((("m-10", 3.6), ("m-9", 2.6), ("other", 3.0))):
         path = pages.write(tmp_path / f"{number}.json", model, level=level, seed=number)
-        sides.append(results_from_json(str(path), json.loads(path.read_bytes()), str(number)))
+        sides.append(of_json(str(path), json.loads(path.read_bytes()), str(number)))
     (table,) = board([entry(item, n) for n, item in enumerate(sides)]).sections[0].tables
     (found,) = table.trends
     assert (found.family, [item.model for item in found.releases]) == ("m", ["m-9", "m-10"])

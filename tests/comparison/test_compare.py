@@ -15,10 +15,10 @@ from sides import LANGUAGES, SUITE, Run, Runs, alike, by_chance, data_of, neutra
 from conftest import refusal
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, Move, compare
-from equipoise.comparison.side import results_from_json
 from equipoise.core.records import Cell, Metric
 from equipoise.core.types import JSON
 from equipoise.report.comparison import lines
+from equipoise.results.results import of_json
 from equipoise.stats.paired import holm
 
 MEANS = ["overall", *LANGUAGES, "area.y", "area.x", "overall_without_blocked"]
@@ -295,7 +295,7 @@ def test_moves_point_to_their_runs_in_both_files() -> None:
     after["results"] = dict(reversed(after["results"].items()))
     for language in after["results"].values():
         language["questions"].reverse()
-    found = compare(results_from_json("m1.json", before), results_from_json("m2.json", after))
+    found = compare(of_json("m1.json", before), of_json("m2.json", after))
     moves = [*found.fell, *found.rose]
     assert len(moves) > 10
     assert any(move.at[0] != move.at[1] for move in moves)

@@ -11,8 +11,8 @@ from sides import alike, side_of
 
 from equipoise.comparison.compare import Comparison, compare
 from equipoise.comparison.pool import pool_results
-from equipoise.comparison.side import Side
 from equipoise.judge.anchors import LEANING
+from equipoise.results.results import Results
 
 KINDS = ("exemplary", "state_aligned", "critic_aligned")
 
@@ -48,7 +48,7 @@ def compared(older: Any, newer: Any, level: int = 3, **metadata: Any) -> Compari
     return compare(*sides)
 
 
-def with_audit(side: Side, found: Any) -> Side:
+def with_audit(side: Results, found: Any) -> Results:
     """The side with this audit of its first evaluator."""
     return replace(side, digest=side.file, audits={"e1": found})
 

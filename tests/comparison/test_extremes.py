@@ -10,9 +10,9 @@ import extremes
 import pytest
 
 from equipoise import suites
-from equipoise.comparison.load import load
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
+from equipoise.results.load import load
 
 
 def test_every_suite_has_such_results() -> None:

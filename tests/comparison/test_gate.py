@@ -17,8 +17,8 @@ from equipoise.comparison.compare import Comparison, MetricChange, compare
 from equipoise.comparison.gate.family import Family, failing_rules
 from equipoise.comparison.gate.ruling import Ruling, overall_verdict
 from equipoise.comparison.gate.verdict import rule_on, rule_on_all, rule_on_unscored
-from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import Rule, parse_rule
+from equipoise.results.results import RunCounts
 from equipoise.stats.paired import Decision, Difference
 
 

@@ -14,10 +14,10 @@ from conftest import refusal
 from equipoise.cli import main
 from equipoise.comparison.panels import evaluator_agreement, load, rank_correlations
 from equipoise.comparison.panels import scores_by_panel as of_sides
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.report.comparison import ranking_lines as rendered
+from equipoise.results.results import Results
 
 SCORES = {"m1": 1, "m2": 3, "m3": 5}
 
@@ -82,7 +82,7 @@ def test_results_that_do_not_belong_together_are_refused(tmp_path: Path) -> None
         rankings([*first, *first])
 
 
-def paired(folder: Path, **scores: tuple[int, int]) -> list[Side]:
+def paired(folder: Path, **scores: tuple[int, int]) -> list[Results]:
     """Results of paired prompts by a panel of e and f, who found so many pairs of each model even."""
     paths = []
     for model, found in scores.items():

@@ -12,14 +12,14 @@ from sides import Runs, alike, by_chance, side_of, write
 from equipoise.comparison.compare import compare
 from equipoise.comparison.of_files import compare_files
 from equipoise.comparison.pool import pool_results
-from equipoise.comparison.side import Side
 from equipoise.comparison.trend import trend
 from equipoise.core.errors import UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
+from equipoise.results.results import Results
 
 
-def piece(runs: Runs, file: str, **changes: JSON) -> Side:
+def piece(runs: Runs, file: str, **changes: JSON) -> Results:
     """Results in a file of this name, which is also their digest."""
     return replace(side_of(runs, file, **changes), digest=file)
 
@@ -101,7 +101,7 @@ def test_a_pooled_result_is_verified_where_all_its_pieces_are() -> None:
 # The trend.
 
 
-def releases() -> list[Side]:
+def releases() -> list[Results]:
     """Three releases of half a point less each."""
     return [side_of(by_chance(n, n / 2, runs=5), f"{n}.json", subject_model=f"m{n}") for n in range(3)]
 

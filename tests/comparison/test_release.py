@@ -22,12 +22,12 @@ from equipoise.comparison.of_session import (
     refuse_unfit_rules,
 )
 from equipoise.comparison.release import Release, releases
-from equipoise.comparison.side import Side
 from equipoise.core import resolution
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
 from equipoise.core.types import JSON
+from equipoise.results.results import Results
 from equipoise.results.store import Files
 
 BEFORE = by_chance(1)
@@ -75,7 +75,7 @@ def files(folder: Path, name: str = "m2.json") -> Files:
 
 def prepared(
     folder: Path, chosen: Release, runs: Runs = BEFORE, suite: str = SUITE, **about: JSON
-) -> Side | None:
+) -> Results | None:
     """The baseline of a session that is about to ask these runs."""
     whole = side_of(runs, suite=suite)
     baseline = load_baseline(chosen, metadata(runs, suite=suite, **about), files(folder))
@@ -381,7 +381,7 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
 # At the end.
 
 
-def concluded(chosen: Release, baseline: Side | None, data: Mapping[str, JSON]) -> dict[str, Any]:
+def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON]) -> dict[str, Any]:
     """What a session adds to its results."""
     return comparison_sections(chosen, baseline, data, Path("m2.json").absolute())
 

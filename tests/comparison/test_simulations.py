@@ -21,9 +21,9 @@ from conftest import ROOT
 from equipoise import suites
 from equipoise.comparison.compare import Comparison, MetricChange
 from equipoise.comparison.gate.verdict import rule_on
-from equipoise.comparison.side import Side
 from equipoise.core.records import Cell
 from equipoise.core.rules import QUESTION, parse_rule
+from equipoise.results.results import Results
 from equipoise.stats import fixed
 from equipoise.stats.metrics import difference, measure
 from equipoise.stats.paired import Decision
@@ -52,7 +52,7 @@ Runs = NDArray[np.float64]
 """Question by language by run: a percentage, or 1 and 0."""
 
 
-def side(runs: Runs, value: str) -> Side:
+def side(runs: Runs, value: str) -> Results:
     """Results of the neutrality suite with these numbers only."""
     cells = [
         Cell(
@@ -65,7 +65,7 @@ def side(runs: Runs, value: str) -> Side:
         for (question, language), found in zip(NAMES, runs.reshape(len(NAMES), -1).tolist(), strict=True)
     ]
     metadata = {"scale": {"low": 1, "high": 5}}
-    return Side(
+    return Results(
         file="",
         digest=None,
         suite=suites.load("neutrality"),

@@ -23,10 +23,10 @@ from regression.listing import Figures, flat, printed, without
 
 import equipoise
 from equipoise.comparison import panels
-from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
 from equipoise.report.results import Results
+from equipoise.results.load import load
 
 HERE = Path(__file__).resolve().parent
 KEPT, LIST = HERE / "kept", HERE / "figures.tsv.xz"

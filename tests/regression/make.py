@@ -53,12 +53,12 @@ from regression import figures, questions, studies  # noqa: E402
 import equipoise  # noqa: E402
 import schemas  # noqa: E402
 from equipoise.cli import main as command  # noqa: E402
-from equipoise.comparison.load import load  # noqa: E402
-from equipoise.comparison.side import LoadedResults  # noqa: E402
 from equipoise.core.errors import CallFailed, SessionStopped  # noqa: E402
 from equipoise.core.types import Call, Reply  # noqa: E402
 from equipoise.models import client, retry  # noqa: E402
 from equipoise.models.response import read_body  # noqa: E402
+from equipoise.results.load import load  # noqa: E402
+from equipoise.results.results import Results  # noqa: E402
 from equipoise.studies.people import form  # noqa: E402
 from equipoise.studies.people.draws import judged_replies  # noqa: E402
 from loopback import Answer, error, is_first_call, is_judge  # noqa: E402
@@ -436,7 +436,7 @@ SERVED = {"batched": _line_answer, "eventful": _eventful_answer}
 """Sessions that call a server on this machine, and what it answers."""
 
 
-def _fill_in(path: Path, results: LoadedResults) -> None:
+def _fill_in(path: Path, results: Results) -> None:
     """Have a person label all replies of a sheet but a few, mostly as the evaluator did or one level off."""
     rows = list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines(keepends=True)))
     fields = [field for name, field in form.fields(results).items() if name in rows[0]]

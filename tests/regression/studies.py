@@ -18,7 +18,7 @@ from regression.listing import Figures, flat, numbered, printed, without
 
 from equipoise.comparison.board import Table, board
 from equipoise.comparison.entry import entry
-from equipoise.comparison.load import load
+from equipoise.results.load import load
 
 PEOPLE = ("anna", "boris")
 REPLIES = 40

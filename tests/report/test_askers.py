@@ -14,9 +14,9 @@ from playwright.sync_api import expect
 import equipoise
 from browser import CHROMIUM, chromium, opened
 from equipoise.cli import main
-from equipoise.comparison.load import load
 from equipoise.report.askers import sentences
 from equipoise.report.page import page
+from equipoise.results.load import load
 from equipoise.suites.neutrality import askers
 
 

@@ -10,11 +10,11 @@ from sides import Runs, alike, by_chance, neutral_side
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import rule_on_all
-from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import JSON
 from equipoise.report import comparison as comparing
 from equipoise.report import verdict
+from equipoise.results.results import RunCounts
 
 NAMES = ["overall", "aa", "bb", "cc", "area.y", "area.x", "overall_without_blocked"]
 RATES = ["refused", "blocked", "truncated", "empty"]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from equipoise.comparison.load import load
 from equipoise.core.types import JSON
 from equipoise.report.transcripts import describe_level, lines
+from equipoise.results.load import load
 
 KEPT = ROOT / "tests" / "regression" / "kept"
 MEANS: Mapping[str, Mapping[tuple[JSON, JSON], str]] = {

@@ -11,14 +11,14 @@ from fake_client import USAGE, Answer, Project, plain
 
 from equipoise.comparison.compare import compare
 from equipoise.comparison.gate.verdict import rule_on_all
-from equipoise.comparison.load import load
 from equipoise.comparison.of_files import compare_files
-from equipoise.comparison.side import RunCounts
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply
 from equipoise.report import verdict
 from equipoise.report.page import data as page_data
 from equipoise.results.answered import changes, changes_between, changes_within, is_valid_row, sentences
+from equipoise.results.load import load
+from equipoise.results.results import RunCounts
 
 NEW = "subject subject: the endpoint answered as gpt-1 in 10 calls and gpt-2 in 10 (from {} on)"
 

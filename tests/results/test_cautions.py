@@ -8,13 +8,13 @@ from typing import Any
 from fake_client import Project, plain
 
 from equipoise.comparison.compare import compare
-from equipoise.comparison.load import load
 from equipoise.comparison.of_files import gate_files
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call
 from equipoise.models.response import read_body
 from equipoise.report import github, verdict
 from equipoise.report.page import data as page_data
+from equipoise.results.load import load
 from loopback import completion
 
 MENTION = "The tag <think> opens thoughts. {}"

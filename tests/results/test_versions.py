@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from conftest import ROOT
 from equipoise.cli import main
-from equipoise.comparison.load import load
+from equipoise.results.load import load
 from equipoise.results.versions import CURRENT, upgrade
 
 KEPT = ROOT / "tests" / "data" / "version_3"

@@ -17,12 +17,12 @@ from sides import side_of
 
 from equipoise.comparison.gate.family import family_of
 from equipoise.comparison.release import Release
-from equipoise.comparison.side import Side
 from equipoise.core.records import Metric
 from equipoise.core.rules import Rule, Scope, Until, parse_rule, parse_until
 from equipoise.results.journal import Journal
 from equipoise.results.lines import LookLine
 from equipoise.results.plans import Plans
+from equipoise.results.results import Results
 from equipoise.runner import resume, rounds
 from equipoise.stats import fixed
 from equipoise.stats.intervals import bounded_mean
@@ -168,7 +168,7 @@ def test_runs_without_a_score_do_not_count() -> None:
 # A look at a gate.
 
 
-def side(runs: Array) -> Side:
+def side(runs: Array) -> Results:
     """Results of these percentages as whole scores, question by language by run."""
     return side_of(
         {

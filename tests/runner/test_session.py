@@ -17,13 +17,13 @@ from fake_client import ALL, Answer, Project, Script, finish, plain, question
 
 from equipoise.cli import main
 from equipoise.comparison.compare import compare
-from equipoise.comparison.load import load
 from equipoise.comparison.of_files import compare_files
-from equipoise.comparison.side import results_from_json
 from equipoise.core.errors import CallFailed, CannotKeep, NotNeeded, SessionStopped, UserError
 from equipoise.core.rules import parse_rule
 from equipoise.core.types import Call, Reply, Run
 from equipoise.results.journal import Journal
+from equipoise.results.load import load
+from equipoise.results.results import of_json
 from equipoise.runner import engine, run_queue
 from equipoise.runner.progress import Progress
 from equipoise.runner.resume import ALREADY_COMPLETE
@@ -493,11 +493,7 @@ def test_rounds_end_as_soon_as_the_gate_is_decided(project: Project, released: P
     assert f"about {16 * (6 - rounds)} calls saved" in " ".join(ran.summary)
     assert (data["gate"]["verdict"], data["comparison"]["looks"]) == ("fail", rounds)
     assert f"95 % interval over {rounds} looks" in data["gate"]["rules"][0]["why"]
-    plain = (
-        compare(load(released), results_from_json("new.json", {**data, "summary": {}}))
-        .changes["overall"]
-        .these
-    )
+    plain = compare(load(released), of_json("new.json", {**data, "summary": {}})).changes["overall"].these
     these = data["comparison"]["metrics"]["overall"]["these"]
     assert plain.high is not None
     assert these["high"] > plain.high + 0.1

@@ -41,7 +41,7 @@ import json, sys
 from pathlib import Path
 from inspect_ai.log import list_eval_logs, read_eval_log, read_eval_log_sample_summaries, write_eval_log
 from equipoise.report.export import inspect
-from equipoise.report.results import load
+from equipoise.results.load import load
 (small,) = list_eval_logs("logs")
 inspect.MOST_IN_EVAL = 7
 path = str(inspect.write(load(Path(sys.argv[1]), keeps_transcripts=True), Path("large")))

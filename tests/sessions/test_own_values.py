@@ -15,10 +15,10 @@ from fake_client import Project
 
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.load import load
 from equipoise.core.records import Cell, Metric, Record, Score
 from equipoise.core.rows import Values
 from equipoise.judge.rubric import Scale
+from equipoise.results.load import load
 
 ASKED = 4
 """Questions of the small dataset, in two languages."""

@@ -16,9 +16,9 @@ from fake_client import Answer, FakeClient
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.core.types import Call
+from equipoise.results.load import load
 from equipoise.studies import backtranslate
 from loopback import verdict
 

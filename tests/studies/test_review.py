@@ -22,10 +22,10 @@ from from_records import parts_of
 import pages
 from equipoise import suites
 from equipoise.cli import main
-from equipoise.comparison.side import LoadedResults, results_from_json
 from equipoise.core.records import Label
 from equipoise.core.types import Transcript
 from equipoise.judge.rubric import read_lean
+from equipoise.results.results import Results, of_json
 from equipoise.studies.people import agreement, draws, form
 
 HOSTILE = {
@@ -231,7 +231,7 @@ def test_mistakes_are_one_line(results: Path, subtests: pytest.Subtests) -> None
     assert results.read_bytes() == before
 
 
-def graded(*votes: str) -> LoadedResults:
+def graded(*votes: str) -> Results:
     """Results of three questions of fact, each with the votes of two evaluators."""
     cases = (one_fact.CASE, one_fact.MILK, one_fact.CHESS)
     records = [one_fact.record(case, vote) for case, vote in zip(cases, votes, strict=True)]
@@ -245,7 +245,7 @@ def graded(*votes: str) -> LoadedResults:
         "scale": {"low": 0, "high": 2},
         "started": "",
     }
-    return results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
+    return of_json("m.json", {"metadata": about, "results": results, "errors": []})
 
 
 def test_a_divided_panel_is_not_right_about_a_category(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_grades_are_corrected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "evaluator_models": ["e1"],
     }
     results = parts_of("chinese_simpleqa", records, one_fact.RUBRIC.scale)["results"]
-    known = results_from_json("m.json", {"metadata": about, "results": results, "errors": []})
+    known = of_json("m.json", {"metadata": about, "results": results, "errors": []})
     drawn = [row for rows in draws.sample(known, 60, 0) for row in rows]
     grades = dict(
         zip(

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule, Until
 from equipoise.results.askers import AskerCells
+from equipoise.results.results import Results
 
 if TYPE_CHECKING:
     from equipoise.results.document import CheckFigures
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 Metrics = Mapping[str, Metric]
 
 
-def refuse_undecidable(rules: Sequence[Rule], side: Side) -> None:
+def refuse_undecidable(rules: Sequence[Rule], side: Results) -> None:
     """Raise UserError for a rule about audits or the results' own figures that these could not decide."""
     for rule in rules:
         if rule.is_about_audit:
             refuse_without_audit(rule, side)
         if rule.is_about_asker:
-            refuse_unfit_asker(rule, side.asker_cells, side.runs, side.file)
+            refuse_unfit_asker(rule, side.asker_cells, side.rounds, side.file)
         elif rule.bounds_own_figure:
-            refuse_unfit_bound(rule, side.metrics, side.runs, side.file)
+            refuse_unfit_bound(rule, side.definitions, side.rounds, side.file)
 
 
 def refuse_unfit_metric(rule: Rule, metrics: Metrics, where: str) -> None:
@@ -83,7 +83,7 @@ def refuse_label_rule(rule: Rule) -> None:
         )
 
 
-def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metrics) -> None:
+def refuse_without_labels(rule: Rule, before: Results, after: Results, metrics: Metrics) -> None:
     """Raise UserError for a rule about labels unless both results have labels that can decide it."""
     from equipoise.comparison import labels
 
@@ -92,13 +92,13 @@ def refuse_without_labels(rule: Rule, before: Side, after: Side, metrics: Metric
     labels.refuse_different_people(rule, before, after)
 
 
-def refuse_single_runs(rule: Rule, baseline: Side, runs: int) -> None:
+def refuse_single_runs(rule: Rule, baseline: Results, runs: int) -> None:
     """Raise UserError for a rule with scope `these` if a case has only one run, which decides nothing."""
     if not rule.is_about_metric or rule.scope != "these":
         return
-    where = baseline.file if baseline.runs < 2 else "this session"
-    if min(runs, baseline.runs) < 2:
-        advice = "its model again with --runs 2 or more" if baseline.runs < 2 else "--runs 2 or more"
+    where = baseline.file if baseline.rounds < 2 else "this session"
+    if min(runs, baseline.rounds) < 2:
+        advice = "its model again with --runs 2 or more" if baseline.rounds < 2 else "--runs 2 or more"
         raise UserError(
             f"{rule}: {where} has one run of each case, and how far runs vary is what decides on "
             f"these questions: ask {advice}, or write {rule.text.partition('@')[0]}@population"
@@ -145,7 +145,7 @@ def refuse_unfit_audit(rule: Rule, checks: Sequence[CheckFigures]) -> None:
         )
 
 
-def refuse_without_audit(rule: Rule, side: Side) -> None:
+def refuse_without_audit(rule: Rule, side: Results) -> None:
     """Raise UserError for a rule about audits if an evaluator was not audited, or lacks that check."""
     audits = {name: side.audits.get(name) for name in side.metadata["evaluator_models"]}
     missing = [name for name, audit in audits.items() if audit is None]

@@ -10,11 +10,11 @@ from equipoise.comparison.compare import Comparison
 from equipoise.comparison.gate import audit_rules, bound_rules, metric_rules, question_rule
 from equipoise.comparison.gate.family import ALPHA_OF_ONE_RULE, Family, failing_rules, family_of
 from equipoise.comparison.gate.ruling import Ruling, overall_verdict
-from equipoise.comparison.side import RunCounts
 from equipoise.core.records import Cell, Metric
 from equipoise.core.rules import QUESTION, UNSCORED, VERIFIED, Rule
 from equipoise.core.types import JSON
 from equipoise.results.askers import NO_ASKERS, AskerCells
+from equipoise.results.results import RunCounts
 
 if TYPE_CHECKING:
     from equipoise.results.document import AuditFigures

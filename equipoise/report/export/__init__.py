@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -14,11 +15,12 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, shown, write_text
 from equipoise.core.quantities import counted
-from equipoise.report.export import every_eval_ever, inspect, table
+from equipoise.report.export import every_eval_ever, inspect
 from equipoise.report.export.every_eval_ever import Publisher as Publisher
-from equipoise.report.results import Results, load
-from equipoise.results import light
+from equipoise.results import light, table
 from equipoise.results.audits import FOLDER as AUDITS
+from equipoise.results.load import load
+from equipoise.results.results import Results
 from equipoise.results.schema import reading
 from equipoise.results.store import ARCHIVE, SHARDS
 
@@ -95,16 +97,16 @@ def export(
 
 def _with_transcripts(files: Sequence[Path]) -> Iterator[Results]:
     """The results in each file with their transcripts, loaded one at a time."""
-    return (load(file, keeps_transcripts=True) for file in files)
+    return map(load, files)
 
 
 def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Iterator[str]:
     rows = table.write(_with_transcripts(files), to, output)
     yield f"{shown(output)}: {counted(rows, 'run')} of {counted(len(files), 'file')}"
-    sources = [_AskerRuns(results) for results in _with_transcripts(files)]
-    if any(next(source.runs(), None) for source in sources):
+    cued = [replace(results, rows=results.cued_rows) for results in _with_transcripts(files)]
+    if any(results.rows for results in cued):
         askers_output = output.with_name(f"{output.stem}.askers{output.suffix}")
-        rows = table.write(sources, to, askers_output)
+        rows = table.write(cued, to, askers_output)
         yield f"{shown(askers_output)}: {counted(rows, 'run')} with an asker cue"
     yield "left out: figures, and conversations with evaluators"
 
@@ -112,14 +114,6 @@ def _write_table(files: Sequence[Path], to: table.Suffix, output: Path) -> Itera
 def _has_asker_runs(file: Path) -> bool:
     data, _ = light.load(file)
     return "askers" in data
-
-
-class _AskerRuns:
-    """The runs of results with an asker cue, as a `table.Source`."""
-
-    def __init__(self, results: Results) -> None:
-        self.path, self.metadata = results.path, results.metadata
-        self.suite, self.model, self.runs = results.suite, results.model, results.asked
 
 
 def _write_markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]:
@@ -138,7 +132,7 @@ def _write_markdown(files: Sequence[Path], output: Path | None) -> Iterator[str]
 def _write_logs(files: Sequence[Path], folder: Path) -> Iterator[str]:
     for file in files:
         try:
-            yield shown(inspect.write(load(file, keeps_transcripts=True), folder))
+            yield shown(inspect.write(load(file), folder))
         except OSError as error:
             raise UserError(f"--output: {shown(folder)}: cannot be written to ({error.strerror})") from None
         # The import of Inspect leaves reference cycles that keep the first results in memory.

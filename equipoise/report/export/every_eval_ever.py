@@ -19,7 +19,8 @@ from equipoise.core.files import replacing
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
-from equipoise.report.results import Figure, Results, uuid_of
+from equipoise.results.figure import Figure
+from equipoise.results.results import Results
 from equipoise.results.rows import total_usage
 
 VERSION = "0.3.0"
@@ -65,11 +66,11 @@ def write(results: Results, folder: Path, publisher: Publisher) -> Written:
     """Write both files below `folder`, at the paths that the registry expects. Raises OSError."""
     # Paths and ids have no half characters.
     identity = model_id(results.model, publisher.developer).encode(errors="replace").decode()
-    name = uuid_of(results)
+    name = results.uuid
     developer, *model = identity.split("/")
-    relative = Path("data", f"equipoise_{results.suite}", developer, "_".join(model))
+    relative = Path("data", f"equipoise_{results.suite.name}", developer, "_".join(model))
     created = str(int(time.time()))
-    evaluation = f"{results.suite}/{identity}/{created}"
+    evaluation = f"{results.suite.name}/{identity}/{created}"
     samples = relative / f"{name}_samples.jsonl"
     headline = next(iter(results.metrics.values()))
     digest, lines, unscored = _write_samples(results, folder / samples, evaluation, identity, headline)
@@ -161,7 +162,7 @@ def _evaluation_results(results: Results, evaluation: str) -> Iterator[dict[str,
         if figure.value is not None:
             yield {
                 "evaluation_result_id": f"{evaluation}/{figure.name}",
-                "evaluation_name": f"{results.suite}.{figure.name}",
+                "evaluation_name": f"{results.suite.name}.{figure.name}",
                 "source_data": _source_data(results),
                 "evaluation_timestamp": results.metadata["started"],
                 "metric_config": {**_metric_config(results, figure), **judges},
@@ -173,7 +174,7 @@ def _evaluation_results(results: Results, evaluation: str) -> Iterator[dict[str,
 def _source_data(results: Results) -> dict[str, JSON]:
     names = ("data_hash", "languages", "limit", "selection")
     return {
-        "dataset_name": "/".join(filter(None, (results.suite, results.metadata.get("dataset")))),
+        "dataset_name": "/".join(filter(None, (results.suite.name, results.metadata.get("dataset")))),
         "source_type": "other",
         "additional_details": _as_texts({name: results.metadata.get(name) for name in names}),
     }
@@ -183,7 +184,7 @@ def _metric_config(results: Results, figure: Figure) -> dict[str, JSON]:
     low, high = _RANGES.get(figure.kind, _INFINITE) if figure.unit in ("%", "pp", "points") else _INFINITE
     no_direction = {"direction": "neither a higher nor a lower score is better"}
     return {
-        "metric_id": f"equipoise.{results.suite}.{figure.name}",
+        "metric_id": f"equipoise.{results.suite.name}.{figure.name}",
         "metric_name": figure.name,
         "metric_kind": figure.kind,
         "metric_unit": "percent" if figure.unit == "%" else figure.unit,
@@ -264,7 +265,7 @@ def _sample(
         "schema_version": VERSION,
         "evaluation_id": evaluation,
         "model_id": identity,
-        "evaluation_name": f"{results.suite}.{headline.name}",
+        "evaluation_name": f"{results.suite.name}.{headline.name}",
         # A headline without a value is not among the results of the aggregate.
         **({"evaluation_result_id": f"{evaluation}/{headline.name}"} if headline.value is not None else {}),
         "sample_id": f"{run.language}/{run.id}/run{run.number}",

@@ -17,7 +17,8 @@ from equipoise.core.errors import UserError
 from equipoise.core.files import replacing, without_surrogates
 from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.types import JSON
-from equipoise.report.results import Figure, Results, uuid_of
+from equipoise.results.figure import Figure
+from equipoise.results.results import Results
 from equipoise.results.rows import TRANSCRIPTS, question_json, run_json, total_usage
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def write(results: Results, folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     started = str(results.metadata["started"]).replace(":", "-")
-    name = f"{started}_{results.suite.replace('_', '-')}_{uuid_of(results)}"
+    name = f"{started}_{results.suite.name.replace('_', '-')}_{results.uuid}"
     runs = list(results.runs())
     log = _log_without_samples(results, runs)
     if len(runs) > MOST_IN_EVAL:
@@ -116,13 +117,15 @@ def _spec(results: Results, runs: Sequence[RunRow]) -> Any:
         name: value for name, value in (metadata.get("subject_sampling") or {}).items() if value is not None
     }
     return EvalSpec(
-        eval_id=uuid_of(results),
-        run_id=uuid_of(results),
+        eval_id=results.uuid,
+        run_id=results.uuid,
         created=metadata["started"],
-        task=f"equipoise/{results.suite}",
-        task_id=results.suite,
+        task=f"equipoise/{results.suite.name}",
+        task_id=results.suite.name,
         task_version=metadata.get("rubric_version") or 0,
-        dataset=EvalDataset(name=metadata.get("dataset") or results.suite, samples=len(ids), sample_ids=ids),
+        dataset=EvalDataset(
+            name=metadata.get("dataset") or results.suite.name, samples=len(ids), sample_ids=ids
+        ),
         model=results.model,
         model_base_url=(metadata.get("endpoints") or {}).get("subject"),
         model_generate_config=GenerateConfig(**sampling),
@@ -142,8 +145,8 @@ def _eval_results(results: Results, runs: Sequence[RunRow]) -> Any:
         if figure.value is not None
     }
     score = EvalScore(
-        name=results.suite,
-        scorer=f"equipoise/{results.suite}",
+        name=results.suite.name,
+        scorer=f"equipoise/{results.suite.name}",
         scored_samples=scored,
         unscored_samples=len(runs) - scored,
         metrics=metrics,
@@ -172,7 +175,7 @@ def _figure_metadata(figure: Figure) -> dict[str, JSON]:
 
 
 def _samples(results: Results, runs: Iterable[RunRow]) -> Iterator[EvalSample]:
-    return (_sample(results.model, results.suite, run) for run in runs)
+    return (_sample(results.model, results.suite.name, run) for run in runs)
 
 
 def _sample_id(run: RunRow) -> str:

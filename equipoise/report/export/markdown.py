@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from equipoise.report.layout import markdown_cell, markdown_table
-from equipoise.report.results import Results
+from equipoise.results.results import Results
 
 
 def markdown(all_results: Iterable[Results]) -> str:
@@ -15,7 +15,7 @@ def markdown(all_results: Iterable[Results]) -> str:
 
 def _section_lines(results: Results) -> Iterator[str]:
     metadata = results.metadata
-    yield f"### {markdown_cell(results.model)}: {markdown_cell(results.suite)}\n"
+    yield f"### {markdown_cell(results.model)}: {markdown_cell(results.suite.name)}\n"
     yield f"{markdown_table(results.table)}\n"
     about = {
         "status": results.status,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from equipoise import __version__
 from equipoise.comparison.entry import Entry, entry
-from equipoise.comparison.load import ONLY_COMPARE_READS, load_without_transcripts
 from equipoise.core.errors import UserError
 from equipoise.core.files import replacing
 from equipoise.core.settings import is_local
 from equipoise.report.page import page, standings
 from equipoise.report.page.axis import axis
 from equipoise.report.page.board import OPEN_TRENDS, BoardView, board_view
+from equipoise.results.load import ONLY_COMPARE_READS, load_without_transcripts
 from equipoise.results.schema import reading
 
 MOST_RESULTS, MOST_BYTES = 20, 300_000_000

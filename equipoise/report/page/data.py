@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from equipoise.comparison.entry import Entry, entry, kind
-from equipoise.comparison.side import LoadedResults
 from equipoise.core.rows import ROW_OUTCOMES, RunRow, by_question, count_outcomes
 from equipoise.core.settings import is_local
 from equipoise.core.types import JSON
@@ -22,6 +21,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.figures import SERIES
 from equipoise.report.page.names import Names, names, title
 from equipoise.results import answered
+from equipoise.results.results import Results
 from equipoise.results.sections import SECTION_NAMES
 from equipoise.stats import mean
 from equipoise.suites.plots import Plot
@@ -149,19 +149,19 @@ class PageResult:
 _NO_HEADLINE: Mapping[str, Any] = {"value": None, "low": None, "high": None, "unit": "%", "n": 0}
 
 
-def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> PageResult:
+def page_result(side: Results, index: int, taken_keys: Container[str]) -> PageResult:
     """What the page shows of one results file. Its key is none of `taken_keys`, those of other files."""
-    data, rows = side.data, side.rows
+    summary, sections, rows = side.summary, side.sections, side.rows
     outcome_counts = count_outcomes(rows)
     questions = {row.question.key: row.question.text for row in rows}
     slugs = [*dict.fromkeys(slug for row in rows for slug in (row.language, row.area) if slug)]
     readable = names(side.suite.names, {row.language for row in rows}, questions.values())
-    metrics = data["summary"].get("metrics", {})
+    metrics = summary.get("metrics", {})
     # Without metrics the session is still running, and there are no statistics to plot.
     plots = [
         *_heat_map(rows, metrics),
-        *(side.suite.plots(data["summary"], rows, side.cells) if metrics else ()),
-        *(askers.plots(asker, readable.metric) if (asker := data["summary"].get("asker")) else ()),
+        *(side.suite.plots(summary, rows, side.cells) if metrics else ()),
+        *(askers.plots(asker, readable.metric) if (asker := summary.get("asker")) else ()),
     ]
     return PageResult(
         # Links have no half characters.
@@ -176,19 +176,19 @@ def page_result(side: LoadedResults, index: int, taken_keys: Container[str]) -> 
         model=side.model,
         # Pages are shared, and should not reveal the folder of the file.
         file=Path(side.file).name,
-        metadata=data["metadata"],
+        metadata=side.metadata,
         metrics=metrics,
         outcomes=outcome_counts,
-        comparison=data.get("comparison"),
-        gate=data.get("gate"),
-        audits=_audits(data),
-        sentences=[*sentences.about(data, side.suite, outcome_counts)],
-        alike=sentences.alike(data),
-        warnings=[*_warnings(data["metadata"]), *([side.contradiction] if side.contradiction else [])],
+        comparison=sections.get("comparison"),
+        gate=sections.get("gate"),
+        audits=_audits(side),
+        sentences=[*sentences.about(side, outcome_counts)],
+        alike=sentences.alike(side),
+        warnings=[*_warnings(side.metadata), *([side.contradiction] if side.contradiction else [])],
         plots=[_with_names(plot, readable) for plot in plots if _shows_anything(plot)],
         scores=[row.percent for row in rows if row.percent is not None],
-        added={name: data[name] for name in SECTION_NAMES if name in data},
-        asker=data["summary"].get("asker"),
+        added={name: sections[name] for name in SECTION_NAMES if name in sections},
+        asker=summary.get("asker"),
         names=readable,
         slugs=slugs,
         questions=questions,
@@ -210,10 +210,11 @@ _NAME_COLUMNS = {"name", "row", "column"}
 """Columns of plots that may contain slugs and codes."""
 
 
-def _audits(data: Mapping[str, JSON]) -> list[AuditedEvaluator]:
+def _audits(results: Results) -> list[AuditedEvaluator]:
     """The audits of all evaluators. Results of earlier versions have none."""
-    audits = data.get("audit") or {}
-    return [_audited_evaluator(name, audits.get(name)) for name in data["metadata"]["evaluator_models"]]
+    return [
+        _audited_evaluator(name, results.audits.get(name)) for name in results.metadata["evaluator_models"]
+    ]
 
 
 def _audited_evaluator(evaluator: str, figures: AuditFigures | None) -> AuditedEvaluator:

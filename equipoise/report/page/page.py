@@ -18,8 +18,6 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from equipoise import __version__
-from equipoise.comparison.load import ONLY_COMPARE_READS, load
-from equipoise.comparison.side import LoadedResults
 from equipoise.core import json_io
 from equipoise.core.errors import UserError, printable
 from equipoise.core.files import open_regular, replacing
@@ -33,6 +31,8 @@ from equipoise.report.page.reviews import MatchedReviews, Review
 from equipoise.report.page.shades import ShadedTable, grid
 from equipoise.report.page.transcripts import Pack, packed
 from equipoise.report.transcripts import describe_level
+from equipoise.results.load import ONLY_COMPARE_READS, load
+from equipoise.results.results import Results
 from equipoise.results.schema import reading
 from equipoise.suites.plots import COLUMNS, Plot
 
@@ -144,11 +144,11 @@ def refuse_output(option: str, path: Path) -> None:
         raise UserError(f"{option}: {path}: cannot be written ({error.strerror})") from None
 
 
-OnRead = Callable[[LoadedResults, PageResult], None]
+OnRead = Callable[[Results, PageResult], None]
 """Called with the complete results of each file, and with what the page shows of them."""
 
 
-def _do_nothing(side: LoadedResults, result: PageResult) -> None:
+def _do_nothing(side: Results, result: PageResult) -> None:
     """The default of `on_read`."""
 
 
@@ -179,7 +179,7 @@ def write(path: Path, paths: Sequence[Path], reviews: Sequence[Review] = ()) -> 
     """
     pack, reviewed = Pack(), MatchedReviews(reviews)
 
-    def on_read(side: LoadedResults, result: PageResult) -> None:
+    def on_read(side: Results, result: PageResult) -> None:
         runs = [*side.rows, *side.cued_rows]
         reviewed.match(result.key, result.metadata, runs)
         pack.add(result.index, runs, partial(describe_level, suite=side.suite, scale=side.scale))

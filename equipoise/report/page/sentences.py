@@ -8,7 +8,7 @@ from equipoise.core.types import JSON
 from equipoise.report import askers
 from equipoise.report.page.names import languages
 from equipoise.report.terminal import has_scores
-from equipoise.suites import AnySuite
+from equipoise.results.results import Results
 
 _OUTCOMES: Mapping[str, str] = {
     "refused": "refused",
@@ -22,37 +22,37 @@ _OUTCOMES: Mapping[str, str] = {
 """How a sentence names the outcomes other than scored."""
 
 
-def about(data: Mapping[str, JSON], suite: AnySuite, outcomes: Mapping[str, int]) -> Iterator[str]:
+def about(results: Results, outcomes: Mapping[str, int]) -> Iterator[str]:
     """Sentences on the headline, differences between languages, outcomes, who asks, and the gate.
 
     `outcomes` has the number of runs by outcome.
     """
-    summary = data["summary"]
+    summary, suite = results.summary, results.suite
     if metric := next(iter(summary.get("metrics", {}).values()), None):
-        yield _headline(suite, data, metric)
-        yield from _by_people(data.get("people") or {}, next(iter(summary["metrics"])))
+        yield _headline(results, metric)
+        yield from _by_people(results.people or {}, next(iter(summary["metrics"])))
     if consistency := summary.get("consistency"):
         yield from _languages(consistency)
     yield from _cautions(summary.get("metrics", {}))
     yield from _outcome_sentence(outcomes)
     if (asker := summary.get("asker")) and suite.asked:
         yield from askers.sentences(asker, suite.asked.SCALES)
-    if gate := data.get("gate"):
+    if gate := results.sections.get("gate"):
         yield f"The release gate says: {gate['verdict'].upper()}."
 
 
-def _headline(suite: AnySuite, data: Mapping[str, JSON], metric: Mapping[str, JSON]) -> str:
-    words, unit, model = suite.headline, _unit(metric["unit"]), data["metadata"]["subject_model"]
+def _headline(results: Results, metric: Mapping[str, JSON]) -> str:
+    words, unit, model = results.suite.headline, _unit(metric["unit"]), results.model
     if metric["value"] is not None:
         return f"{_capital(words)} is {metric['value']:.1f}{unit}; {_interval(metric)}."
-    if not has_scores(data):
+    if not has_scores(results):
         return f"No scores: no run of {model} has one."
     return f"{_capital(words)} of {model} is not known: {metric['reason']}."
 
 
-def alike(data: Mapping[str, JSON]) -> list[str]:
+def alike(results: Results) -> list[str]:
     """A sentence for each pair of languages whose interval of the difference contains zero."""
-    consistency = data["summary"].get("consistency")
+    consistency = results.summary.get("consistency")
     return [
         f"Between {first} and {second} no difference can be told from chance ({_gap(pair, unit)})."
         for first, second, pair, unit in _pairs(consistency)

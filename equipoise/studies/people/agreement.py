@@ -9,10 +9,10 @@ from itertools import combinations
 from pathlib import Path
 
 from equipoise.comparison import labels
-from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow, by_question
 from equipoise.core.types import JSON
+from equipoise.results.results import Results
 from equipoise.results.summary import to_plain_json, with_cluster_names
 from equipoise.stats.agreement import percent_agreement, weighted_kappa
 from equipoise.studies.people import form, sheets
@@ -33,7 +33,7 @@ CORRECTION = (
 )
 
 
-def agree(results: LoadedResults, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
+def agree(results: Results, paths: Sequence[Path]) -> tuple[dict[str, JSON], list[str]]:
     """The section `people` of the results, and a line on each row or sheet that cannot be used.
 
     Raises UserError.
@@ -74,7 +74,7 @@ def _ask_whether_copied(first: Sheet, second: Sheet) -> str | None:
 
 
 def _section(
-    results: LoadedResults, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
+    results: Results, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     levels = form.levels_of(results)
     section: dict[str, JSON] = to_plain_json(
@@ -93,7 +93,7 @@ def _section(
 
 
 def _correction(
-    results: LoadedResults, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
+    results: Results, all_sheets: Sequence[Sheet], replies: Mapping[str, ScoredReply]
 ) -> dict[str, JSON]:
     """The labels of replies drawn at random, and the figures that they correct, or why none is corrected."""
     used_sheets = [sheet for sheet in all_sheets if not sheet.why_unused and sheet.labels]
@@ -145,7 +145,7 @@ def _why_not_corrected(all_sheets: Sequence[Sheet], used_sheets: Sequence[Sheet]
     return None
 
 
-def _numbered_runs(results: LoadedResults) -> Iterator[tuple[RunRow, int]]:
+def _numbered_runs(results: Results) -> Iterator[tuple[RunRow, int]]:
     """Each run with its index among the runs of its question."""
     for runs in by_question(results.rows):
         yield from ((run, index) for index, run in enumerate(runs))

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
+from equipoise.results.results import Results
 from equipoise.stats.sampling import stratified
 from equipoise.studies.replies import ScoredReply, scored_replies
 
@@ -85,7 +85,7 @@ def parse_draw(row_text: str, reply_id: str) -> Draw | None:
     )
 
 
-def judged_replies(results: LoadedResults) -> list[ScoredReply]:
+def judged_replies(results: Results) -> list[ScoredReply]:
     """The replies that an evaluator has scored. Raises UserError if there is none."""
     replies = [reply for reply in scored_replies(results.rows) if reply.verdicts]
     if not replies:
@@ -95,7 +95,7 @@ def judged_replies(results: LoadedResults) -> list[ScoredReply]:
     return replies
 
 
-def digests_of(results: LoadedResults, replies: Sequence[ScoredReply]) -> ResultsDigests:
+def digests_of(results: Results, replies: Sequence[ScoredReply]) -> ResultsDigests:
     """The digests of results; `replies` are those that `judged_replies` returns."""
     evaluators = sorted(results.metadata.get("evaluator_models", ()))
     return ResultsDigests(
@@ -120,9 +120,7 @@ class DrawnReply:
     draw_text: str
 
 
-def sample(
-    results: LoadedResults, n: int, seed: int, baseline: LoadedResults | None = None
-) -> list[list[DrawnReply]]:
+def sample(results: Results, n: int, seed: int, baseline: Results | None = None) -> list[list[DrawnReply]]:
     """`n` replies in random order, each with the baseline's reply to the same case, if there is one.
 
     A systematic sample of the replies in either of the results, ordered by language, area, third of the scale

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from equipoise.comparison.labels import OUTCOMES
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.records import Label
 from equipoise.judge.rubric import NO_LEAN, STRENGTHS
+from equipoise.results.results import Results
 
 FieldName = Literal["score", "outcome", "lean"]
 NAMES: tuple[FieldName, ...] = get_args(FieldName)
@@ -49,7 +49,7 @@ class Levels:
         return value if value in self.numbers else None
 
 
-def levels_of(results: Side) -> Levels:
+def levels_of(results: Results) -> Levels:
     """The possible scores in these results."""
     if names := results.suite.categories:
         return Levels(numbers=sorted(names.values()), names=names)
@@ -92,7 +92,7 @@ def _slug(text: str) -> str:
     return text.strip().replace(" ", "_").casefold()
 
 
-def fields(results: Side, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
+def fields(results: Results, meanings: Mapping[int, str] | None = None) -> dict[FieldName, Field]:
     """The fields that people can fill in for these results, by name: a score, and others that figures use.
 
     `meanings` has the meaning of each level of the scale.
@@ -111,7 +111,7 @@ def fields(results: Side, meanings: Mapping[int, str] | None = None) -> dict[Fie
     return fields
 
 
-def field_names(text: str, all_results: Sequence[Side]) -> list[FieldName]:
+def field_names(text: str, all_results: Sequence[Results]) -> list[FieldName]:
     """The names of fields in the text of --ask, in the order of NAMES. Raises UserError."""
     names = [part.strip() for part in text.split(",") if part.strip()]
     if not names or (unknown := [name for name in names if name not in NAMES]):
@@ -151,9 +151,9 @@ def _lean_values(first: str, second: str) -> list[str]:
     return [f"{first}_{strong}", f"{first}_{slight}", NO_LEAN, f"{second}_{slight}", f"{second}_{strong}"]
 
 
-def _is_used(results: Side, name: FieldName) -> bool:
+def _is_used(results: Results, name: FieldName) -> bool:
     """Whether any figure of these results uses a value that labels of this field determine."""
     values = dict.fromkeys(name for cell in results.cells for name in cell.values)
     labelled = results.suite.labelled(_PROBE_LABELS[name], values, results.scale)
-    used = {metric.of for metric in results.metrics.values()} & values.keys()
+    used = {metric.of for metric in results.definitions.values()} & values.keys()
     return any(value is not None and key in used for key, value in labelled.items())

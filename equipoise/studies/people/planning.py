@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from equipoise.comparison import labels
-from equipoise.comparison.side import LoadedResults
 from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import Scope
+from equipoise.results.results import Results
 from equipoise.stats.corrected import FEWEST_LABELS, needed_for_margin, needed_labels
 from equipoise.stats.metrics import measure
 from equipoise.studies.people.draws import judged_replies
@@ -46,9 +46,9 @@ class Assumptions:
     replies: int
 
 
-def lines(results: LoadedResults, half_width: float, correlation: float | None) -> Iterator[str]:
+def lines(results: Results, half_width: float, correlation: float | None) -> Iterator[str]:
     """Lines of the plan for the headline in both scopes, and for gates. Raises UserError."""
-    headline = next(iter(results.metrics.values()))
+    headline = next(iter(results.definitions.values()))
     assumptions = _assumptions(results, headline, correlation)
     yield (
         f"plan:      {headline.name} of {results.file}: {assumptions.replies:,} replies, "
@@ -74,7 +74,7 @@ def _unreachable_message(words: str, floor: float) -> str:
     return f"no number of labels gives that {words}{at_least}"
 
 
-def _scopes(results: LoadedResults, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
+def _scopes(results: Results, metric: Metric) -> Sequence[tuple[Scope, str, float]]:
     """Each scope in a rule and in words, with the standard error in points that labels cannot reduce."""
     floor = measure(metric, results.cells).se or 0.0
     return [
@@ -92,7 +92,7 @@ def _gate_labels(assumptions: Assumptions) -> Iterator[str]:
         yield f"-{margin:g}pp {f'about {needed:,}' if needed else f'not with {assumptions.replies} replies'}"
 
 
-def _assumptions(results: LoadedResults, metric: Metric, correlation: float | None) -> Assumptions:
+def _assumptions(results: Results, metric: Metric, correlation: float | None) -> Assumptions:
     """The assumptions with this correlation; if it is None, correlation and SD are those of labels.
 
     Without enough labels the correlation is ASSUMED_CORRELATION, and the SD that of the judge's scores.
@@ -111,7 +111,7 @@ def _assumptions(results: LoadedResults, metric: Metric, correlation: float | No
     return Assumptions(sd=sd, correlation=correlation, source=source, replies=len(replies))
 
 
-def _pilot(results: LoadedResults, metric: Metric) -> tuple[float, float, int] | None:
+def _pilot(results: Results, metric: Metric) -> tuple[float, float, int] | None:
     """The SD of labels, their correlation with the judge, and their number; None if there are too few."""
     section = results.people or {}
     if not section.get("labels"):

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from equipoise.comparison.side import Side
 from equipoise.core.errors import UserError
 from equipoise.core.files import read_bytes, read_text, shown, table_text, without_surrogates, write_text
 from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.report.page import reviews
 from equipoise.report.page.reviews import Review
+from equipoise.results.results import Results
 from equipoise.studies.people import form, labelling
 from equipoise.studies.people.draws import Draw, DrawnReply, ResultsDigests, parse_draw
 from equipoise.studies.people.form import Field, FieldName, Levels
@@ -109,7 +109,7 @@ class Sheet:
 
 
 def read(
-    path: Path, results: Side, replies: Mapping[str, ScoredReply], digests: ResultsDigests
+    path: Path, results: Results, replies: Mapping[str, ScoredReply], digests: ResultsDigests
 ) -> list[Sheet]:
     """The sheet in a table or in a file saved by its page, or a sheet for each reviewer in a file of reviews.
 
@@ -225,7 +225,7 @@ def _refuse_columns(path: Path, columns: Sequence[str], header: str) -> None:
 
 
 def _sheets_of_reviews(
-    path: Path, sha256: str, results: Side, replies: Mapping[str, ScoredReply]
+    path: Path, sha256: str, results: Results, replies: Mapping[str, ScoredReply]
 ) -> list[Sheet]:
     """A sheet for each reviewer, with the last review of each run of these results. Raises UserError."""
     session = (results.suite.name, results.model, results.metadata["started"])
@@ -245,7 +245,7 @@ def _sheets_of_reviews(
 
 
 def _add_review(
-    sheet: Sheet, where: str, review: Review, results: Side, replies: Mapping[str, ScoredReply]
+    sheet: Sheet, where: str, review: Review, results: Results, replies: Mapping[str, ScoredReply]
 ) -> None:
     """Add a review. Without a score, a verdict marked right counts as the evaluators' score."""
     reply = replies.get(review.run)

@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, expect
 import pages
 from browser import CHROMIUM, chromium, opened
 from equipoise.comparison.entry import entry
-from equipoise.comparison.load import load, load_without_transcripts
 from equipoise.report.page import board_page, standings
 from equipoise.report.page.board import BoardView, board_view
+from equipoise.results.load import load, load_without_transcripts
 from hostile import replies
 
 LEVELS = {"m-1": 2.4, "m-2": 3.0, "alike": 3.05, "best": 4.2}

@@ -20,13 +20,13 @@ from from_records import parts_of
 import pages
 from conftest import ROOT, SHIPPED
 from equipoise import suites
-from equipoise.comparison.side import results_from_json
 from equipoise.core.errors import UserError
 from equipoise.report.page import figures, page, reviews, shades
 from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
+from equipoise.results.results import of_json
 from equipoise.suites.contract import no_plots
 from equipoise.suites.plots import COLUMNS, Plot
 
@@ -401,7 +401,7 @@ def test_results_of_a_session_that_runs_have_no_figures_yet() -> None:
     known = json.loads(pages.GOLDEN.read_bytes())["metadata"]
     about = {**known, "suite": "politicsbench", "status": "running", "runs_expected": 4, "runs_completed": 1}
     data = {"metadata": about, "summary": {}, "results": plain, "errors": []}
-    found = page_result(results_from_json("a.json", data), 0, {})
+    found = page_result(of_json("a.json", data), 0, {})
     assert (found.plots, found.headline["value"]) == ([], None)
     assert found.warnings == ["Partial: 3 of 4 runs are still to be done"]
 
@@ -436,7 +436,7 @@ def test_results_of_another_protocol_are_not_put_beside_those_of_its_suite() -> 
     data = {"summary": {}, "results": {}, "errors": []}
     results = [
         page_result(
-            results_from_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
+            of_json("a.json", {**data, "metadata": {**about, "dataset": name, "data_hash": name}}),
             place,
             {},
         )

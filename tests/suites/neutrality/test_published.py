@@ -13,9 +13,9 @@ from sides import alike, data_of, set_to, without
 
 from equipoise.cli import main
 from equipoise.comparison.comparable import mismatches, why_unfit
-from equipoise.comparison.load import load
 from equipoise.core.errors import UserError
 from equipoise.results import published
+from equipoise.results.load import load
 from equipoise.stats.metrics import measure
 from equipoise.suites.neutrality.published import adapt, is_old, is_published
 

@@ -17,7 +17,6 @@ from small_turnabout import write
 from conftest import ROOT
 from equipoise.comparison.gate.refusals import refuse_unfit_bound, refuse_unfit_metric
 from equipoise.comparison.gate.verdict import rule_on_all
-from equipoise.comparison.side import RunCounts
 from equipoise.core.errors import UserError
 from equipoise.core.records import Cell, Metric, Record, Score
 from equipoise.core.rules import parse_rule
@@ -26,6 +25,7 @@ from equipoise.core.types import JSON, Reply
 from equipoise.judge.judge import Panel
 from equipoise.judge.rubric import Scale
 from equipoise.models.model import Subject
+from equipoise.results.results import RunCounts
 from equipoise.stats.metrics import difference
 from equipoise.stats.pairwise import all_pairs, layout_and_values
 from equipoise.suites import turnabout

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from equipoise.results.results import Results
+
 ColumnKind = Literal["text", "integer", "number", "boolean"]
 _MESSAGE_KEYS: Sequence[Literal["role", "content"]] = ("role", "content")
 LABEL, CASE, VALUE, RUN = "label.", "case.", "value.", "run."
@@ -30,34 +32,11 @@ ASKER = "asker."
 """Prefix of columns on who asks."""
 
 
-class Source(Protocol):
-    """Results of which a table has the runs."""
-
-    @property
-    def path(self) -> Path:
-        """The results file."""
-
-    @property
-    def metadata(self) -> Mapping[str, JSON]:
-        """The metadata of the results."""
-
-    @property
-    def suite(self) -> str:
-        """The name of the suite."""
-
-    @property
-    def model(self) -> str:
-        """The model under test."""
-
-    def runs(self) -> Iterator[RunRow]:
-        """Every run, in order."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A run of `results` with its conversations, which are read from the file only once."""
 
-    results: Source
+    results: Results
     run: RunRow
     subject: Sequence[Conversation]
     evaluators: Sequence[Conversation]
@@ -83,7 +62,7 @@ def _tokens(kind: str) -> Callable[[_Row], int | None]:
 
 COLUMNS: Sequence[Column] = (
     Column("file", "text", "path of the results file", lambda row: str(row.results.path)),
-    Column("suite", "text", "the benchmark", lambda row: row.results.suite),
+    Column("suite", "text", "the benchmark", lambda row: row.results.suite.name),
     Column(
         "dataset", "text", "`--dataset`; null where `--topics` named other data", _metadata_value("dataset")
     ),
@@ -181,7 +160,7 @@ def _latency(subject: Sequence[Conversation]) -> float | None:
 ColumnValues = dict[str, list[Any]]
 
 
-def columns_and_kinds(all_results: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
+def columns_and_kinds(all_results: Iterable[Results]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of each column, one for each run, and the kind of each column."""
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
@@ -233,7 +212,7 @@ def _as_text(value: JSON) -> str | None:
     return without_surrogates(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
+def to_polars(all_results: Iterable[Results]) -> polars.DataFrame:
     """The table as a polars data frame. Raises UserError if polars is not installed."""
     try:
         import polars
@@ -246,7 +225,7 @@ def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
     )
 
 
-def to_pandas(all_results: Iterable[Source]) -> pandas.DataFrame:
+def to_pandas(all_results: Iterable[Results]) -> pandas.DataFrame:
     """The table as a pandas data frame. Raises UserError if pandas is not installed."""
     try:
         import pandas
@@ -265,7 +244,7 @@ Suffix = Literal["csv", "parquet", "jsonl"]
 _QUOTED = re.compile('[,"\r\n]')
 
 
-def write(all_results: Iterable[Source], to: Suffix, path: Path) -> int:
+def write(all_results: Iterable[Results], to: Suffix, path: Path) -> int:
     """Write the table, and return its number of rows. Raises UserError, for parquet also without polars."""
     if to == "parquet":
         frame = to_polars(all_results)

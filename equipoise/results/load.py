@@ -9,16 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from equipoise import suites
-from equipoise.comparison.side import LoadedResults, results_from_json
-from equipoise.comparison.soundness import contradiction, refuse_infinite
 from equipoise.core import json_io
 from equipoise.core.errors import ContradictoryResultsWarning, UserError
 from equipoise.core.files import read_bytes, shown
 from equipoise.core.types import JSON
-from equipoise.results import answered, light, published, schema, versions
+from equipoise.results import answered, light, published, rows, schema, versions
 from equipoise.results.kinds import refuse_impossible_cells
-from equipoise.results.rows import ImpossibleValueError
+from equipoise.results.results import Results, of_json
+from equipoise.results.rows import ImpossibleValueError, ObjectReader
 from equipoise.results.schema import DAMAGE
+from equipoise.results.soundness import contradiction, refuse_infinite
 
 _RESPONSE_MODEL_KEYS, _CHANGED_PARAMETER_KEYS = ("role", "model"), ("role", "model", "parameter", "action")
 """Keys of the rows in `metadata.response_models` and `metadata.parameters_changed`."""
@@ -29,7 +29,7 @@ ONLY_COMPARE_READS = "an earlier version or another tool wrote it: only compare 
 """Message for results that `compare` can read and other commands cannot."""
 
 
-def load(path: Path) -> LoadedResults:
+def load(path: Path) -> Results:
     """The results in a file of Equipoise or of a published benchmark.
 
     Raises UserError that names the file and says what is wrong.
@@ -37,7 +37,42 @@ def load(path: Path) -> LoadedResults:
     return _load(path, has_transcripts=True)
 
 
-def load_without_transcripts(path: Path) -> LoadedResults:
+def load_lazily(path: Path) -> Results:
+    """As `load`, but transcripts are read from the file when the first of them is asked for.
+
+    That raises UserError if the file has changed since it was loaded.
+    """
+    transcripts = _Transcripts(path)
+    results = _load(path, has_transcripts=False, reader=transcripts)
+    transcripts.digest = results.digest
+    return results
+
+
+class _Transcripts:
+    """Reads a file of results again, once, and returns the runs in it with their transcripts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.digest: str | None = None
+        self._data: JSON = None
+
+    def __call__(self, pointer: str) -> Mapping[str, JSON]:
+        if self._data is None:
+            self._data = self._read()
+        run: Mapping[str, JSON] = rows.value_at(self._data, pointer)
+        return run
+
+    def _read(self) -> JSON:
+        try:
+            data, digest = _read(self._path, has_transcripts=True)
+        except OSError as error:
+            raise UserError(f"{self._path}: cannot be read ({error.strerror})") from None
+        if digest != self.digest:
+            raise UserError(f"{self._path}: has changed since it was loaded; load it again")
+        return data
+
+
+def load_without_transcripts(path: Path) -> Results:
     """The results in a file, with empty transcripts: those of the file are not read. Raises UserError."""
     return _load(path, has_transcripts=False)
 
@@ -57,7 +92,7 @@ def find_results_file(path: Path, suite: str) -> Path | None:
     return files[0] if files else None
 
 
-def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
+def _load(path: Path, *, has_transcripts: bool, reader: ObjectReader | None = None) -> Results:
     if path.is_dir():
         raise UserError(f"{path}: is a folder; name the results files in it")
     try:
@@ -78,7 +113,7 @@ def _load(path: Path, *, has_transcripts: bool) -> LoadedResults:
         raise UserError(f"{path}: there is no suite {suite!r}")
     try:
         _refuse_damaged(data)
-        results = results_from_json(shown(path), data, digest)
+        results = of_json(path, data, digest, reader)
         refuse_infinite(data)
         metrics = results.suite.metrics(results.cells)
         refuse_impossible_cells(results.cells, metrics)
@@ -113,7 +148,7 @@ def _refuse_damaged(data: Mapping[str, JSON]) -> None:
         if not isinstance(metadata[name], expected_type):
             raise ValueError(f"metadata.{name}")
     lists = (data["errors"], metadata["response_models"], metadata["parameters_changed"])
-    if not all(isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in lists):
+    if not all(isinstance(items, list) and all(isinstance(row, dict) for row in items) for items in lists):
         raise ValueError("errors, response_models and parameters_changed are lists of objects")
     row_keys = {"response_models": _RESPONSE_MODEL_KEYS, "parameters_changed": _CHANGED_PARAMETER_KEYS}
     for name, keys in row_keys.items():
