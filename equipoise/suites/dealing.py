@@ -32,11 +32,11 @@ def within_limit(suite: AnySuite, cases: Sequence[Case], limit: int) -> set[str]
         if unit is not None:
             by_unit.setdefault(unit, rows[case_id])
     chosen = set(_deal(by_unit)[:limit])
-    asked = {(row.cluster, row.language) for case_id, row in rows.items() if units[case_id] in chosen}
+    with_cases = {(row.cluster, row.language) for case_id, row in rows.items() if units[case_id] in chosen}
     return {
         case_id
         for case_id, row in rows.items()
-        if units[case_id] in chosen or (units[case_id] is None and (row.cluster, row.language) in asked)
+        if units[case_id] in chosen or (units[case_id] is None and (row.cluster, row.language) in with_cases)
     }
 
 
