@@ -276,7 +276,7 @@ def _first(suite: str) -> Any:
     """The first of the suite's cases."""
     folder, datasets = ROOT / "topics" / suite, suites.load(suite).datasets
     own = folder / datasets[0] if datasets else folder
-    return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder, limit=1))[0]
+    return suites.load(suite).cases(Selection(topics=own if own.is_dir() else folder))[0]
 
 
 def _suite(name: str, text: str) -> None:

@@ -61,8 +61,8 @@ class Plan:
             shard = self.settings.shard
             if shard is not None:
                 loaded, runs = self.load(name), self._dealt(name, runs)
-                asked = {run.case.id for run in runs}
-                cases = [case for case in loaded.cases if case.id in asked]
+                dealt = {run.case.id for run in runs}
+                cases = [case for case in loaded.cases if case.id in dealt]
                 case_ids = shards.shard_cases(loaded.suite, loaded.rubric, cases, shard)
                 self._ranks[name] = {run.id: rank for rank, run in enumerate(runs) if run.case.id in case_ids}
                 runs = [run for run in runs if run.case.id in case_ids]

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from equipoise.core.rows import QuestionRow
 from equipoise.core.types import Case
 from equipoise.suites.contract import AnySuite
 
 T = TypeVar("T")
+Unit = tuple[str, tuple[str, ...]]
+"""The name of a unit, and its groups by level."""
 _MISSING = object()
 
 
@@ -27,33 +28,46 @@ def within_limit(suite: AnySuite, cases: Sequence[Case], limit: int) -> set[str]
     """
     rows = {case.id: suite.question(case.to_json()) for case in cases}
     units = {case_id: suite.unit(row) for case_id, row in rows.items()}
-    by_unit: dict[str, QuestionRow] = {}
-    for case_id, unit in units.items():
-        if unit is not None:
-            by_unit.setdefault(unit, rows[case_id])
-    chosen = set(_deal(by_unit)[:limit])
-    asked = {(row.cluster, row.language) for case_id, row in rows.items() if units[case_id] in chosen}
+    levels: dict[str, tuple[str, ...]] = {}
+    for case in cases:
+        if (unit := units[case.id]) is not None:
+            row = rows[case.id]
+            levels.setdefault(unit, (row.area, row.language, case.area, row.cluster))
+    chosen = set(_deal(levels)[:limit])
+    with_cases = {(row.cluster, row.language) for case_id, row in rows.items() if units[case_id] in chosen}
     return {
         case_id
         for case_id, row in rows.items()
-        if units[case_id] in chosen or (units[case_id] is None and (row.cluster, row.language) in asked)
+        if units[case_id] in chosen or (units[case_id] is None and (row.cluster, row.language) in with_cases)
     }
 
 
-def _deal(units: Mapping[str, QuestionRow]) -> list[str]:
-    """The units, given by their first rows: areas in turn, in an area languages, in a language clusters.
+def _deal(levels: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The units, by name, in turn over their `levels`: areas, in an area languages, then topics, clusters.
 
     Each area begins one cluster later than the one before: areas may have the same clusters, of which
     different ones should come first.
     """
-    areas: dict[str, dict[str, dict[str, list[str]]]] = {}
-    for unit, row in units.items():
-        languages = areas.setdefault(row.area, {})
-        languages.setdefault(row.language, {}).setdefault(row.cluster, []).append(unit)
-    return in_turn(
-        in_turn(in_turn(_beginning_at(number, [*clusters.values()])) for clusters in languages.values())
-        for number, languages in enumerate(areas.values())
-    )
+    areas = _groups([*levels.items()], 0)
+    return in_turn(_spread(units, 1, start) for start, units in enumerate(areas))
+
+
+def _spread(units: Sequence[Unit], level: int, start: int) -> list[str]:
+    """The units of a group in turn over the groups at this level, of which the last begins at `start`."""
+    names, levels = [name for name, _ in units], units[0][1]
+    if level == len(levels):
+        return names
+    groups = _groups(units, level)
+    if level == len(levels) - 1:
+        groups = _beginning_at(start, groups)
+    return in_turn(_spread(group, level + 1, start) for group in groups)
+
+
+def _groups(units: Sequence[Unit], level: int) -> list[list[Unit]]:
+    groups: dict[str, list[Unit]] = {}
+    for unit in units:
+        groups.setdefault(unit[1][level], []).append(unit)
+    return [*groups.values()]
 
 
 def _beginning_at(number: int, items: Sequence[T]) -> list[T]:

@@ -59,7 +59,7 @@ def test_recover_shows_what_a_session_would(folder: Path) -> None:
     result = run("recover", "m.jsonl")
     assert (result.exit_code, result.stderr) == (0, "")
     shown = words(result.stdout)
-    assert "overall 4.00 75.00% - scored 1, error 1" in shown
+    assert "overall 1 4.00 75.00% - scored 1, error 1" in shown
     assert any(line.startswith("calls: 0 made, 0 replayed, 0 failed, 0 retries") for line in shown)
     assert "error: b-run1: HTTP 500: Down." in shown
     assert any(line.startswith("1 of 3 runs are still to be done") for line in shown)

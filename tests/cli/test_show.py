@@ -25,7 +25,7 @@ def test_the_table_is_shown_again() -> None:
     result = show(str(GOLDEN))
     assert (result.exit_code, result.stderr) == (0, "")
     shown = result.stdout.splitlines()
-    assert any(line.split()[:3] == ["overall", "1.75", "18.75%"] for line in shown)
+    assert any(line.split()[:4] == ["overall", "2", "1.75", "18.75%"] for line in shown)
     assert "(complete, 2 unscored)" in shown[-1]
     assert max(map(len, shown)) <= 80 or max(shown, key=len).strip().endswith(".json")
 
