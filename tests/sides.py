@@ -91,7 +91,7 @@ def data_of(runs: Runs, suite: str = SUITE, **changes: JSON) -> dict[str, Any]:
 
 def side_of(runs: Runs, file: str = "m1.json", suite: str = SUITE, **changes: JSON) -> Results:
     """The side that these runs make."""
-    return of_json(file, data_of(runs, suite, **changes)).side
+    return of_json(file, data_of(runs, suite, **changes)).without_rows()
 
 
 neutral_side = partial(side_of, suite=one_question.SUITE)

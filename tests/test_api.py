@@ -57,7 +57,7 @@ def test_no_module_has_the_name_of_a_function() -> None:
 def test_a_suite_is_run_without_pytest(project: Project) -> None:
     """On the same engine: results, journal, and a second call that asks nothing."""
     results = equipoise.run(SUITE, **OPTIONS)
-    assert (results.suite, results.model, results.status) == (SUITE, "subject", "complete")
+    assert (results.suite.name, results.model, results.status) == (SUITE, "subject", "complete")
     assert (results.path, project.journal_path.is_file()) == (project.results_path, True)
     asked = len(project.client.calls)
     assert asked == 2 * ALL * 2 // 5
@@ -174,7 +174,7 @@ def test_results_have_types(project: Project) -> None:
     assert [message["role"] for message in first.subject[0].messages] == ["user", "assistant"]
     assert [item.name for item in first.evaluators] == ["judge"]
     assert repr(results) == "<Results of 'subject' on neutrality: 8 of 8 runs, complete>"
-    assert results.audit == dict.fromkeys(results.metadata["evaluator_models"])
+    assert results.audits == dict.fromkeys(results.metadata["evaluator_models"])
     assert "<table><tr><th></th>" in results._repr_html_()
 
 

@@ -22,8 +22,9 @@ from equipoise.core import json_io
 from equipoise.core.errors import UserError
 from equipoise.core.files import rows, table_text, write_text
 from equipoise.core.spreadsheet import remove_guards
-from equipoise.report.export import markdown, table
+from equipoise.report.export import markdown
 from equipoise.report.layout import markdown_table
+from equipoise.results import table
 from equipoise.results.load import load
 from equipoise.results.results import of_json
 from equipoise.studies.people import draws, sheets
@@ -104,7 +105,7 @@ def _annotators(texts: Sequence[str], folder: Path, harm: Harm) -> None:
 def _export(texts: Sequence[str], folder: Path, harm: Harm) -> None:
     reply = dict(enumerate(texts)).get
     path = pages.write(folder / "m.json", texts[0], reply=reply)
-    table.write([load(path, keeps_transcripts=True)], "csv", folder / "runs.csv")
+    table.write([load(path)], "csv", folder / "runs.csv")
     _refuse_formulas(folder / "runs.csv", harm)
     with (folder / "runs.csv").open(encoding="utf-8", newline="") as file:
         found = list(csv.DictReader(file))

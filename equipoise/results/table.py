@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Protocol
 
 from equipoise.core import json_io
 from equipoise.core.errors import UserError
@@ -17,12 +17,12 @@ from equipoise.core.rows import Conversation, RunRow
 from equipoise.core.spreadsheet import add_guards
 from equipoise.core.types import JSON
 from equipoise.results.rows import total_usage
+from equipoise.suites import AnySuite
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-    from equipoise.results.results import Results
 
 ColumnKind = Literal["text", "integer", "number", "boolean"]
 _MESSAGE_KEYS: Sequence[Literal["role", "content"]] = ("role", "content")
@@ -32,11 +32,34 @@ ASKER = "asker."
 """Prefix of columns on who asks."""
 
 
+class Source(Protocol):
+    """`Results`, as far as a table reads them."""
+
+    @property
+    def path(self) -> Path | None:
+        """The results file."""
+
+    @property
+    def metadata(self) -> Mapping[str, JSON]:
+        """The metadata of the results."""
+
+    @property
+    def suite(self) -> AnySuite:
+        """The suite."""
+
+    @property
+    def model(self) -> str:
+        """The model under test."""
+
+    def runs(self) -> Iterator[RunRow]:
+        """Every run, in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     """A run of `results` with its conversations, which are read from the file only once."""
 
-    results: Results
+    results: Source
     run: RunRow
     subject: Sequence[Conversation]
     evaluators: Sequence[Conversation]
@@ -160,7 +183,7 @@ def _latency(subject: Sequence[Conversation]) -> float | None:
 ColumnValues = dict[str, list[Any]]
 
 
-def columns_and_kinds(all_results: Iterable[Results]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
+def columns_and_kinds(all_results: Iterable[Source]) -> tuple[ColumnValues, dict[str, ColumnKind]]:
     """The values of each column, one for each run, and the kind of each column."""
     columns: ColumnValues = {column.name: [] for column in COLUMNS}
     rows = 0
@@ -212,7 +235,7 @@ def _as_text(value: JSON) -> str | None:
     return without_surrogates(value if isinstance(value, str) else json_io.dumps(value).decode().rstrip("\n"))
 
 
-def to_polars(all_results: Iterable[Results]) -> polars.DataFrame:
+def to_polars(all_results: Iterable[Source]) -> polars.DataFrame:
     """The table as a polars data frame. Raises UserError if polars is not installed."""
     try:
         import polars
@@ -225,7 +248,7 @@ def to_polars(all_results: Iterable[Results]) -> polars.DataFrame:
     )
 
 
-def to_pandas(all_results: Iterable[Results]) -> pandas.DataFrame:
+def to_pandas(all_results: Iterable[Source]) -> pandas.DataFrame:
     """The table as a pandas data frame. Raises UserError if pandas is not installed."""
     try:
         import pandas
@@ -244,7 +267,7 @@ Suffix = Literal["csv", "parquet", "jsonl"]
 _QUOTED = re.compile('[,"\r\n]')
 
 
-def write(all_results: Iterable[Results], to: Suffix, path: Path) -> int:
+def write(all_results: Iterable[Source], to: Suffix, path: Path) -> int:
     """Write the table, and return its number of rows. Raises UserError, for parquet also without polars."""
     if to == "parquet":
         frame = to_polars(all_results)

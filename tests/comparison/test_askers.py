@@ -66,7 +66,7 @@ def swayed(project: Project) -> Project:
 def gate(project: Project, **options: Any) -> dict[str, str]:
     """The verdicts of the rules of a session's gate, by rule."""
     project.run(**MIRROR, **options)
-    return {rule["rule"]: rule["verdict"] for rule in load(project.results_path).data["gate"]["rules"]}
+    return {rule["rule"]: rule["verdict"] for rule in load(project.results_path).sections["gate"]["rules"]}
 
 
 def test_a_rule_bounds_the_session_s_own_figure(swayed: Project) -> None:
@@ -102,10 +102,10 @@ def test_a_rule_on_both_sides_bounds_a_figure_below_0(swayed: Project) -> None:
 def test_a_rule_that_is_not_decided_says_what_would_decide_it(swayed: Project) -> None:
     """More runs on these questions, more questions for others."""
     swayed.run(**MIRROR)
-    summary = load(swayed.results_path).data["summary"]
+    summary = load(swayed.results_path).summary
     bound = f"asker.asymmetry:+{summary['asker']['metrics']['asker.asymmetry']['value'] + 0.5:.2f}pp"
     swayed.run(**MIRROR, gate=[bound, f"{bound}@population"])
-    these, others = load(swayed.results_path).data["gate"]["rules"]
+    these, others = load(swayed.results_path).sections["gate"]["rules"]
     assert (these["verdict"], others["verdict"]) == ("inconclusive", "inconclusive")
     assert "runs of each would decide it" in these["why"]
     assert "on these 16 cases" in these["why"]

@@ -15,7 +15,7 @@ from equipoise.comparison.verify import load_verified
 from equipoise.core.errors import UserError
 from equipoise.core.types import JSON
 from equipoise.results.load import load, load_without_transcripts
-from equipoise.results.results import Results, of_json
+from equipoise.results.results import of_json
 
 RUNS: Runs = {"aa/q1": (4, 5), "aa/q2": (2, 3), "bb/q1": ("blocked", "error")}
 
@@ -42,7 +42,7 @@ def test_a_side_is_what_the_file_says(tmp_path: Path) -> None:
     assert (found.scale.low, found.scale.high) == (SCALE.low, SCALE.high)
     assert [cell.id for cell in found.cells] == ["aa/q1", "aa/q2", "bb/q1"]
     assert [cell.values["percent"] for cell in found.cells] == [[75, 100], [25, 50], [0, None]]
-    assert [*found.metrics] == ["overall", "aa", "bb"]
+    assert [*found.definitions] == ["overall", "aa", "bb"]
 
 
 def test_the_file_is_named_as_a_user_reads_it_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +57,7 @@ def test_a_side_of_this_session_is_that_of_its_file(tmp_path: Path) -> None:
     """But for the digest, which a session has not got yet."""
     path = write(tmp_path / "m.json", RUNS)
     read, made = load(path), of_json("m.json", data_of(RUNS))
-    assert (made.cells, made.metadata, made.data) == (read.cells, read.metadata, read.data)
+    assert (made.cells, made.metadata, made.summary) == (read.cells, read.metadata, read.summary)
     assert made.digest is None
 
 
@@ -66,7 +66,7 @@ def test_transcripts_are_not_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "m.json", RUNS)
     side = load_verified(path)
     assert side.cells == load(path).cells
-    assert not isinstance(side, Results)
+    assert (side.rows, side.cued_rows) == ((), ())
 
 
 def test_a_side_says_how_its_rounds_ended_with_or_without_its_transcripts(tmp_path: Path) -> None:

@@ -271,7 +271,9 @@ def test_a_case_moves_in_the_headlines_own_figure() -> None:
     values = {"hits": [2.0, 0.0], "tries": [2.0, 1.0]}, {"hits": [1.0, 0.0], "tries": [2.0, 2.0]}
     sides = (
         replace(
-            side_of({"aa/q1": [3]}), suite=suite, cells=[Cell(id="q1", cluster="q1", stratum="aa", values=of)]
+            side_of({"aa/q1": [3]}),
+            suite=suite,
+            own_cells=[Cell(id="q1", cluster="q1", stratum="aa", values=of)],
         )
         for of in values
     )

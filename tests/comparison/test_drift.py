@@ -50,7 +50,7 @@ def compared(older: Any, newer: Any, level: int = 3, **metadata: Any) -> Compari
 
 def with_audit(side: Results, found: Any) -> Results:
     """The side with this audit of its first evaluator."""
-    return replace(side, digest=side.file, audits={"e1": found})
+    return replace(side, digest=side.file, sections={"audit": {"e1": found}})
 
 
 def test_a_drift_has_its_size_and_what_it_may_explain() -> None:

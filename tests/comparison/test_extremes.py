@@ -25,7 +25,7 @@ def test_results_at_the_ends_of_every_figure_are_opened(tmp_path: Path, subtests
     for name in extremes.RECORDS:
         with subtests.test(name):
             side = load(extremes.write(tmp_path, name))
-            for metric in side.metrics.values():
+            for metric in side.definitions.values():
                 reached = [v for cell in side.cells for v in cell.of(metric.of) if v is not None]
                 ends = [end for end in metric.bounds if math.isfinite(end)]
                 assert {*ends} <= {*reached}, metric.name

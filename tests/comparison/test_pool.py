@@ -36,7 +36,7 @@ def test_pieces_of_one_model_are_one_result() -> None:
         assert {name: list(runs) for name, runs in cell.values.items()} == {
             name: list(runs) for name, runs in expected.values.items()
         }
-    assert (found.file, found.runs) == ("a.json + b.json", 5)
+    assert (found.file, found.rounds) == ("a.json + b.json", 5)
     assert found.metadata["started"] == "2026-01-01T00:00:00+00:00"
     assert found.metadata["runs_expected"] == whole.metadata["runs_expected"]
     other = side_of(by_chance(3, 0.3))
@@ -77,7 +77,7 @@ def test_what_ended_with_a_gate_stays_alone() -> None:
     """Its rounds ended because of what they showed: more runs are no plain sample of it."""
     until = {"rule": "gate", "runs": 3, "runs_planned": 10}
     first = piece(alike(4), "a.json")
-    stopped = replace(first, file="b.json", digest="b", until=until)
+    stopped = replace(first, file="b.json", digest="b", summary={"until": until})
     assert [side.file for side in pool_results([first, stopped])] == ["a.json", "b.json"]
 
 

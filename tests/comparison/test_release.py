@@ -27,11 +27,11 @@ from equipoise.core.errors import UserError
 from equipoise.core.records import Metric
 from equipoise.core.rules import parse_rule, parse_until
 from equipoise.core.types import JSON
-from equipoise.results.results import Results
+from equipoise.results.results import Results, of_json
 from equipoise.results.store import Files
 
 BEFORE = by_chance(1)
-METRICS = neutral_side(BEFORE).metrics
+METRICS = neutral_side(BEFORE).definitions
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def prepared(
     whole = side_of(runs, suite=suite)
     baseline = load_baseline(chosen, metadata(runs, suite=suite, **about), files(folder))
     if baseline is not None:
-        refuse_unfit_rules(chosen, baseline, whole.metrics, whole.runs)
+        refuse_unfit_rules(chosen, baseline, whole.definitions, whole.rounds)
     return baseline
 
 
@@ -383,7 +383,7 @@ def test_a_folder_of_baselines_has_one_of_each_suite(folder: Path) -> None:
 
 def concluded(chosen: Release, baseline: Results | None, data: Mapping[str, JSON]) -> dict[str, Any]:
     """What a session adds to its results."""
-    return comparison_sections(chosen, baseline, data, Path("m2.json").absolute())
+    return comparison_sections(chosen, baseline, of_json("m2.json", data))
 
 
 def test_a_session_that_was_asked_for_nothing_adds_nothing() -> None:

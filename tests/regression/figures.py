@@ -25,8 +25,8 @@ import equipoise
 from equipoise.comparison import panels
 from equipoise.core.errors import UserError
 from equipoise.core.rows import RunRow
-from equipoise.report.results import Results
 from equipoise.results.load import load
+from equipoise.results.results import Results
 
 HERE = Path(__file__).resolve().parent
 KEPT, LIST = HERE / "kept", HERE / "figures.tsv.xz"
@@ -264,7 +264,7 @@ def _table(results: Results) -> Figures:
 
 
 def _audits(results: Results) -> Figures:
-    for evaluator, audit in results.audit.items():
+    for evaluator, audit in results.audits.items():
         yield f"audit {evaluator}", audit and audit["state"]
         for part in CHECKED if audit else ():
             yield from flat(f"audit {evaluator} {part}", audit[part])
@@ -283,7 +283,7 @@ def _runs(results: Results) -> Figures:
         yield f"{name} score", run.score
         yield f"{name} percent", run.percent
         yield f"{name} error", run.error
-        yield from flat(name, _details(results.suite, run))
+        yield from flat(name, _details(results.suite.name, run))
     yield from ended.items()
     for error in results.errors:
         yield from flat(f"error {error['run']}", {part: error[part] for part in ("outcome", "message")})

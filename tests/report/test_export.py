@@ -23,8 +23,8 @@ from equipoise.cli import main
 from equipoise.core.errors import CallFailed
 from equipoise.core.spreadsheet import add_guards, remove_guards
 from equipoise.core.types import Call, Reply, Usage
-from equipoise.report.export import every_eval_ever, table
-from equipoise.results import store
+from equipoise.report.export import every_eval_ever
+from equipoise.results import store, table
 from equipoise.results.load import load
 from equipoise.results.rows import total_usage
 

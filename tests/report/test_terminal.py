@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import builders
@@ -11,11 +12,12 @@ import sides
 from from_records import parts_of, statistics_of
 from one_question import SCALE, SUITE
 
+from equipoise import suites
 from equipoise.core.records import Outcome, Record
 from equipoise.core.types import JSON
 from equipoise.report.terminal import MOST_ERRORS, precision, summary
+from equipoise.results.results import Results
 from equipoise.results.summary import apply_looks
-from equipoise.suites.neutrality import table
 
 
 def record(score: float | None, language: str = "en-US", *, line: int = 1, area: str = "rivers") -> Record:
@@ -47,34 +49,29 @@ def show(
 ) -> list[str]:
     """The lines for these records, a number of errors and changes of the metadata; `covers` of a part."""
     own = parts_of(SUITE, records, SCALE)["summary"]
-    data: dict[str, Any] = {
-        "metadata": {
-            "status": "complete",
-            "evaluator_models": ["judge"],
-            "runs_expected": len(records),
-            "runs_completed": len(records),
-            "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},
-            "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
-            "cost_usd": {"subject": 0.0, "evaluator": 0.0},
-            "usage_estimated": {"subject": 0, "evaluator": 0},
-            "parameters_changed": [],
-            "evaluators": {},
-            "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
-            **metadata,
-        },
-        "summary": {**own, **statistics_of(SUITE, records, SCALE)},
-        "errors": [error(number) for number in range(errors)],
-        **({} if covers is None else {"covers": covers}),
+    about: dict[str, Any] = {
+        "status": "complete",
+        "evaluator_models": ["judge"],
+        "runs_expected": len(records),
+        "runs_completed": len(records),
+        "calls": {"made": 0, "replayed": 0, "failed": 0, "retries": 0},
+        "tokens": {role: {"input": 0, "output": 0} for role in ("subject", "evaluator")},
+        "cost_usd": {"subject": 0.0, "evaluator": 0.0},
+        "usage_estimated": {"subject": 0, "evaluator": 0},
+        "parameters_changed": [],
+        "evaluators": {},
+        "limits": {"highest": None, "lowest": None, "refused": 0, "cuts": 0, "moves": []},
+        **metadata,
     }
-    return list(
-        summary(
-            table(data["summary"]),
-            data,
-            path="results/m.neutrality.json",
-            wall_seconds=wall_seconds,
-            known_error=known_error,
-        )
+    results = Results(
+        suite=suites.load(SUITE),
+        metadata=about,
+        summary={**own, **statistics_of(SUITE, records, SCALE)},
+        errors=[error(number) for number in range(errors)],
+        file="results/m.neutrality.json",
     )
+    part = None if covers is None else replace(results, metadata={**about, "runs_expected": covers})
+    return list(summary(results, part=part, wall_seconds=wall_seconds, known_error=known_error))
 
 
 def row(name: str, *records: Record) -> str:

@@ -25,7 +25,7 @@ JUDGE = ask("Judge.", role="evaluator", model="e")
 def build(path: Path, *, is_running: bool = False) -> Any:
     """The results of a journal, as they would be read from their file."""
     made = results.build(suites.load(SUITE), RUBRIC, history_of(path), is_running=is_running)
-    return json_io.loads(json_io.dumps(made))
+    return json_io.loads(json_io.dumps(made.to_json()))
 
 
 def metadata(path: Path, **options: Any) -> Any:

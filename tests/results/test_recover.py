@@ -63,7 +63,7 @@ def test_results_are_written_beside_the_journal_or_where_they_are_wanted(tmp_pat
         found = make(tmp_path / journal)
         assert found.path == tmp_path / results
         data = json.loads(found.path.read_bytes())
-        assert data["metadata"]["status"] == found.data["metadata"]["status"] == "complete"
+        assert data["metadata"]["status"] == found.results.metadata["status"] == "complete"
         assert data["summary"]["metrics"]["overall"]["value"] == 75.0
     before = names(tmp_path)
     target = tmp_path / "new" / "mine.json"
@@ -84,12 +84,12 @@ def test_the_journal_is_left_as_it_is(path: Path) -> None:
 def test_older_results_are_replaced(path: Path) -> None:
     """A journal that has grown makes new results, as often as it is wanted."""
     write(path, record("a"), plan=PLAN, **ABOUT)
-    first = make(path).data["metadata"]
+    first = make(path).results.metadata
     assert (first["status"], first["runs_completed"]) == ("interrupted", 1)
     log = Journal(path, "s1")
     log.append_record(record("b"), [])
     log.close()
-    assert make(path).data["metadata"]["runs_completed"] == 2
+    assert make(path).results.metadata["runs_completed"] == 2
     assert json.loads(path.with_suffix(".json").read_bytes())["metadata"]["runs_completed"] == 2
 
 
@@ -119,7 +119,7 @@ def test_cut_lines_are_counted(path: Path) -> None:
             file.write(line[: 20 + number] + b"\n")
         found = make(path)
         assert found.warnings[0].startswith(f"damaged lines skipped: {number} (line")
-        assert found.data["metadata"]["status"] == "complete"
+        assert found.results.metadata["status"] == "complete"
 
 
 # The rubric.
@@ -138,7 +138,7 @@ def test_the_first_rubric_counts(path: Path, tmp_path: Path) -> None:
     text = RUBRIC.read_text(encoding="utf-8").replace("high = 5", "high = 6").replace("5 = ", "6 = 'x'\n5 = ")
     here = root(tmp_path / "here", text)
     found = make(path, None, tmp_path / "nowhere", here, EXAMPLE)
-    assert found.data["summary"]["metrics"]["overall"]["value"] == 60.0
+    assert found.results.summary["metrics"]["overall"]["value"] == 60.0
 
 
 def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_without_a_whole_rubric_there_are_no_results(path: Path, tmp_path: Path)
     assert "rubric/attribution.toml: cannot be read" in refusal(path, None, tmp_path)
     assert names(tmp_path) == [path.name]
     assert "rubric/attribution.toml: verdict is missing" in refusal(path, None, root(tmp_path / "here", ""))
-    assert make(path).data["metadata"]["status"] == "complete"
+    assert make(path).results.metadata["status"] == "complete"
 
 
 # What is refused.
@@ -205,7 +205,7 @@ def test_a_journal_in_use_is_refused(path: Path) -> None:
         assert f"process {os.getpid()} is using it" in refusal(path)
     finally:
         lock.release()
-    assert make(path).data["metadata"]["status"] == "complete"
+    assert make(path).results.metadata["status"] == "complete"
 
 
 # Where results cannot go.

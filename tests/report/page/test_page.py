@@ -26,7 +26,7 @@ from equipoise.report.page.axis import axis
 from equipoise.report.page.data import by_table, overview, page_result
 from equipoise.report.page.names import Names, languages, spelling
 from equipoise.report.page.sentences import about, alike
-from equipoise.results.results import of_json
+from equipoise.results.results import Results, of_json
 from equipoise.suites.contract import no_plots
 from equipoise.suites.plots import COLUMNS, Plot
 
@@ -206,12 +206,13 @@ def test_only_what_is_not_chance_is_called_a_difference() -> None:
             "second": "zh-CN",
             **dict(zip(("value", "low", "high"), values, strict=True)),
         }
-        data = {
-            "metadata": {"subject_model": "m"},
-            "summary": {"consistency": {"unit": "percentage points", "pairs": [pair]}},
-        }
-        assert [*about(data, suites.load("neutrality"), {})] == sentences
-        assert alike(data) == others
+        results = Results(
+            suite=suites.load("neutrality"),
+            metadata={"subject_model": "m"},
+            summary={"consistency": {"unit": "percentage points", "pairs": [pair]}},
+        )
+        assert [*about(results, {})] == sentences
+        assert alike(results) == others
 
 
 NO_DIFFERENCE = "No difference between languages can be told from chance."

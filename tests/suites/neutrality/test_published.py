@@ -121,8 +121,8 @@ def test_a_run_is_scored_by_the_evaluator_or_unscored() -> None:
 def test_how_published_runs_ended_is_no_share(tmp_path: Path) -> None:
     """Nothing says whether a scored run was refused: beside it one without a score is a share of nothing."""
     side = load(write(tmp_path / "m.json", current({"en-US": [(4, None), (None, None)]})))
-    assert measure(side.metrics["refused"], side.cells).value is None
-    assert measure(side.metrics["overall"], side.cells).value == 75
+    assert measure(side.definitions["refused"], side.cells).value is None
+    assert measure(side.definitions["overall"], side.cells).value == 75
 
 
 def test_a_score_is_what_the_published_benchmark_takes_for_one(subtests: pytest.Subtests) -> None:
