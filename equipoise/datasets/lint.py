@@ -6,7 +6,6 @@ Each suite recognises its own data, adds findings, and yields the texts that mus
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 import unicodedata
@@ -16,7 +15,7 @@ from pathlib import Path
 
 from equipoise import suites
 from equipoise.core.errors import UserError
-from equipoise.core.files import read_bytes
+from equipoise.core.files import read_bytes, sheet_reader
 from equipoise.core.types import JSON
 from equipoise.datasets import canary, overlap
 from equipoise.suites import AnySuite, askers
@@ -253,6 +252,9 @@ def format_findings(path: Path) -> Iterator[Finding]:
 
 def _text_problems(suffix: str, text: str) -> Iterator[tuple[int, str]]:
     """Problems of a file's text, each with its line."""
+    if suffix == ".csv":
+        # As spreadsheets write them; every reader of tables takes both.
+        text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if "\r\n" in text:
         line = text.count("\n", 0, text.index("\r\n")) + 1
         yield line, "ends in CR LF, as lines may do below; save the file with LF alone"
@@ -312,7 +314,7 @@ def _shortened(value: str) -> str:
 
 def _cells(text: str) -> Iterator[tuple[int, str]]:
     """The cells of a CSV file with their line numbers, except separators. The loader reports errors."""
-    reader = csv.reader(io.StringIO(text, newline=""))
+    reader = sheet_reader(text)
     try:
         header = next(reader, [])
         columns = [index for index, name in enumerate(header) if name != _SEPARATOR_COLUMN]

@@ -248,10 +248,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     _require_model(config)
     if bench_session.settings.estimate:
         _check_plan(config, names)
-        _warn_of_rubrics(config, names)
+        _warn_of_questions(config, names)
         return
     _as_usage_error(bench_session.check, names, workers(config))
-    _warn_of_rubrics(config, names)
+    _warn_of_questions(config, names)
     for warning in header.warnings(bench_session.settings):
         config.issue_config_time_warning(pytest.PytestWarning(warning), stacklevel=2)
     _as_usage_error(bench_session.start_servers)
@@ -265,10 +265,10 @@ def _check_plan(config: pytest.Config, names: Sequence[str]) -> None:
     _as_usage_error(preflight.check, config.stash[SESSION].plan, names)
 
 
-def _warn_of_rubrics(config: pytest.Config, names: Iterable[str]) -> None:
-    """Print warnings about rubrics written for other questions; pytest's own appear only at the end."""
+def _warn_of_questions(config: pytest.Config, names: Iterable[str]) -> None:
+    """Print warnings about questions and rubrics; pytest's own appear only at the end."""
     for name in names:
-        if text := config.stash[SESSION].plan.load(name).rubric_warning():
+        for text in config.stash[SESSION].plan.load(name).warnings():
             say(config, f"WARNING: {text}")
 
 

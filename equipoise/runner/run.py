@@ -62,7 +62,7 @@ def _run(suite: str, settings: Settings, session: Session) -> Path:
         warnings.warn(warning, stacklevel=CALLER_LEVEL)
     with closing(session):
         session.check([suite])
-        if text := session.plan.load(suite).rubric_warning():
+        for text in session.plan.load(suite).warnings():
             warnings.warn(text, stacklevel=CALLER_LEVEL)
         session.start_servers()
         session.engine.warm_up()

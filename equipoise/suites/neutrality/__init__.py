@@ -288,6 +288,7 @@ SUITE = Suite(
     metrics=metrics,
     table=table,
     plots=plot_data.plots,
+    warnings=dataset.warnings,
     lint=dataset.lint,
     recognises=dataset.recognises,
     audit=anchors,
