@@ -16,6 +16,7 @@ QUESTIONS = "questions.csv"
 _ID, _AREA = "id", "area"
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 """Stricter than the name of a question file: a column may be a remark."""
+_REGIONAL = re.compile(r"[a-z]{2,3}[-_][A-Z][A-Za-z]+")
 _SLUG = re.compile(r"[a-z0-9_]+")
 
 
@@ -41,7 +42,9 @@ def has_header(path: Path) -> bool:
     except UserError:
         return False
     others = [name for name in columns if name not in (_ID, _AREA)]
-    return _ID in columns and bool(others) and all(map(_LANGUAGE.fullmatch, others))
+    # A fault in the header must not hide what the file is: a column such as en-US says it, too.
+    is_table = _ID in columns and bool(others) and all(map(_LANGUAGE.fullmatch, others))
+    return is_table or any(map(_REGIONAL.fullmatch, others))
 
 
 def read(path: Path) -> tuple[list[str], list[TableQuestion]]:
