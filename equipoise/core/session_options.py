@@ -174,6 +174,11 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
             "--topics", "question file or folder (default topics/<suite>)", parse=parse_path, metavar="PATH"
         ),
         Option("--rubric", "rubric file (default rubric/<suite>.toml)", parse=parse_path, metavar="FILE"),
+        Option(
+            "--show-prompts",
+            "show what the models would be sent for N of the cases, and make no call",
+            parse=at_least(1),
+        ),
     ),
     "Generation": (
         *_sampling("subject", 1.0, "not sent by default"),

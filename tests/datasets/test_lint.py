@@ -575,7 +575,7 @@ def test_the_results_of_a_project_are_checked_with_it() -> None:
     done = CliRunner().invoke(main, ["validate", "."])
     lines = done.output.splitlines()
     assert (done.exit_code, lines[-1].partition(" in ")[2]) == (1, "2 files")
-    assert all(line.startswith("results/m.neutrality.json: /") for line in lines[:-1])
+    assert all(line.startswith("results/m.neutrality.json: ") for line in lines[:-1])
 
 
 def test_a_fact_may_speak_of_stages() -> None:
