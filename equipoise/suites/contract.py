@@ -257,7 +257,7 @@ class Suite(Generic[C, R]):
     headline: str = "the score"
     """The suite's first metric in words that can precede "is 62 %"."""
     meaning: str = ""
-    """The meaning of the headline's unit, in a sentence or two."""
+    """The meaning of the headline's unit, in a sentence or two; $low, $middle and $high are of the scale."""
     clusters: str = "questions"
     """The name of the suite's clusters in the plural: questions, pairs, territories ..."""
     names: Mapping[str, str] = field(default_factory=dict)
