@@ -127,7 +127,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         ),
         Option(
             "--evaluator-api-key",
-            "their key (default the subject's at the same endpoint)",
+            "their key (default the subject's, at its URL)",
             metavar="KEY",
             parse=parse_key,
             is_secret=True,
@@ -176,7 +176,7 @@ GROUPS: Mapping[str, tuple[Option, ...]] = {
         Option("--rubric", "rubric file (default rubric/<suite>.toml)", parse=parse_path, metavar="FILE"),
         Option(
             "--show-prompts",
-            "show what the models would be sent for N of the cases, and make no call",
+            "show the prompts of N cases, and make no call",
             parse=at_least(1),
         ),
     ),
