@@ -43,6 +43,7 @@ _REFUSED_OPTIONS: Mapping[str, str] = {
     "report": "a sweep writes one page of all cells",
     "fresh": "would ask everything again whenever a cell is started again: remove the sweep's folder",
     "estimate": "is what --dry-run shows",
+    "show_prompts": "is for one session: name it in `equipoise run`",
     "config": "a sweep's options are in its table",
     "batch": "a cell would end while its batches wait: run the sessions one by one",
     "batch_write": "a cell has no files of batches",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SHIPPED, Bench
+from conftest import SHIPPED, SMALL_DATASET, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
 from loopback import JUDGE, SUBJECT, any_verdict, is_judge
@@ -39,6 +39,23 @@ def test_questions_on_something_else_are_told_of_before_they_are_asked(bench: Be
         (warning,) = [line for line in lines if line.startswith("WARNING: india: india/about.toml")]
         assert lines.index(warning) == 1, arguments
     assert bench.results()["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
+
+
+@pytest.mark.slow
+def test_a_table_whose_languages_are_uneven_is_asked_with_a_warning(bench: Bench) -> None:
+    """Once, before the first question; what is there is asked, and the warning is kept."""
+    path = bench.folder / "questions.csv"
+    path.write_bytes(
+        "\ufeffid;area;aa;bb\r\none;first;What is one?;O que é um?\r\ntwo;;What is two?;\r\n".encode()
+    )
+    (bench.folder / "about.toml").write_text(SMALL_DATASET["about.toml"], encoding="utf-8")
+    done = bench.run("--runs", "1", "--topics", "questions.csv")
+    assert "3 passed" in done.stdout
+    (warning,) = [line for line in done.stdout.splitlines() if "WARNING" in line]
+    assert warning.startswith("WARNING: questions.csv: of 2 questions bb lacks 1 (two), so figures")
+    data = bench.results()
+    assert data["metadata"]["data_notes"] == [warning.removeprefix("WARNING: ")]
+    assert [item["area"] for item in data["results"]["aa"]["questions"]] == ["first", "general"]
 
 
 @pytest.mark.slow
