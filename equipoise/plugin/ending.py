@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from equipoise import suites
 from equipoise.core.errors import CannotKeep, printable
 from equipoise.core.rules import Inconclusive
 from equipoise.plugin.command_line import COMMAND, is_pytest_command, is_worker, suites_asked_for
@@ -72,9 +71,9 @@ def _report_cases(config: pytest.Config, cases: Iterable[ReportedCase]) -> None:
 
 def _reports(case: ReportedCase) -> Iterator[pytest.TestReport]:
     """The reports of a test that ended like this case. pytest reports an error as a failed setup."""
-    file, why = f"{suites.TESTS}/test_{case.suite}.py", printable(case.why)
+    file, why = case.nodeid.partition("::")[0], printable(case.why)
     test: dict[str, Any] = {
-        "nodeid": f"{file}::{printable(case.name)}",
+        "nodeid": case.nodeid,
         "location": (file, None, case.name),
         "keywords": {},
         "user_properties": [("why", why)],

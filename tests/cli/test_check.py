@@ -251,6 +251,12 @@ def test_earlier_sessions_take_nothing_from_a_whole_one() -> None:
     assert "cannot be resumed" not in done.output
 
 
+def test_a_limit_is_in_the_estimates() -> None:
+    """As a session with these options has it: three questions in each of three languages, of two runs."""
+    done = check(None, "--limit", "3", "--runs", "2", "--max-retries", "0", suites=("neutrality",))
+    assert "neutrality: 18 runs, 36 calls" in done.output
+
+
 def test_one_model_in_both_roles_is_asked_once(loopback: Loopback) -> None:
     """Where one endpoint serves it in both."""
     loopback.script = everything
