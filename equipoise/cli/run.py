@@ -47,6 +47,12 @@ def run(ctx: click.Context, suite: str, arguments: Sequence[str]) -> None:
             f"{ctx.get_help()}\n\nSuites, which `equipoise suites` describes: {', '.join(suites.names())}"
         )
         return
+    if suite.startswith("-"):
+        # Without its value, which may be an API key.
+        flag, known = suite.partition("=")[0], ", ".join([*suites.names(), ALL])
+        raise UserError(
+            f"{flag}: which suite? Name it first: equipoise run SUITE {flag} ...; there are {known}"
+        )
     suites.require_consistent_names(Path.cwd())
     names = list(suites.names()) if suite == ALL else suite.split(",")
     for name in names:

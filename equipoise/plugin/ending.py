@@ -112,7 +112,8 @@ def _await_extra_jobs(session: pytest.Session, bench_session: Session) -> None:
     if reason := bench_session.await_extra():
         from equipoise.runner.signals import stop_message
 
-        _mark_interrupted(session, f"\n{stop_message(reason)}")
+        message = stop_message(reason, is_mistake=bench_session.counters.is_mistake)
+        _mark_interrupted(session, f"\n{message}")
 
 
 def _mark_interrupted(session: pytest.Session, reason: str) -> None:

@@ -130,10 +130,10 @@ def test_an_endpoint_that_supports_nothing(loopback: Loopback) -> None:
 
 @pytest.mark.slow
 def test_a_wrong_key(loopback: Loopback) -> None:
-    """Exit status 1, with what to do; the key is masked though the endpoint repeats it."""
+    """Exit status 4, with what to do; the key is masked though the endpoint repeats it."""
     loopback.script = lambda body, number: error(401, f"Incorrect API key provided: {KEY}.")
     done = check(loopback)
-    assert done.exit_code == 1
+    assert done.exit_code == 4
     assert "HTTP 401: Incorrect API key provided: " in done.output
     assert "the key is from --api-key: set another there" in done.output
     assert "  gpt-4o: cannot be asked, as it does not answer\n" in done.output
