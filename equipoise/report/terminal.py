@@ -26,12 +26,14 @@ def summary(
     path: str,
     wall_seconds: float | None = None,
     known_error: str = "",
+    is_mistake: bool = False,
     width: int | None = None,
 ) -> Iterator[str]:
     """Lines with the suite's table, whose `rows` begin with the header, spending, errors and the path.
 
     `wall_seconds` is None if it was not measured. Errors with the message `known_error`, which is shown
-    elsewhere, are left out. The table is at most `width` columns wide, if it is given.
+    elsewhere, are left out; with `is_mistake` no waiting helps against it. The table is at most `width`
+    columns wide, if it is given.
     """
     if has_scores(data):
         yield from align(rows, width)
@@ -46,7 +48,7 @@ def summary(
     yield from _call_lines(data["metadata"])
     errors = [error for error in data["errors"] if not known_error or error["message"] != known_error]
     yield from _error_lines(errors)
-    yield from _missing_runs_line(data["metadata"], is_part="covers" in data)
+    yield from _missing_runs_line(data["metadata"], is_part="covers" in data, is_mistake=is_mistake)
     if "covers" in data:
         total = data["metadata"]["runs_expected"]
         yield f"covers:    {data['covers']:,} of {total:,} runs, those of this session; the results hold all"
@@ -129,11 +131,13 @@ def _error_lines(errors: Sequence[Mapping[str, JSON]]) -> Iterator[str]:
         yield f"... and {len(errors) - MOST_ERRORS} more under 'errors' in the results"
 
 
-def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool) -> Iterator[str]:
+def _missing_runs_line(metadata: Mapping[str, JSON], *, is_part: bool, is_mistake: bool) -> Iterator[str]:
     missing = metadata["runs_expected"] - metadata["runs_completed"]
     if missing:
         next_step = "; run the same command again: it resumes from here"
-        if is_part:
+        if is_mistake:
+            next_step = "; once what stopped the session is mended, the command resumes from here"
+        elif is_part:
             next_step = "; a session that selects them resumes from here"
         elif FILE in metadata.get("endpoints", {}).values():
             # The session says which files to have answered.

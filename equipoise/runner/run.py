@@ -103,7 +103,8 @@ def _finish(session: Session, suite: str) -> None:
         done = f"{progress.done} of {progress.total} runs"
         raise BatchWaiting(f"{WAITING} ({done}): {'; '.join(session.batch_messages)}")
     if reason is not None:
-        raise SessionStopped(f"{stop_message(reason)} ({progress.done} of {progress.total} runs)")
+        message = stop_message(reason, is_mistake=session.counters.is_mistake)
+        raise SessionStopped(f"{message} ({progress.done} of {progress.total} runs)")
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -134,6 +134,23 @@ def test_other_pytests_are_left_alone(bench: Bench, tmp_path_factory: pytest.Tem
     assert "1 passed" in done.stdout
 
 
+@pytest.mark.parametrize("model", [("--model", "m"), ("--model=m",)])
+def test_outside_a_project_pytest_says_where_to_ask(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, model: tuple[str]
+) -> None:
+    """In one line; without our option pytest does as ever."""
+    bench.folder = tmp_path_factory.mktemp("empty")
+    done = bench.run_plain(*model, "-k", "x")
+    assert (done.returncode, done.stdout.strip()) == (4, "")
+    (line,) = done.stderr.strip().splitlines()
+    assert line.startswith(
+        "ERROR: --model: pytest knows no such option in this folder, which is no Equipoise "
+    )
+    assert "`equipoise run SUITE --model M`" in line
+    assert "`equipoise init FOLDER`" in line
+    assert "unrecognized arguments: --modle" in bench.run_plain("--modle=m").stderr
+
+
 # Files of options.
 
 
