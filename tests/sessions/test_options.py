@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SHIPPED, SMALL_DATASET, Bench
+from conftest import ROOT, SMALL_DATASET, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
 from loopback import JUDGE, SUBJECT, any_verdict, is_judge
@@ -242,11 +242,11 @@ def test_collecting_checks_what_a_session_would(bench: Bench, option: str, messa
 @pytest.mark.slow
 def test_a_limit_is_dealt_among_what_is_selected(bench: Bench, workers: tuple[str, str]) -> None:
     """After -k; as many of each language and none of an area twice; the next limit asks only what is new."""
-    shipped = ("--topics", str(SHIPPED / "topics" / "neutrality"), "--runs", "1", *workers)
+    shipped = ("--topics", str(ROOT / "topics" / "neutrality"), "--runs", "1", *workers)
     chosen = (*shipped, "-k", "(en-US or zh-CN) and not cross_strait")
     assert bench.run(*chosen, "--limit", "3").returncode == 0
     asked = len(bench.server.requests)
-    cases = [case for cases in bench.results()["results"].values() for case in cases]
+    cases = [case for part in bench.results()["results"].values() for case in part["questions"]]
     areas = [case["area"] for case in cases]
     assert len(cases) == 6
     assert len(set(areas)) == 3
