@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, SMALL_DATASET, Bench
+from conftest import ROOT, SHIPPED, SMALL_DATASET, Bench
 from equipoise import suites
 from equipoise.suites import politicsbench
 from loopback import JUDGE, SUBJECT, any_verdict, is_judge
